@@ -4,9 +4,6 @@
 //! A throughput of 1 Gelem/s is 1 GCUPS. Batches are one store against itself, so that all lanes are full; sequences are
 //! random, from a seed that is printed. Run it on an idle machine.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 

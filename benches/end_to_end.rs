@@ -26,7 +26,7 @@ use pairwave::pairs::{Batch, Hit, Pairs, Report};
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_files};
 
-const GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
+const GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/16s/gold200.fasta");
 
 /// Runs the job and returns the number of pairs that have the identity.
 fn run(run: &Run) -> u64 {

@@ -7,9 +7,6 @@
 //! A throughput of 1 Gelem/s is 1 GCUPS. Times are those of a batch from handing it in to having its scores, with
 //! sequences and pipelines in place; the pairs of a batch are all pairs of one set, lengths within 5% of each other.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,9 +1,6 @@
 //! Speed of the traceback of one pair on one thread: genes of 1,500 bases, close and distant, with and without what an
 //! engine tells of them.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What BLASTN prints for sequences with ambiguous codes (Debian: ncbi-blast+): the tables that tests hold pairwave against.
 
-    blastn.py codes > tests/printed/blastn_codes.tsv
+    blastn.py codes > tests/pairs/printed/blastn_codes.tsv
     blastn.py hits tests/cli/blastn.fa assets/16s/gold200.fasta > tests/cli/blastn.tsv
     blastn.py queries assets/16s/gold200.fasta > tests/cli/blastn.fa
 

@@ -15,9 +15,9 @@ use pairwave::profile;
 use pairwave::seq::{Alphabet, SequenceStore};
 use pairwave::tree::Distances;
 
-use crate::support::blocks::check_blocks;
-use crate::support::codec::check_codec;
-use crate::support::{Rng, rng, run_on, two_threads};
+use support::blocks::check_blocks;
+use support::codec::check_codec;
+use support::{Rng, rng, run_on, two_threads};
 
 fn mocks() -> Vec<Box<dyn Engine<Clustal>>> {
     let mock = |name: &str, cells, pairs| -> Box<dyn Engine<Clustal>> {
@@ -29,11 +29,11 @@ fn mocks() -> Vec<Box<dyn Engine<Clustal>>> {
 /// A family, of which some are there more than once, and an empty sequence.
 fn store(random: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {
     let lengths: Vec<usize> = (0..count).map(|_| 8 + random.below(30usize)).collect();
-    let mut sequences = crate::support::clustal::family(random, alphabet, &lengths);
+    let mut sequences = support::clustal::family(random, alphabet, &lengths);
     sequences.insert(count / 2, Vec::new());
     sequences.push(sequences[1].clone());
     sequences.push(sequences[2].clone());
-    crate::support::clustal::store(alphabet, &sequences)
+    support::clustal::store(alphabet, &sequences)
 }
 
 fn whole(job: &PairDistances) -> Distances {
@@ -88,7 +88,7 @@ fn devices_go_on_from_block_to_block() {
     let job = DistanceRows::new(PairDistances::new(sequences));
     let (expected, summary) = run_on(&job, mocks(), &two_threads()).expect("the job ends");
     let gpu = || -> Vec<Box<dyn Engine<Clustal>>> {
-        vec![Box::new(ClustalGpu::open(&crate::support::adapter()).expect("the adapter opens"))]
+        vec![Box::new(ClustalGpu::open(&support::adapter()).expect("the adapter opens"))]
     };
     let session = || job.session_on(gpu(), &two_threads()).expect("it begins");
     check_blocks(&job, &expected, summary.cells / 12, &two_threads(), &mut random, session);

@@ -13,9 +13,9 @@ use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use pairwave::seq::{Alphabet, SequenceStore, Strand};
 
-use crate::support::blocks::check_blocks;
-use crate::support::codec::check_codec;
-use crate::support::{Rng, rng, run_on, two_threads};
+use support::blocks::check_blocks;
+use support::codec::check_codec;
+use support::{Rng, rng, run_on, two_threads};
 
 /// Two engines that take little at once, so that blocks come back in pieces.
 fn mocks() -> Vec<Box<dyn Engine<Edit>>> {
@@ -24,13 +24,13 @@ fn mocks() -> Vec<Box<dyn Engine<Edit>>> {
 
 /// Relatives of random lengths, an empty one among them.
 fn store(random: &mut Rng, count: usize) -> Arc<SequenceStore> {
-    let root = crate::support::random_codes(random, Alphabet::Dna, 60);
+    let root = support::random_codes(random, Alphabet::Dna, 60);
     let mut sequences = vec![Vec::new()];
     for _ in 1..count {
         let length = 1 + random.below(60usize);
-        sequences.push(crate::support::mutated(random, Alphabet::Dna, &root[..length], 9));
+        sequences.push(support::mutated(random, Alphabet::Dna, &root[..length], 9));
     }
-    crate::support::store(Alphabet::Dna, &sequences)
+    support::store(Alphabet::Dna, &sequences)
 }
 
 fn job(patterns: &Arc<SequenceStore>, against: Against, mode: EditMode, limit: Limit) -> EditDistances {
@@ -128,7 +128,7 @@ fn devices_go_on_from_block_to_block() {
         let (expected, summary) = run_on(&job, mocks(), &two_threads()).expect("the job ends");
         let session = || {
             let mut engines = edit_workers(1, &Arc::default());
-            engines.push(Box::new(EditGpu::open(&crate::support::adapter()).expect("the adapter opens")));
+            engines.push(Box::new(EditGpu::open(&support::adapter()).expect("the adapter opens")));
             job.session_on(engines, &two_threads()).expect("it begins")
         };
         check_blocks(&job, &expected, summary.cells / 20, &two_threads(), &mut random, session);

@@ -15,7 +15,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 
-use crate::support::{mixed_store, rng};
+use support::{mixed_store, rng};
 
 /// Counts how many are open.
 struct Counted {

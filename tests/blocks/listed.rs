@@ -10,12 +10,12 @@ use pairwave::pairs::Pairs;
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{Alphabet, PairedChunks, ReadOptions, SequenceStore, Strand};
 
-use crate::support::blocks::check_blocks;
-use crate::support::codec::check_codec;
-use crate::support::{Rng, gpu_checked, mixed_store, rng, run_on, two_threads};
+use support::blocks::check_blocks;
+use support::codec::check_codec;
+use support::{Rng, gpu_checked, mixed_store, rng, run_on, two_threads};
 
 fn cpu() -> Box<dyn Engine<Pairs>> {
-    Box::new(crate::support::cpu())
+    Box::new(support::cpu())
 }
 
 fn sets(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {

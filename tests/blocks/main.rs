@@ -1,8 +1,5 @@
 //! Jobs in blocks: any cut, in any order, on whatever engines, gives the rows of the whole job; and engines that outlive a run.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod distances;
 mod edits;
 mod engines;

@@ -14,8 +14,8 @@ use pairwave::score::{Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strand};
 use pairwave::{Error, jobs::Summary};
 
-use crate::support::blocks::{Late, check_blocks};
-use crate::support::{Rng, adapter, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
+use support::blocks::{Late, check_blocks};
+use support::{Rng, adapter, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
 
 /// Sequences of which many are relatives of an earlier one; some are empty, and one is as long as ten others.
 fn sequences(rng: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {

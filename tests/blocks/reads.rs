@@ -15,12 +15,12 @@ use pairwave::papara::{Phylo, Reference};
 use pairwave::seq::{AlphabetChoice, Strand};
 use pairwave::{Error, Result};
 
-use crate::support::blocks::check_blocks;
-use crate::support::codec::check_codec;
-use crate::support::{rng, two_threads};
+use support::blocks::check_blocks;
+use support::codec::check_codec;
+use support::{rng, two_threads};
 
 fn asset(set: &str, file: &str) -> String {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets/papara");
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("assets/papara");
     root.join(set).join(file).to_str().expect("a path in UTF-8").to_owned()
 }
 
@@ -51,7 +51,7 @@ fn cpu(threads: usize) -> Vec<Box<dyn Engine<Phylo>>> {
 }
 
 fn gpu() -> Box<dyn Engine<Phylo>> {
-    Box::new(PhyloGpu::open(&crate::support::adapter()).expect("the adapter opens"))
+    Box::new(PhyloGpu::open(&support::adapter()).expect("the adapter opens"))
 }
 
 #[test]

@@ -11,9 +11,9 @@ use pairwave::seq::database::{MakeOptions, read_sorted};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, Strand, Subjects};
 use pairwave::{Error, Search, SearchHit};
 
-use crate::support::blocks::check_blocks;
-use crate::support::codec::check_codec;
-use crate::support::{Rng, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
+use support::blocks::check_blocks;
+use support::codec::check_codec;
+use support::{Rng, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
 
 fn local(alphabet: Alphabet) -> Scoring {
     let of_dna = || NamedScheme::find("blastn").expect("a scheme").scoring(Alphabet::Dna).expect("of nucleotides");
@@ -73,7 +73,7 @@ fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
 }
 
 fn cpu() -> Box<dyn Engine<Pairs>> {
-    Box::new(crate::support::cpu())
+    Box::new(support::cpu())
 }
 
 fn mock(cells: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {

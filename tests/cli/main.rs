@@ -4,7 +4,8 @@
 //! Every result here is computed on the CPU and on the first adapter (software Vulkan will do), on one thread and on
 //! two, and has to be the same to the byte.
 
-#[path = "../support/mod.rs"]
+#[allow(unreachable_pub)] // it is a library of the other tests
+#[path = "../support/lib.rs"]
 mod support;
 
 mod bench;

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use insta::assert_snapshot;
+use pairwave::output::Field;
 
 use super::*;
 
@@ -122,4 +123,45 @@ fn a_single_sequence_has_no_pair() {
         assert_eq!(allpairs_each(ALL_WAYS, &[&input, "--format", format]), "");
     }
     assert_eq!(allpairs_each(ALL_WAYS, &[&input, "--format", "phylip"]), "1\na          0.000000\n");
+}
+
+#[test]
+fn errors_are_one_line_on_standard_error_and_exit_code_2() {
+    let wrong = pairwave(&["allpairs", "none.fa", "--min-identity", "97"]).assert().code(2).stdout("");
+    wrong.stderr("pairwave: error: --min-identity 97: identities are fractions from 0 to 1; did you mean 0.97?\n");
+    let unknown = pairwave(&["allpairs", "none.fa", "--nonsense"]).assert().code(2).stdout("");
+    unknown.stderr("pairwave: error: unexpected argument '--nonsense' found; see 'pairwave allpairs --help'\n");
+    pairwave(&[]).assert().code(2).stdout("").stderr(predicates::str::contains("Usage: pairwave"));
+}
+
+#[test]
+fn what_is_asked_for_goes_to_standard_output() {
+    let version = format!("pairwave {}\n", env!("CARGO_PKG_VERSION"));
+    pairwave(&["--version"]).assert().success().stdout(version).stderr("");
+    pairwave(&["allpairs", "--fields", "help"])
+        .assert()
+        .success()
+        .stdout(Field::table().replace("`definition`", "--iddef"))
+        .stderr("");
+    pairwave(&["--citation"]).assert().success().stdout(predicates::str::contains("Truong H")).stderr("");
+    pairwave(&["completions", "zsh"]).assert().success().stdout(predicates::str::starts_with("#compdef pairwave"));
+    pairwave(&["man"]).assert().success().stdout(predicates::str::contains("pairwave\\-allpairs"));
+    let directory = tempfile::tempdir().unwrap();
+    pairwave(&["man", directory.path().to_str().unwrap()]).assert().success().stdout("");
+    assert!(directory.path().join("pairwave-devices.1").is_file());
+    pairwave(&["man", "Cargo.toml/pages"])
+        .assert()
+        .code(2)
+        .stderr(predicates::str::starts_with("pairwave: error: Cargo.toml/pages: "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::{Command, Stdio};
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(program());
+    let output = command.args(["completions", "bash"]).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
 }

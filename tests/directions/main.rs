@@ -1,9 +1,6 @@
 //! Alignments that devices trace: the kernels that store directions, and the walk back over them. Every test body is
 //! stamped on every such kernel.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod jobs;
 mod memory;
 mod numbers;

@@ -2,13 +2,6 @@
 //! have, and the last scheme that each width holds beside the first that it does not. Every set of instructions that
 //! this machine has, against the textbook.
 
-#[path = "../support/long_cases.rs"]
-mod cases;
-#[path = "../support/long.rs"]
-mod long;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod edits;
 mod pieces;
 mod scores;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::cases::METHODS;
-use super::long::{LongCase, check_sweep, check_trace_whole};
 use super::*;
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::{LongEngine, LongPair, Point, Region, State};
+use support::long::{LongCase, check_sweep, check_trace_whole};
+use support::long_cases::METHODS;
 
 /// Lengths of nothing, one symbol, about vectors, about strips of 4 and 8 vectors, and about tiles.
 const LENGTHS: [usize; 18] = [0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 127, 128, 129, 140];

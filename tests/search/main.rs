@@ -1,8 +1,5 @@
 //! Searches against the textbook: all pairs scored by the oracle, sorted, and cut.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod jobs;
 mod real;
 mod textbook;

@@ -3,7 +3,7 @@
 use pairwave::gpu::adapter::{FoundAdapter, enumerate};
 
 /// The first adapter. The tests need one: software Vulkan will do.
-pub(crate) fn adapter() -> FoundAdapter {
+pub fn adapter() -> FoundAdapter {
     enumerate()
         .into_iter()
         .next()

@@ -40,19 +40,19 @@ impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<'_, J> {
 }
 
 /// Blocks that come one by one: behind each there is nothing for a moment.
-pub(crate) struct Late {
+pub struct Late {
     blocks: Arc<Listed>,
     is_late: Mutex<bool>,
     left: AtomicUsize,
 }
 
 impl Late {
-    pub(crate) fn new(blocks: &[Block]) -> Arc<Self> {
+    pub fn new(blocks: &[Block]) -> Arc<Self> {
         Arc::new(Late { blocks: Listed::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
     }
 
     /// Blocks that were not taken.
-    pub(crate) fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }
 }
@@ -78,7 +78,7 @@ impl BlockSource for Late {
 
 /// Computes a job cut into blocks of so many cells: some at a time, in any order, in two sessions that take turns. Fails unless
 /// the rows of all blocks are `expected`, those of the whole job. Gives the blocks.
-pub(crate) fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
+pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     job: &J,
     expected: &[J::Row],
     cells: u64,

@@ -10,17 +10,17 @@ use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
 
 /// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
-pub(crate) const EDGES: &[usize] =
+pub const EDGES: &[usize] =
     &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
 /// What the oracle says of a pair.
-pub(crate) fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
+pub fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
     let best = Textbook::of(scoring).align(store.codes(hit.query), store.codes(hit.target));
     (best.score, best.matches)
 }
 
 /// Fails unless every pair of the store is there once and right.
-pub(crate) fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
+pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
     let textbook = Textbook::of(scoring);
     let mut seen = BTreeSet::new();
     for hit in hits {
@@ -45,14 +45,14 @@ type Known = HashMap<(Vec<Code>, Vec<Code>), Arc<ReferenceAlignment>>;
 
 /// The oracle's alignments under one scoring. Each is computed once in a program: a body stamped on every kernel asks for
 /// the same pairs on each.
-pub(crate) struct Textbook {
+pub struct Textbook {
     scoring: Scoring,
     known: Mutex<Known>,
 }
 
 impl Textbook {
     /// The program's book of a scoring.
-    pub(crate) fn of(scoring: &Scoring) -> Arc<Textbook> {
+    pub fn of(scoring: &Scoring) -> Arc<Textbook> {
         static ALL: Mutex<Vec<Arc<Textbook>>> = Mutex::new(Vec::new());
         // Tests that fail, as some should, leave books whole.
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +65,7 @@ impl Textbook {
     }
 
     /// The oracle's alignment of two sequences.
-    pub(crate) fn align(&self, query: &[Code], target: &[Code]) -> Arc<ReferenceAlignment> {
+    pub fn align(&self, query: &[Code], target: &[Code]) -> Arc<ReferenceAlignment> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let pair = (query.to_vec(), target.to_vec());
         if let Some(best) = known().get(&pair) {
@@ -77,7 +77,7 @@ impl Textbook {
     }
 
     /// Fails unless the pair has the oracle's score, matches and, if it was traced, alignment.
-    pub(crate) fn check(&self, query: &[Code], target: &[Code], hit: &Hit, cigar: Option<&Cigar>) {
+    pub fn check(&self, query: &[Code], target: &[Code], hit: &Hit, cigar: Option<&Cigar>) {
         let best = self.align(query, target);
         let what = || {
             let lengths = (query.len(), target.len());
@@ -93,7 +93,7 @@ impl Textbook {
 
 /// Fails unless every pair of the store is there once, with its score, its matches and the canonical alignment, traced by
 /// the engine.
-pub(crate) fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
+pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
     let count = check_some_traced(store, scoring, found);
     assert_eq!(count, store.len() * (store.len() - 1) / 2, "pairs");
     let missing = found.iter().find(|(_, cigar)| cigar.is_none());
@@ -101,11 +101,7 @@ pub(crate) fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found:
 }
 
 /// Fails unless all that is there is right and comes once; gives its number.
-pub(crate) fn check_some_traced(
-    store: &Arc<SequenceStore>,
-    scoring: &Scoring,
-    found: &[(Hit, Option<Cigar>)],
-) -> usize {
+pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) -> usize {
     let textbook = Textbook::of(scoring);
     let mut seen = BTreeSet::new();
     for (hit, cigar) in found {

@@ -19,7 +19,7 @@ fn code(rng: &mut Rng, alphabet: Alphabet, letters: &[u8]) -> Code {
 
 /// Sequences of these lengths that are somewhat alike: parts of one ancestor, with substitutions, insertions and deletions, of
 /// few letters, so that many alignments are equally good.
-pub(crate) fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<Code>> {
+pub fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<Code>> {
     let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGT" } else { b"AAGSTLIVWC" };
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let ancestor: Vec<Code> = (0..longest + 8).map(|_| code(rng, alphabet, letters)).collect();
@@ -42,7 +42,7 @@ pub(crate) fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Ve
 }
 
 /// A store of sequences.
-pub(crate) fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
         store.push(format!("sequence{index}"), codes).expect("codes of the alphabet");
@@ -51,7 +51,7 @@ pub(crate) fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<Sequence
 }
 
 /// All pairs, each query against those after it, or every other one against all before it.
-pub(crate) fn all_pairs(sequences: &Arc<SequenceStore>, costs: ClustalCosts) -> Arc<ClustalBatch> {
+pub fn all_pairs(sequences: &Arc<SequenceStore>, costs: ClustalCosts) -> Arc<ClustalBatch> {
     let count = sequences.len() as u32;
     let order = (0..count).collect();
     let band = ClustalBand { sequences: Arc::clone(sequences), costs: Arc::new(costs), order };
@@ -61,7 +61,7 @@ pub(crate) fn all_pairs(sequences: &Arc<SequenceStore>, costs: ClustalCosts) -> 
 }
 
 /// Compares with the textbook.
-pub(crate) fn assert_identities(batch: &ClustalBatch, found: &[PairIdentities], what: &str) {
+pub fn assert_identities(batch: &ClustalBatch, found: &[PairIdentities], what: &str) {
     let band = &batch.band;
     let pairs = batch.blocks.iter().flat_map(|block| band.pairs(block));
     for ((first, second), found) in pairs.zip(found) {

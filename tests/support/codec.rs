@@ -7,7 +7,7 @@ use pairwave::jobs::blocks::Divisible;
 use super::random::Rng;
 
 /// Rows of a job come back from bytes, and bytes that are damaged or cut off end in no panic.
-pub(crate) fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row], random: &mut Rng) {
+pub fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row], random: &mut Rng) {
     assert!(!rows.is_empty());
     for row in rows {
         let mut bytes = vec![7];

@@ -4,7 +4,7 @@ use pairwave::jobs::long::LongEngines;
 use pairwave::{Job, LongAlignment, LongHit, LongSummary, Result, Run};
 
 /// Runs a job: its rows, and what it did.
-pub(crate) fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Result<(Vec<J::Row>, J::Summary)> {
+pub fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Result<(Vec<J::Row>, J::Summary)> {
     let mut rows = Vec::new();
     let summary = job.run_on(engines, run, |some| {
         assert!(!some.is_empty(), "rows come in slices that hold some");
@@ -16,18 +16,18 @@ pub(crate) fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run
 
 /// The alignments of a long pair, and what they took.
 #[derive(Debug)]
-pub(crate) struct LongResult {
+pub struct LongResult {
     pub hits: Vec<LongHit>,
     pub summary: LongSummary,
 }
 
 /// The same of a long pair.
-pub(crate) fn run_long(job: &LongAlignment, engines: impl Into<LongEngines>, run: &Run) -> Result<LongResult> {
+pub fn run_long(job: &LongAlignment, engines: impl Into<LongEngines>, run: &Run) -> Result<LongResult> {
     let (hits, summary) = run_on(job, engines.into(), run)?;
     Ok(LongResult { hits, summary })
 }
 
 /// Two threads, and nothing else that a caller could ask for.
-pub(crate) fn two_threads() -> Run {
+pub fn two_threads() -> Run {
     Run { threads: 2, ..Run::default() }
 }

@@ -13,7 +13,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Code;
 
 /// A pair with its matrices.
-pub(crate) struct LongCase {
+pub struct LongCase {
     /// The pair.
     pub pair: LongPair,
     /// The truth.
@@ -22,31 +22,31 @@ pub(crate) struct LongCase {
 
 impl LongCase {
     /// Computes the matrices.
-    pub(crate) fn new(query: &[Code], target: &[Code], scoring: &Scoring) -> Self {
+    pub fn new(query: &[Code], target: &[Code], scoring: &Scoring) -> Self {
         let pair = LongPair { query: query.into(), target: target.into(), scoring: Arc::new(scoring.clone()) };
         assert!(pair.fits(), "scores of tests fit");
         LongCase { matrices: LongMatrices::fill(query, target, scoring), pair }
     }
 
     /// Query symbols.
-    pub(crate) fn m(&self) -> u32 {
+    pub fn m(&self) -> u32 {
         self.pair.query.len() as u32
     }
 
     /// Target symbols.
-    pub(crate) fn n(&self) -> u32 {
+    pub fn n(&self) -> u32 {
         self.pair.target.len() as u32
     }
 
     /// The best cell of some columns, of a local pair.
-    pub(crate) fn best(&self, columns: Range<u32>) -> Option<Best> {
+    pub fn best(&self, columns: Range<u32>) -> Option<Best> {
         let best = self.matrices.best(0..self.m() as usize, columns.start as usize..columns.end as usize);
         let best = best.map(|(score, i, j)| Best { score: score as i32, i: i as u32, j: j as u32 });
         best.filter(|_| self.pair.is_local())
     }
 
     /// Where the pair's walk begins.
-    pub(crate) fn from(&self) -> Option<Point> {
+    pub fn from(&self) -> Option<Point> {
         let (i, j) = match self.pair.is_local() {
             true => self.best(0..self.n()).map(|best| (best.i, best.j))?,
             false => (self.matrices.last_cell().0 as u32, self.matrices.last_cell().1 as u32),
@@ -56,7 +56,7 @@ impl LongCase {
 }
 
 /// A column that is there already, but says so bit by bit: each question finds `step` more rows.
-pub(crate) struct Dripping {
+pub struct Dripping {
     edge: Edge,
     first: u32,
     step: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Dripping {
 
 impl Dripping {
     /// Rows from `first` on.
-    pub(crate) fn new(edge: Edge, first: u32, step: u32) -> Self {
+    pub fn new(edge: Edge, first: u32, step: u32) -> Self {
         Dripping { edge, first, step, ready: AtomicU32::new(first) }
     }
 
@@ -92,7 +92,7 @@ impl Source for Dripping {
 
 /// What a sweep handed on.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub struct Kept {
     first: u32,
     /// Its right column, from its first row on.
     pub right: Mutex<Edge>,
@@ -124,7 +124,7 @@ impl Sink for Kept {
 }
 
 /// What a sweep of a pair's panels gave, for tests that go on with it.
-pub(crate) struct SweptPair {
+pub struct SweptPair {
     /// Its best cell.
     pub best: Option<Best>,
     /// Marked edges of each panel.
@@ -135,7 +135,7 @@ pub(crate) struct SweptPair {
 
 /// Sweeps a pair in panels between the `cuts` (columns, rising; without 0 and the last), each from what the one before
 /// handed on, and holds all that comes out against the oracle. With `prune`, what may be wrong may be.
-pub(crate) fn check_sweep(
+pub fn check_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
     cuts: &[u32],
@@ -146,7 +146,7 @@ pub(crate) fn check_sweep(
 }
 
 /// The same of a sweep that is pruned, by a score that is known beforehand, or is not.
-pub(crate) fn check_pruned_sweep(
+pub fn check_pruned_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
     cuts: &[u32],
@@ -243,7 +243,7 @@ pub(crate) fn check_pruned_sweep(
 }
 
 /// Traces from a point back through a region, and holds the part of the path against the oracle's.
-pub(crate) fn check_trace(
+pub fn check_trace(
     engine: &mut dyn LongEngine,
     case: &LongCase,
     (rows, columns): ((u32, u32), (u32, u32)),
@@ -265,11 +265,11 @@ pub(crate) fn check_trace(
 }
 
 /// Rows and columns of a part of a matrix, and where a walk enters it.
-pub(crate) type Part = ((u32, u32), (u32, u32), Point);
+pub type Part = ((u32, u32), (u32, u32), Point);
 
 /// [`check_trace`] of parts of the matrix, each with where a walk enters it, that the engine has made ready together: how
 /// many it has.
-pub(crate) fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Part]) -> usize {
+pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Part]) -> usize {
     let LongCase { pair, matrices } = case;
     let edges: Vec<(Edge, Edge)> = parts
         .iter()
@@ -295,7 +295,7 @@ pub(crate) fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts
 }
 
 /// [`check_trace`] of the pair's path, through the whole matrix.
-pub(crate) fn check_trace_whole(engine: &mut dyn LongEngine, case: &LongCase, how: (Method, Option<u32>, Option<u32>)) {
+pub fn check_trace_whole(engine: &mut dyn LongEngine, case: &LongCase, how: (Method, Option<u32>, Option<u32>)) {
     if let Some(from) = case.from() {
         check_trace(engine, case, ((0, case.m()), (0, case.n())), from, how);
     }

@@ -8,11 +8,11 @@ use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatri
 use pairwave::seq::{Alphabet, Code};
 
 /// Lengths about those of words, vectors and strips of lanes.
-pub(crate) const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
-pub(crate) const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
+pub const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
+pub const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 
 /// DNA and protein; linear and affine gaps, free ones and free extensions; local, global, free end gaps.
-pub(crate) fn scoring(rng: &mut Rng) -> Scoring {
+pub fn scoring(rng: &mut Rng) -> Scoring {
     let gaps = rng.of(&[
         Gaps::linear(0),
         Gaps::linear(1),
@@ -38,7 +38,7 @@ pub(crate) fn scoring(rng: &mut Rng) -> Scoring {
     Scoring { mode: rng.of(&[Mode::Local, Mode::Local, Mode::Global]), ..scoring.unwrap() }
 }
 
-pub(crate) fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+pub fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
     let letters: &[u8] = match (alphabet, rng.below(4)) {
         (_, 0) => b"A",
         (Alphabet::Dna, 1) => b"ACGTN",
@@ -49,7 +49,7 @@ pub(crate) fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Cod
 }
 
 /// A pair: unrelated, all the same, nothing in common, or with parts in common.
-pub(crate) fn case(rng: &mut Rng) -> LongCase {
+pub fn case(rng: &mut Rng) -> LongCase {
     let scoring = scoring(rng);
     let (m, n) = (rng.of(&LENGTHS), rng.of(&LENGTHS));
     let query = codes(rng, scoring.alphabet, m);
@@ -75,7 +75,7 @@ pub(crate) fn case(rng: &mut Rng) -> LongCase {
 }
 
 /// A relative: one symbol in ten is another or none, or has one more behind it.
-pub(crate) fn relative(rng: &mut Rng, codes: &[Code]) -> Vec<Code> {
+pub fn relative(rng: &mut Rng, codes: &[Code]) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {
         match rng.below(30) {

@@ -12,7 +12,7 @@ use super::Rng;
 
 /// What vectors look like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Looks {
+pub struct Looks {
     pub alphabet: Alphabet,
     pub sites: u32,
     pub vectors: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Looks {
 }
 
 /// Vectors that are a bit alike: mostly one character a site, some sets, some gap sites.
-pub(crate) fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
+pub fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
     let Looks { alphabet, sites, vectors: count, are_unions } = looks;
     let mut vectors = Vectors::new(alphabet, sites, count);
     for site in 0..sites {
@@ -44,12 +44,12 @@ pub(crate) fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
 }
 
 /// Sites of a vector.
-pub(crate) fn sites(vectors: &Vectors, vector: u32) -> Vec<Site> {
+pub fn sites(vectors: &Vectors, vector: u32) -> Vec<Site> {
     (0..vectors.sites()).map(|site| vectors.site(vector, site)).collect()
 }
 
 /// A read of so many symbols: a part of a vector with some errors, or, beyond its sites, anything.
-pub(crate) fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) -> Vec<Code> {
+pub fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) -> Vec<Code> {
     let alphabet = vectors.alphabet();
     let plain: Vec<Code> = (1..alphabet.size() as u32)
         .map(|code| code as Code)
@@ -76,7 +76,7 @@ pub(crate) fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: b
 }
 
 /// Schemes of all sorts.
-pub(crate) fn schemes() -> Vec<PhyloScheme> {
+pub fn schemes() -> Vec<PhyloScheme> {
     let papara = PhyloScheme::papara();
     vec![
         papara,
@@ -88,7 +88,7 @@ pub(crate) fn schemes() -> Vec<PhyloScheme> {
 }
 
 /// A store of such reads.
-pub(crate) fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStore> {
+pub fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     for (index, codes) in reads.iter().enumerate() {
         store.push(format!("r{index}"), codes).unwrap();
@@ -97,7 +97,7 @@ pub(crate) fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStor
 }
 
 /// All reads against all octets, or against these, in one batch.
-pub(crate) fn batch(
+pub fn batch(
     reads: &[Vec<Code>],
     vectors: &Arc<Vectors>,
     scheme: PhyloScheme,
@@ -113,7 +113,7 @@ pub(crate) fn batch(
 }
 
 /// What every score of a batch has to be; `None` for what fills octets up.
-pub(crate) fn expected(batch: &PhyloBatch) -> Vec<[Option<i32>; OCTET]> {
+pub fn expected(batch: &PhyloBatch) -> Vec<[Option<i32>; OCTET]> {
     let band = &batch.band;
     let all: Vec<Vec<Site>> = (0..band.vectors.len()).map(|vector| sites(&band.vectors, vector)).collect();
     let mut scores = Vec::new();
@@ -131,7 +131,7 @@ pub(crate) fn expected(batch: &PhyloBatch) -> Vec<[Option<i32>; OCTET]> {
 }
 
 /// Compares scores with what they have to be.
-pub(crate) fn assert_scores(batch: &PhyloBatch, scores: &[[i32; OCTET]], what: &str) {
+pub fn assert_scores(batch: &PhyloBatch, scores: &[[i32; OCTET]], what: &str) {
     let expected = expected(batch);
     assert_eq!(scores.len(), expected.len(), "{what}");
     for (place, (own, expected)) in scores.iter().zip(&expected).enumerate() {

@@ -2,10 +2,10 @@
 #![allow(dead_code)] // each test file uses a part
 
 /// Random numbers from a seed.
-pub(crate) struct Rng(fastrand::Rng);
+pub struct Rng(fastrand::Rng);
 
 /// Numbers that [`Rng::below`] gives.
-pub(crate) trait Number: Copy {
+pub trait Number: Copy {
     /// A number below `bound`.
     fn below(random: &mut fastrand::Rng, bound: Self) -> Self;
 }
@@ -29,7 +29,7 @@ impl Number for i32 {
 }
 
 /// Random numbers from a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
-pub(crate) fn rng(seed: u64) -> Rng {
+pub fn rng(seed: u64) -> Rng {
     let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     eprintln!("seed {seed} + {more}");
     Rng(fastrand::Rng::with_seed(seed.wrapping_add(more.wrapping_mul(0x1_0000_0001))))
@@ -37,17 +37,17 @@ pub(crate) fn rng(seed: u64) -> Rng {
 
 impl Rng {
     /// The next number, of all.
-    pub(crate) fn next_u32(&mut self) -> u32 {
+    pub fn next_u32(&mut self) -> u32 {
         self.0.u32(..)
     }
 
     /// A number from 0 and below a bound, which is more than 0.
-    pub(crate) fn below<T: Number>(&mut self, bound: T) -> T {
+    pub fn below<T: Number>(&mut self, bound: T) -> T {
         T::below(&mut self.0, bound)
     }
 
     /// One of these.
-    pub(crate) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }

@@ -13,7 +13,7 @@ fn lock() -> MutexGuard<'static, Vec<String>> {
 }
 
 /// Begins to record all from this level on; once is enough, and the first one counts.
-pub(crate) fn record(level: &str) {
+pub fn record(level: &str) {
     struct Tape;
     impl Write for Tape {
         fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
@@ -32,6 +32,6 @@ pub(crate) fn record(level: &str) {
 }
 
 /// The lines with this text so far.
-pub(crate) fn about(text: &str) -> Vec<String> {
+pub fn about(text: &str) -> Vec<String> {
     lock().iter().filter(|line| line.contains(text)).cloned().collect()
 }

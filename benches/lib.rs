@@ -1,0 +1,1 @@
+//! The benchmarks are programs of this package.

@@ -1,0 +1,199 @@
+//! Several devices share a job: each has buffers of its own and gets a share by its speed; the results are those of one,
+//! also if one of them is lost on the way.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Barrier, OnceLock};
+
+use pairwave::Error;
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::gpu::adapter::{Device, FoundAdapter, memory_budget};
+use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::gpu::{Config, GpuEngine, tune};
+use pairwave::pairs::{Batch, Report};
+use pairwave::score::Scoring;
+use pairwave::seq::{Alphabet, SequenceStore};
+use support::*;
+
+/// Sequences of very unequal lengths.
+fn sequences() -> Arc<SequenceStore> {
+    let lengths: Vec<usize> = (0..70).map(|index| 3 + (index * index * 7) % 190).collect();
+    mixed_store(&mut rng(0xde5), Alphabet::Dna, &lengths)
+}
+
+fn job() -> AllPairs {
+    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::truong())) }
+}
+
+fn run_job_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
+    run_on(&job(), engines, &two_threads()).expect("the job ends well")
+}
+
+/// What one engine gives.
+fn expected() -> &'static [PairResult] {
+    static EXPECTED: OnceLock<Vec<PairResult>> = OnceLock::new();
+    EXPECTED.get_or_init(|| run_job_on(vec![Box::new(cpu())]).0)
+}
+
+/// Fails, in one line, at the first difference.
+fn assert_same(results: &[PairResult]) {
+    if let Some((ours, theirs)) = results.iter().zip(expected()).find(|(ours, theirs)| ours != theirs) {
+        panic!("{}-{} where {}-{} was expected", ours.query, ours.target, theirs.query, theirs.target);
+    }
+    assert_eq!(results.len(), expected().len());
+}
+
+/// The first adapter, the same for all, under a name of its own.
+fn adapter_called(label: &str) -> FoundAdapter {
+    static FOUND: OnceLock<FoundAdapter> = OnceLock::new();
+    let mut found = FOUND.get_or_init(adapter).clone();
+    found.description.label = label.into();
+    found
+}
+
+fn gpu_called(label: &str) -> GpuEngine {
+    GpuEngine::open(
+        &adapter_called(label),
+        Config { slice: 12, workgroup: 16, halves: false, cells_per_second: 1e5, ..Config::default() },
+    )
+    .expect("the adapter opens")
+}
+
+/// A GPU that waits in its first submission until all others are there too, and may be destroyed at a later one: with
+/// work in flight, and none of it safe.
+struct Met {
+    gpu: GpuEngine,
+    all: Arc<Barrier>,
+    submissions: usize,
+    destroyed_at: usize,
+}
+
+impl Met {
+    fn new(gpu: GpuEngine, all: &Arc<Barrier>) -> Box<Self> {
+        Box::new(Met { gpu, all: Arc::clone(all), submissions: 0, destroyed_at: usize::MAX })
+    }
+}
+
+impl Engine<Pairs> for Met {
+    fn name(&self) -> &str {
+        self.gpu.name()
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity { cells: 400_000, ..self.gpu.capacity() }
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        if self.submissions == 0 {
+            self.all.wait();
+        }
+        if self.submissions == self.destroyed_at {
+            self.gpu.gpu().device.destroy();
+        }
+        self.submissions += 1;
+        self.gpu.submit(batch)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        self.gpu.collect(ticket)
+    }
+}
+
+#[test]
+fn two_engines_of_one_adapter_give_what_one_gives() {
+    let engines = [gpu_called("first"), gpu_called("second")];
+    assert_ne!(engines[0].gpu().device, engines[1].gpu().device, "buffers belong to a device");
+    let all = Arc::new(Barrier::new(2));
+    let (results, summary) =
+        run_job_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
+    assert_same(&results);
+    let took_part: Vec<&str> =
+        summary.engines.iter().filter(|engine| engine.pairs > 0).map(|engine| engine.name.as_str()).collect();
+    assert_eq!(took_part, ["first", "second"]);
+    assert_eq!(summary.engines.iter().map(|engine| engine.cells).sum::<u64>(), summary.cells);
+}
+
+#[test]
+fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
+    warnings::record("warn");
+    let all = Arc::new(Barrier::new(2));
+    let mut doomed = Met::new(gpu_called("the doomed one"), &all);
+    doomed.destroyed_at = 1;
+    let (results, summary) = run_job_on(vec![doomed, Met::new(gpu_called("the survivor"), &all)]);
+    assert_same(&results);
+    let lost: Vec<bool> = summary.engines.iter().map(|engine| engine.lost.is_some()).collect();
+    assert_eq!(lost, [true, false], "{:?}", summary.engines);
+    assert_eq!(summary.engines[0].pairs + summary.engines[1].pairs, summary.pairs);
+    let lines = warnings::about("the doomed one");
+    assert_eq!((lines.len(), warnings::about("the survivor").len()), (1, 0), "{lines:?}");
+}
+
+/// What the program does with a device named twice in a library's call: two engines with half of the memory each.
+#[test]
+fn an_adapter_may_come_twice() {
+    let found = adapter();
+    let device = Device::Adapter(Box::new(found.clone()));
+    let devices = vec![device.clone(), device, Device::Cpu];
+    let run = Run { devices, memory: Some(64 << 20), ..two_threads() };
+    let mut results = Vec::new();
+    let take = |some: &[PairResult]| {
+        results.extend_from_slice(some);
+        Ok(())
+    };
+    let summary = job().run(&run, take).expect("the job ends well");
+    assert_same(&results);
+    let names: Vec<&str> = summary.engines.iter().map(|engine| engine.name.as_str()).collect();
+    let name = &found.description.label;
+    assert_eq!(names, [format!("{name} #1").as_str(), &format!("{name} #2"), "cpu"]);
+}
+
+#[test]
+fn an_engine_keeps_to_its_memory() {
+    let found = adapter();
+    let full = GpuEngine::open(&found, Config::default()).expect("the adapter opens");
+    assert_eq!(full.memory(), memory_budget(&found, None));
+    let small = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(LEAST_BYTES);
+    assert_eq!(small.memory(), LEAST_BYTES);
+    assert!(small.capacity().store_bytes <= LEAST_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
+    // No cap raises what the device has to spare.
+    assert_eq!(small.with_memory(u64::MAX).memory(), LEAST_BYTES);
+    let capped = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(LEAST_BYTES);
+    let (results, summary) = run_job_on(vec![Box::new(capped)]);
+    assert_same(&results);
+    assert_eq!(summary.engines.len(), 1, "the memory sufficed: {:?}", summary.engines);
+}
+
+#[test]
+fn adapters_are_opened_with_their_names_and_memory() {
+    let adapters = [(adapter_called("a"), u64::MAX), (adapter_called("b"), LEAST_BYTES)];
+    let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, false, &AtomicBool::new(false));
+    let engines: Vec<GpuEngine> = opened.into_iter().map(|engine| engine.expect("the adapter opens")).collect();
+    assert_eq!([engines[0].name(), engines[1].name()], ["a", "b"]);
+    assert_eq!(engines[0].config(), engines[1].config());
+    assert_eq!(engines[1].memory(), LEAST_BYTES);
+}
+
+#[test]
+fn an_interrupt_ends_a_measurement() {
+    let interrupt = Arc::new(AtomicBool::new(true));
+    let adapters = [(adapter(), u64::MAX), (adapter(), u64::MAX)];
+    let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, true, &interrupt);
+    assert_eq!(opened.len(), 2);
+    assert!(opened.iter().all(|engine| matches!(engine, Err(Error::Interrupted))));
+    let devices = vec![Device::Adapter(Box::new(adapter()))];
+    let run = Run { devices, tune: true, interrupt, ..Run::default() };
+    let error = job().run(&run, |_| Ok(())).expect_err("it was interrupted");
+    assert!(matches!(error, Error::Interrupted), "{error}");
+}
+
+/// A wrong job is refused before a device is opened and measured, which the flag would interrupt.
+#[test]
+fn wrong_options_are_found_before_devices_are_opened() {
+    let devices = vec![Device::Adapter(Box::new(adapter()))];
+    let interrupt = Arc::new(AtomicBool::new(true));
+    let run = Run { devices, tune: true, interrupt, ..Run::default() };
+    let wrong = AllPairs { min_identity: Some(97.0), ..job() };
+    let error = wrong.run(&run, |_| Ok(())).expect_err("refused");
+    assert!(matches!(error, Error::Usage(_)), "{error}");
+}

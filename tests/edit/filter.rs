@@ -1,0 +1,130 @@
+//! Edit distances before scores: the same pairs are written, with every definition of identity, on one file and on two.
+
+use std::sync::Arc;
+
+use pairwave::gpu::adapter::Device;
+use pairwave::jobs::{AllPairs, EditFilter, Job, PairResult, Run, Summary};
+use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+use support::*;
+
+/// Families of related sequences, some of them fragments, some unrelated.
+fn families(seed: u64, alphabet: Alphabet, bare: bool) -> Arc<SequenceStore> {
+    let mut rng = rng(seed);
+    let codes: Vec<Code> = match (alphabet, bare) {
+        (Alphabet::Dna, true) => vec![1, 2, 4, 8],
+        (Alphabet::Dna, false) => vec![1, 2, 4, 8, 1, 2, 4, 8, 15, 5],
+        _ => (1..21).collect(),
+    };
+    let mut store = SequenceStore::builder(alphabet);
+    for family in 0..6 {
+        let length = 40 + rng.below(160) as usize;
+        let parent: Vec<Code> = (0..length).map(|_| codes[rng.below(codes.len() as u32) as usize]).collect();
+        for member in 0..8 {
+            let (from, to) = if member % 3 == 2 { (length / 5, length - length / 7) } else { (0, length) };
+            let apart = [4, 15, 60][member % 3];
+            let mut copy = Vec::new();
+            for &code in &parent[from..to] {
+                match rng.below(3 * apart) {
+                    0 => {}
+                    1 => copy.extend([code, codes[0]]),
+                    2 => copy.push(codes[rng.below(codes.len() as u32) as usize]),
+                    _ => copy.push(code),
+                }
+            }
+            store.push(format!("{family}_{member}"), &copy).unwrap();
+        }
+    }
+    Arc::new(store.build())
+}
+
+fn gpu() -> Device {
+    Device::Adapter(Box::new(adapter()))
+}
+
+fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResult>, Summary) {
+    let run = Run { devices: vec![device], ..Run::default() };
+    let mut results = Vec::new();
+    let job = AllPairs { edit_filter, check: true, ..job.clone() };
+    let summary = job.run(&run, |some| {
+        results.extend_from_slice(some);
+        Ok(())
+    });
+    (results, summary.expect("the job ends well"))
+}
+
+/// Pairs that were told by their edit distances or q-grams, or those of all others.
+fn told(summary: &Summary, by_distance: bool) -> u64 {
+    let is_so = |name: &str| name.ends_with("(edit distances)") == by_distance;
+    summary.engines.iter().filter(|engine| is_so(&engine.name)).map(|engine| engine.pairs).sum()
+}
+
+#[test]
+fn the_same_pairs_are_written_with_and_without() {
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::truong() };
+    let cases = [
+        (Alphabet::Dna, true, Scoring::truong()),
+        (Alphabet::Dna, false, Scoring::truong()),
+        (Alphabet::Dna, false, affine),
+        (Alphabet::Protein, true, Scoring::protein()),
+    ];
+    let (mut prefiltered, mut less, mut by_grams) = (0, 0, 0);
+    for (index, (alphabet, bare, scoring)) in cases.into_iter().enumerate() {
+        let store = families(0x51E7E + index as u64, alphabet, bare);
+        for definition in IdentityDefinition::ALL {
+            for (identity, against) in [(0.97, false), (0.8, false), (0.9, true)] {
+                let job = AllPairs {
+                    definition,
+                    min_identity: Some(identity),
+                    against: against.then(|| families(0x51E7E, alphabet, bare)),
+                    max_hits: against.then_some(3),
+                    ..AllPairs::new(Arc::clone(&store), Arc::new(scoring.clone()))
+                };
+                let (plain, _) = run(&job, EditFilter::Off, Device::Cpu);
+                let (with, summary) = run(&job, EditFilter::On, gpu());
+                assert_eq!(with, plain, "{alphabet:?} {definition:?} {identity}");
+                assert!(against || !plain.is_empty());
+                if pairwave::score::edit_filter(definition, identity, &scoring).is_some() {
+                    prefiltered += 1;
+                    assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
+                    assert_eq!(told(&summary, true), summary.pairs);
+                    let (on_cpu, summary) = run(&job, EditFilter::On, Device::Cpu);
+                    assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
+                    assert_eq!(summary.engines[0].name, "cpu (edit distances)");
+                    less += usize::from(told(&summary, false) < summary.pairs / 4);
+                    by_grams +=
+                        usize::from(summary.engines.iter().any(|engine| engine.name == "q-grams (edit distances)"));
+                } else {
+                    assert!(!summary.engines[0].name.ends_with("(edit distances)"));
+                }
+            }
+        }
+    }
+    assert!(prefiltered > 30 && less > prefiltered / 2, "{less} of {prefiltered}");
+    assert!(by_grams > 5, "{by_grams} of {prefiltered}");
+}
+
+#[test]
+fn a_small_job_goes_without() {
+    let job = AllPairs {
+        min_identity: Some(0.97),
+        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))
+    };
+    let (_, summary) = run(&job, EditFilter::Auto, gpu());
+    assert_eq!(summary.engines.len(), 1);
+}
+
+/// What is measured of a device when it is opened has to pay for the pairs that are left.
+#[test]
+fn devices_are_opened_for_what_the_filter_left() {
+    let job = AllPairs {
+        min_identity: Some(0.97),
+        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))
+    };
+    warnings::record("debug");
+    let (_, summary) = run(&job, EditFilter::On, gpu());
+    let left: u64 = summary.engines[1..].iter().map(|engine| engine.cells).sum();
+    assert!(left > 0 && left < summary.cells, "{left} of {}", summary.cells);
+    let opened = warnings::about("opened adapters=1");
+    assert!(opened.iter().any(|line| line.contains(&format!("cells={left} "))), "{left}: {opened:#?}");
+}

@@ -1,0 +1,563 @@
+//! Every kernel for Levenshtein distances against the textbook: all modes, alphabets and codings, lengths around every
+//! word, lane, subgroup and strip boundary, limits, regions of texts.
+
+use std::sync::Arc;
+
+use pairwave::edit::gpu::{EditGpu, EditShape};
+use pairwave::edit::plan::{Against, Candidate, EditJob};
+use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
+use pairwave::engine::{Engine, Work};
+use pairwave::gpu::kernels::{Kernel, find};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
+
+const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
+
+/// Sequences to compare.
+struct Random(support::Rng);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        u64::from(self.0.below(bound as u32))
+    }
+
+    fn codes(&mut self, length: usize, of: &[Code]) -> Vec<Code> {
+        (0..length).map(|_| of[self.below(of.len() as u64) as usize]).collect()
+    }
+
+    /// A copy with edits in about one place of `apart`.
+    fn mutated(&mut self, from: &[Code], of: &[Code], apart: u64) -> Vec<Code> {
+        let mut copy = Vec::new();
+        for &code in from {
+            match self.below(3 * apart) {
+                0 => {}
+                1 => copy.extend([code, of[self.below(of.len() as u64) as usize]]),
+                2 => copy.push(of[self.below(of.len() as u64) as usize]),
+                _ => copy.push(code),
+            }
+        }
+        copy
+    }
+}
+
+/// Small sizes with wgpu's checks, so that short sequences reach every edge.
+/// The kernel with this stem.
+fn called(stem: &str) -> &'static Kernel {
+    find(stem).expect("a kernel of the list")
+}
+
+/// The kernels that divide a pair among lanes.
+fn dividing() -> [&'static Kernel; 2] {
+    ["myers_subgroup", "myers_workgroup"].map(called)
+}
+
+/// The kernels that compute whole matrices.
+fn whole() -> [&'static Kernel; 3] {
+    ["myers_thread", "myers_subgroup", "myers_workgroup"].map(called)
+}
+
+fn engine(kernel: &'static Kernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
+    let found = support::adapter();
+    let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
+    let mut shape = EditShape::for_adapter(&found, &engine.gpu().device);
+    change(&mut shape);
+    engine.with_shape(shape)
+}
+
+fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut store = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        store.push(format!("s{index}"), codes).unwrap();
+    }
+    Arc::new(store.build())
+}
+
+fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<Found> {
+    report(engine, batch).into_each()
+}
+
+fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Distances {
+    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
+    let report = engine.collect(ticket).expect("the device answers");
+    Edit::check(batch, &report).expect("the report can be right");
+    report.found
+}
+
+/// Says which pair differs from the textbook.
+fn differences(batch: &EditBatch, found: &[Found]) -> Option<String> {
+    let mut found = found.iter();
+    let band = &batch.band;
+    for block in &batch.blocks {
+        let pattern = band.patterns.codes(block.pattern);
+        for place in block.places.clone() {
+            let text = band.text(place);
+            let expected = oracle::find(pattern, text, &band.scheme);
+            let own = found.next().expect("a result for every pair");
+            if *own != expected {
+                let (m, n, mode) = (pattern.len(), text.len(), band.scheme.mode);
+                return Some(format!("{mode:?}, {m} and {n} symbols: {own:?}, not {expected:?}"));
+            }
+        }
+    }
+    None
+}
+
+/// All patterns against all texts on an engine, batch by batch.
+fn check(
+    engine: &mut dyn Engine<Edit>,
+    patterns: &Arc<SequenceStore>,
+    texts: &Arc<SequenceStore>,
+    scheme: &EditScheme,
+) {
+    for batch in batches(patterns, texts, scheme) {
+        let found = compute(engine, &batch);
+        assert_eq!(differences(&batch, &found), None);
+    }
+}
+
+/// All patterns against all texts, a batch for each class of patterns.
+fn batches(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &EditScheme) -> Vec<Arc<EditBatch>> {
+    let job = EditJob {
+        patterns: Arc::clone(patterns),
+        against: Against::Texts(Arc::clone(texts)),
+        scheme: Arc::new(scheme.clone()),
+        strands: Strands::default(),
+        parts: None,
+    };
+    let mut batches = Vec::new();
+    for (_, band, mut blocks) in job.bands(u64::MAX) {
+        while !blocks.is_empty() {
+            let class = blocks[0].0;
+            let own: Vec<EditBlock> =
+                blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
+            batches.push(Arc::new(EditBatch { band: Arc::clone(&band), blocks: own }));
+        }
+    }
+    batches
+}
+
+fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
+    EditScheme { mode, equality, limit: Limit::None }
+}
+
+const BASES: [Code; 4] = [1, 2, 4, 8];
+
+/// Symbols of 2, 4 and 8 bits on the device, and when they are equal.
+fn codings() -> [(Vec<Code>, Equality); 3] {
+    [
+        (BASES.to_vec(), Equality::dna(Ambiguity::Overlap, true)),
+        ((1..16).collect(), Equality::dna(Ambiguity::Overlap, false)),
+        ((1..25).collect(), Equality::literal(Alphabet::Protein)),
+    ]
+}
+
+/// Patterns of these lengths, and texts: random, all-equal, and copies of the patterns with edits inside random ends.
+fn sets(random: &mut Random, of: &[Code], lengths: &[usize]) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
+    let mut patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random.codes(length, of)).collect();
+    let mut texts: Vec<Vec<Code>> = [0, 1, 2, 15, 16, 17, 33, 100].map(|length| random.codes(length, of)).into();
+    for apart in [4, 20] {
+        for pattern in &patterns {
+            let mut text = random.codes(7, of);
+            text.extend(random.mutated(pattern, of, apart));
+            text.extend(random.codes(9, of));
+            texts.push(text);
+        }
+    }
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    patterns.push(vec![of[0]; longest.min(70)]);
+    texts.push(vec![of[0]; longest + 5]);
+    texts.push(vec![of[of.len() - 1]; 40]);
+    (patterns, texts)
+}
+
+const WORD_EDGES: [usize; 12] = [0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 97, 128];
+
+#[test]
+fn every_kernel_mode_and_coding_equals_the_textbook() {
+    let mut random = Random(support::rng(0x9E37_79B9_7F4A_7C15));
+    let iupac: Vec<Code> = (1..16).collect();
+    let residues: Vec<Code> = (1..25).collect();
+    let dna = [
+        (&BASES[..], Equality::dna(Ambiguity::Overlap, true)),
+        (&iupac, Equality::dna(Ambiguity::Overlap, true)),
+        (&iupac, Equality::dna(Ambiguity::Overlap, false)),
+        (&iupac, Equality::dna(Ambiguity::Mismatch, true)),
+        (&iupac, Equality::literal(Alphabet::Dna)),
+        (&residues, Equality::literal(Alphabet::Protein)),
+    ];
+    for kernel in whole() {
+        // Two words a lane, so that the lengths reach every lane's edge.
+        let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
+        for (of, equality) in &dna {
+            let (patterns, texts) = sets(&mut random, of, &WORD_EDGES);
+            let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+            for mode in MODES {
+                check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_patterns_come_in_strips_and_long_texts_in_parts() {
+    let mut random = Random(support::rng(0xD1B5_4A32_D192_ED03));
+    let of = &BASES[..];
+    // Two lanes of one word: a strip of 64 rows.
+    let (patterns, texts) = sets(&mut random, of, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    for kernel in dividing() {
+        for mode in MODES {
+            for columns in [32, 64, 1 << 20] {
+                let mut engine = engine(kernel, |shape| {
+                    (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(2), 1, 1);
+                    shape.dispatch_columns = columns;
+                });
+                check(&mut engine, &patterns, &texts, &scheme(mode, Equality::literal(Alphabet::Dna)));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_lanes_equals_the_textbook() {
+    let mut random = Random(support::rng(0x2545_F491_4F6C_DD1D));
+    let residues: Vec<Code> = (1..25).collect();
+    let (patterns, texts) = sets(&mut random, &residues, &[1, 32, 33, 250, 256, 257, 511, 513]);
+    let (patterns, texts) = (store(Alphabet::Protein, &patterns), store(Alphabet::Protein, &texts));
+    for kernel in dividing() {
+        for lanes in [1, 4, 8, 16] {
+            let mut engine = engine(kernel, |shape| shape.lanes = Some(lanes));
+            for mode in MODES {
+                check(&mut engine, &patterns, &texts, &scheme(mode, Equality::literal(Alphabet::Protein)));
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_are_kept_to_the_edit() {
+    let mut random = Random(support::rng(0x94D0_49BB_1331_11EB));
+    let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    for kernel in whole() {
+        for head_words in [None, Some(1)] {
+            let mut engine = engine(kernel, |shape| shape.head_words = head_words);
+            let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
+            for limit in limits.chain([0.0, 0.03, 0.2, 1.0].map(Limit::Rate)) {
+                for mode in MODES {
+                    let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
+                    check(&mut engine, &patterns, &texts, &scheme);
+                }
+            }
+        }
+    }
+}
+
+/// Heads of several words over several lanes, in strips and parts of columns, with codings of every kind, and more pairs than a
+/// workgroup has.
+#[test]
+fn what_heads_leave_out_is_above_the_limit() {
+    let mut random = Random(support::rng(0x4EAD_50F1_A77E_2250));
+    for (of, equality) in &codings() {
+        let (patterns, texts) = sets(&mut random, of, &[65, 97, 128, 257, 300, 420]);
+        let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+        for kernel in whole() {
+            for (head_words, lanes, columns) in [(1, 2, 32), (4, 4, 64), (9, 2, 1 << 20)] {
+                let mut engine = engine(kernel, |shape| {
+                    shape.head_words = Some(head_words);
+                    if kernel.stem != "myers_thread" {
+                        (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(lanes), 1, 1);
+                        shape.dispatch_columns = columns;
+                    }
+                });
+                for mode in [EditMode::Infix, EditMode::Prefix] {
+                    for limit in [Limit::Distance(20), Limit::Rate(0.12)] {
+                        let scheme = EditScheme { mode, equality: equality.clone(), limit };
+                        check(&mut engine, &patterns, &texts, &scheme);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_texts_are_compared_as_if_they_were_texts() {
+    let mut random = Random(support::rng(0xBF58_476D_1CE4_E5B9));
+    let iupac: Vec<Code> = (1..16).collect();
+    let genome: Vec<Vec<Code>> = [700, 1, 333].map(|length| random.codes(length, &iupac)).into();
+    let patterns: Vec<Vec<Code>> = (0..40).map(|index| random.codes(1 + 7 * index, &iupac)).collect();
+    let (patterns, genome) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &genome));
+    let mut regions = Vec::new();
+    let mut blocks = Vec::new();
+    for pattern in 0..patterns.len() as u32 {
+        let begin = regions.len() as u32;
+        for _ in 0..random.below(50) {
+            let text = random.below(3) as u32;
+            let length = u64::from(genome.length(text));
+            let (one, other) = (random.below(length + 1) as u32, random.below(length + 1) as u32);
+            regions.push(Region { text, start: one.min(other), end: one.max(other) });
+        }
+        blocks.push(EditBlock { pattern, places: begin..regions.len() as u32, cells: 1 });
+    }
+    for mode in MODES {
+        let scheme = Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false)));
+        let (own, others) = (Arc::clone(&patterns), Arc::clone(&genome));
+        let band = Arc::new(EditBand::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
+        let batch = Arc::new(EditBatch { band, blocks: blocks.clone() });
+        for kernel in whole() {
+            let found = compute(&mut engine(kernel, |_| {}), &batch);
+            assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
+        }
+    }
+}
+
+/// Regions of one length, of which kernels get the begin alone, whoever holds them; each beside the same with one that is longer.
+#[test]
+fn regions_of_one_length_are_compared_like_others() {
+    let mut random = Random(support::rng(0x0E_1E_57));
+    let genome: Vec<Vec<Code>> = [300, 48, 90].map(|length| random.codes(length, &BASES)).into();
+    let mut patterns: Vec<Vec<Code>> = [0, 1, 31, 33, 48].map(|length| random.codes(length, &BASES)).into();
+    patterns.extend([3, 40, 200].map(|start| random.mutated(&genome[0][start..start + 48], &BASES, 12)));
+    let (patterns, genome) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &genome));
+    let texts: Vec<Vec<Code>> = (0..40).map(|_| random.codes(48, &BASES)).collect();
+    let texts = store(Alphabet::Dna, &texts);
+    let count = 40 * patterns.len() as u32;
+    let region = |random: &mut Random, length: u32| {
+        let text = random.below(3) as u32;
+        let start = random.below(u64::from(genome.length(text) - length) + 1) as u32;
+        Region { text, start, end: start + length }
+    };
+    let mut one_length: Vec<Region> = (0..count).map(|_| region(&mut random, 48)).collect();
+    // What the mutated patterns are from.
+    for (place, start) in (205..).step_by(40).zip([3, 40, 200]) {
+        one_length[place] = Region { text: 0, start, end: start + 48 };
+    }
+    let mut others = one_length.clone();
+    others[7] = Region { text: 0, start: 11, end: 61 };
+    let candidates = |regions: &[Region]| -> Arc<Vec<Candidate>> {
+        let skipped = Candidate { pattern: 0, region: Region { text: 0, start: 0, end: 5 } };
+        let own = regions.iter().map(|&region| Candidate { pattern: 0, region });
+        Arc::new([skipped; 3].into_iter().chain(own).chain([skipped]).collect())
+    };
+    let order: Vec<u32> = (0..count).map(|place| place * 7 % 40).collect();
+    let all = [
+        (Places::Regions(Arc::new(one_length.clone())), true),
+        (Places::Regions(Arc::new(others.clone())), false),
+        (Places::Candidates(candidates(&one_length), 3..3 + count), true),
+        (Places::Candidates(candidates(&others), 3..3 + count), false),
+        (Places::Texts(order.into()), true),
+    ];
+    let blocks = (0..patterns.len() as u32).map(|pattern| {
+        // A few places are of no block.
+        EditBlock { pattern, places: 40 * pattern + pattern % 3..40 * (pattern + 1), cells: 1 }
+    });
+    let blocks: Vec<EditBlock> = blocks.collect();
+    let mut near = 0;
+    for (places, are_equal) in all {
+        let held = if matches!(places, Places::Texts(_)) { &texts } else { &genome };
+        for (mode, limit) in MODES.into_iter().flat_map(|mode| [(mode, Limit::None), (mode, Limit::Distance(15))]) {
+            let scheme = EditScheme { limit, ..scheme(mode, Equality::literal(Alphabet::Dna)) };
+            let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), places.clone());
+            assert_eq!(band.text_symbols().0 == band.text_symbols().1, are_equal);
+            // Without the patterns of no symbol or few there are lists.
+            for own in [&blocks[..], &blocks[2..]] {
+                let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
+                let batch = Arc::new(EditBatch { band: Arc::new(band), blocks: own.to_vec() });
+                let is_band = mode == EditMode::Global && limit != Limit::None;
+                let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
+                for kernel in kernels {
+                    let found = compute(&mut engine(kernel, |_| {}), &batch);
+                    assert_eq!(differences(&batch, &found), None, "{}, {places:?}", kernel.stem);
+                    near += found.iter().filter(|found| found.distance < 10).count();
+                }
+            }
+        }
+    }
+    assert!(near > 100, "{near}");
+}
+
+#[test]
+fn overlaps_equal_the_textbook() {
+    let mut random = Random(support::rng(0xABCD_EF01_2345_6789));
+    let iupac: Vec<Code> = (1..16).collect();
+    let reaches = [
+        (0, 0, 1, Reach::ANY_RATE),
+        (9, 0, 25, 10_000),
+        (9, 40, 21, 3_000),
+        (1, 0, 1, u32::MAX),
+        (1, 0, 1, 20_000),
+        (1, 0, 8, 0),
+    ];
+    for (of, equality) in
+        [(&BASES[..], Equality::dna(Ambiguity::Overlap, true)), (&iupac, Equality::dna(Ambiguity::Mismatch, true))]
+    {
+        let (mut patterns, mut texts) = sets(&mut random, of, &WORD_EDGES);
+        // Ends of one are begins of the other.
+        for (own, other) in [(60, 80), (100, 31), (64, 64)] {
+            let shared = random.codes(own, of);
+            let tail = random.codes(other, of);
+            texts.push(tail.iter().chain(&random.mutated(&shared, of, 20)).copied().collect());
+            patterns.push(shared.iter().chain(&random.codes(other / 2, of)).copied().collect());
+        }
+        let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+        for (shorter, constant, divisor, rate) in reaches {
+            let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
+            for kernel in whole() {
+                let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
+                check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_searched_in_pieces() {
+    let mut random = Random(support::rng(0x0DDB_1A5E_5BAD_5EED));
+    let mut genome = random.codes(150_000, &BASES);
+    let patterns: Vec<Vec<Code>> = [20, 33, 100].map(|length| random.codes(length, &BASES)).into();
+    for (pattern, at) in patterns.iter().zip([65_530, 100_000, 3]) {
+        let copy = random.mutated(pattern, &BASES, 15);
+        genome.splice(at..at + copy.len(), copy);
+    }
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &[genome]));
+    let scheme = scheme(EditMode::Infix, Equality::literal(Alphabet::Dna));
+    check(&mut engine(called("myers_thread"), |_| {}), &patterns, &texts, &scheme);
+}
+
+#[test]
+fn bands_equal_the_textbook_up_to_the_limit() {
+    let mut random = Random(support::rng(0x1234_5678_9ABC_DEF1));
+    for (of, equality) in &codings() {
+        let (mut patterns, mut texts) = sets(&mut random, of, &[0, 1, 31, 32, 33, 64, 100, 150, 321, 600]);
+        // Pairs of nearly one length, so that bands lie everywhere around the corner.
+        for pattern in patterns.clone() {
+            for apart in [3, 8, 40] {
+                texts.push(random.mutated(&pattern, of, apart));
+            }
+            patterns.push(random.mutated(&pattern, of, 10));
+        }
+        let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+        let mut engine = engine(called("myers_band"), |_| {});
+        let limits = [0, 1, 30, 31, 32, 63, 64, 127, 300].map(Limit::Distance).into_iter();
+        for limit in limits.chain([Limit::Rate(0.3)]) {
+            let scheme = EditScheme { mode: EditMode::Global, equality: equality.clone(), limit };
+            check(&mut engine, &patterns, &texts, &scheme);
+        }
+    }
+}
+
+#[test]
+fn the_comparison_finds_a_wrong_result() {
+    let (patterns, texts) = sets(&mut Random(support::rng(7)), &BASES, &[5, 40]);
+    let job = EditJob {
+        patterns: store(Alphabet::Dna, &patterns),
+        against: Against::Texts(store(Alphabet::Dna, &texts)),
+        scheme: Arc::new(scheme(EditMode::Infix, Equality::literal(Alphabet::Dna))),
+        strands: Strands::default(),
+        parts: None,
+    };
+    let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
+    let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();
+    let batch = Arc::new(EditBatch { band, blocks });
+    let mut found = compute(&mut engine(called("myers_thread"), |_| {}), &batch);
+    assert_eq!(differences(&batch, &found), None);
+    found[0].end += 1;
+    assert!(differences(&batch, &found).is_some());
+}
+
+/// Every kernel: pairs within the limit are listed as long as there is room, and found all the same where there is not.
+#[test]
+fn pairs_within_a_limit_are_listed_if_there_is_room() {
+    let mut random = Random(support::rng(0xC0FF_EE00_D15E_A5E5));
+    let (mut patterns, mut texts) = sets(&mut random, &BASES, &[20, 32, 33, 64, 65, 129]);
+    // What has no symbols is not for lists.
+    [&mut patterns, &mut texts].into_iter().for_each(|all| all.retain(|codes| !codes.is_empty()));
+    // But for the longest, which no text has as it is.
+    texts.extend(patterns.iter().filter(|codes| codes.len() < 129).cloned());
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    let kernels = whole().into_iter().map(|kernel| (kernel, &MODES[..])).chain([(called("myers_band"), &MODES[..1])]);
+    // Lists, those that are too short, and no pair within the limit.
+    let mut seen = [0, 0, 0];
+    for (kernel, modes) in kernels {
+        for &mode in modes {
+            for limit in [Limit::Distance(0), Limit::Distance(9), Limit::Rate(0.0), Limit::Rate(0.15)] {
+                let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
+                for batch in batches(&patterns, &texts, &scheme) {
+                    let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
+                    let heads = [None, Some(0), Some(3), Some(40)].map(|room| (room, None));
+                    for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
+                        let mut engine =
+                            engine(kernel, |shape| (shape.list_room, shape.head_words) = (room, head_words));
+                        let found = report(&mut engine, &batch);
+                        let each = found.clone().into_each();
+                        assert_eq!(differences(&batch, &each), None, "{}, room for {room:?}", kernel.stem);
+                        let some = each.iter().filter(|found| found.is_some()).count();
+                        let is_list = matches!(found, Distances::Listed { .. });
+                        // By the greatest rate of a batch more than these may be listed; and where all may be, none are.
+                        if matches!(limit, Limit::Distance(most) if least > Some(most)) {
+                            let room = room.map_or(1024, |room| room as usize);
+                            assert_eq!(is_list, room > 0 && some <= room, "{some} pairs, room for {room}");
+                        }
+                        seen[0] += usize::from(is_list && some > 0);
+                        seen[1] += usize::from(!is_list && room == Some(3));
+                        seen[2] += usize::from(is_list && some == 0);
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
+}
+
+/// A pair in parts of columns is listed once, by the last.
+#[test]
+fn pairs_in_strips_and_parts_are_listed_once() {
+    let mut random = Random(support::rng(0x5EED_1157));
+    let (patterns, mut texts) = sets(&mut random, &BASES, &[63, 64, 65, 128, 129, 192]);
+    texts.retain(|codes| !codes.is_empty());
+    // Texts that end where a part does.
+    texts.extend([32, 64, 96, 128].map(|length| patterns[4].iter().cycle().take(length).copied().collect()));
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    for kernel in dividing() {
+        for mode in MODES {
+            let mut engine = engine(kernel, |shape| {
+                (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(2), 1, 1);
+                shape.dispatch_columns = 32;
+            });
+            let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::Rate(0.4) };
+            for batch in batches(&patterns, &texts, &scheme) {
+                let found = report(&mut engine, &batch);
+                assert!(matches!(found, Distances::Listed { .. }));
+                assert_eq!(differences(&batch, &found.into_each()), None, "{}", kernel.stem);
+            }
+        }
+    }
+}
+
+/// With all pairs within the limit a list is too short: then none is kept until few are.
+#[test]
+fn lists_are_left_and_taken_up_again() {
+    let near = |random: &mut Random, seed: &[Code]| -> Vec<Vec<Code>> {
+        (0..40).map(|_| random.mutated(seed, &BASES, 40)).collect()
+    };
+    let mut random = Random(support::rng(0xAB1E));
+    let seed = random.codes(60, &BASES);
+    let (one, other) = (near(&mut random, &seed), (0..40).map(|_| random.codes(60, &BASES)).collect::<Vec<_>>());
+    let [patterns, far] = [&one[..], &other].map(|codes| store(Alphabet::Dna, codes));
+    let scheme =
+        EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(29) };
+    let all: Vec<Arc<EditBatch>> = batches(&patterns, &patterns, &scheme);
+    let none: Vec<Arc<EditBatch>> = batches(&patterns, &far, &EditScheme { limit: Limit::Distance(0), ..scheme });
+    let mut engine = engine(called("myers_thread"), |_| {});
+    let mut is_list = |batch: &Arc<EditBatch>| {
+        let found = report(&mut engine, batch);
+        let is_list = matches!(found, Distances::Listed { .. });
+        assert_eq!(differences(batch, &found.into_each()), None);
+        is_list
+    };
+    // 1600 pairs, of which 1024 can be listed.
+    assert_eq!((all.len(), all[0].pairs()), (1, 1600));
+    let turns = [&none, &all, &all, &none, &none, &all].map(|batches| is_list(&batches[0]));
+    assert_eq!(turns, [true, false, false, false, true, false]);
+}

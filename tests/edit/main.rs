@@ -1,0 +1,6 @@
+//! Levenshtein distances, by every engine.
+
+mod cpu;
+mod filter;
+mod job;
+mod kernels;

@@ -1,0 +1,213 @@
+//! Engines of very unequal speed end together: the queue in simulated time, and once in real time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use pairwave::engine::queue::{Lease, Pull, WorkQueue};
+use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::{Capacity, Engine};
+use pairwave::jobs::{AllPairs, Job as _, Run};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::Want;
+use pairwave::pairs::mock::MockEngine;
+use pairwave::pairs::plan::Job;
+use pairwave::score::Scoring;
+use pairwave::seq::{Alphabet, SequenceStore};
+use support::*;
+
+/// Seconds that the simulated jobs would take if nothing was lost.
+const JOB_SECONDS: f64 = 20.0;
+
+/// What is simulated of an engine.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    /// Cells a second.
+    speed: f64,
+    /// Seconds that every batch takes beside its cells.
+    launch: f64,
+    /// Seconds before its first batch.
+    ready: f64,
+    /// Cells that it likes at once.
+    cells: u64,
+    in_flight: usize,
+    least_work: f64,
+    universal: bool,
+}
+
+impl Kind {
+    fn cpu(speed: f64) -> Self {
+        let cells = 1 << 29;
+        Kind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, least_work: 0.004, universal: true }
+    }
+
+    /// Two batches in flight, one computed after the other.
+    fn gpu(speed: f64) -> Self {
+        let cells = (0.7 * speed) as u64;
+        Kind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, least_work: 0.025, universal: false }
+    }
+}
+
+/// An engine in simulated time.
+struct Simulated {
+    kind: Kind,
+    in_flight: VecDeque<(Lease<Pairs>, f64)>,
+    /// When it has done what it holds, in seconds.
+    free_at: f64,
+    cells: u64,
+    /// When its last batch ended.
+    ended: f64,
+}
+
+/// What came of a simulation.
+#[derive(Debug)]
+struct Ends {
+    /// Each engine's share of the cells, and when it ended.
+    engines: Vec<(f64, f64)>,
+    batches: usize,
+}
+
+impl Ends {
+    fn last(&self) -> f64 {
+        self.engines.iter().map(|end| end.1).fold(0.0, f64::max)
+    }
+
+    /// From the first engine's end to the last one's, as a fraction of the job's time.
+    fn imbalance(&self) -> f64 {
+        let first = self.engines.iter().map(|end| end.1).fold(f64::MAX, f64::min);
+        (self.last() - first) / self.last()
+    }
+}
+
+/// Runs a job's queue as [`pairwave::engine::pump`] does, but in simulated time.
+fn simulate(job: &Job, kinds: &[Kind]) -> Ends {
+    let nanoseconds = Arc::new(AtomicU64::new(0));
+    let read = Arc::clone(&nanoseconds);
+    let clock = Box::new(move || read.load(Ordering::Relaxed) as f64 / 1e9);
+    let at_once: u64 = kinds.iter().map(|kind| kind.cells).sum();
+    let bands = job.bands(4 * at_once, 1 << 22);
+    let queue = WorkQueue::new(Box::new(bands), job.cells(), Arc::new(AtomicBool::new(false)), clock);
+    let mut engines: Vec<Simulated> = Vec::new();
+    for &kind in kinds {
+        queue.join(kind.universal, LeastWork { seconds: kind.least_work, pairs: 1, fill: 0 });
+        engines.push(Simulated { kind, in_flight: VecDeque::new(), free_at: kind.ready, cells: 0, ended: 0.0 });
+    }
+    let (mut now, mut batches) = (0.0, 0);
+    loop {
+        for (index, engine) in engines.iter_mut().enumerate() {
+            let kind = engine.kind;
+            let capacity =
+                Capacity { cells: kind.cells, pairs: 1 << 20, store_bytes: u64::MAX, batches: kind.in_flight };
+            while engine.in_flight.len() < kind.in_flight {
+                let Pull::Work(lease) = queue.pull(index, capacity, false) else { break };
+                let cells = lease.batch.cells();
+                engine.cells += cells;
+                engine.free_at = engine.free_at.max(now) + kind.launch + cells as f64 / kind.speed;
+                engine.in_flight.push_back((lease, engine.free_at));
+                batches += 1;
+            }
+        }
+        let busy = engines.iter_mut().filter(|engine| !engine.in_flight.is_empty());
+        let Some(next) = busy.min_by(|a, b| a.in_flight[0].1.total_cmp(&b.in_flight[0].1)) else { break };
+        let (lease, done) = next.in_flight.pop_front().expect("it is not empty");
+        (now, next.ended) = (done, done);
+        nanoseconds.store((now * 1e9) as u64, Ordering::Relaxed);
+        queue.finish(&lease, &[]).expect("nobody took it away");
+    }
+    assert_eq!(engines.iter().map(|engine| engine.cells).sum::<u64>(), job.cells());
+    let share = |engine: &Simulated| engine.cells as f64 / job.cells() as f64;
+    Ends { engines: engines.iter().map(|engine| (share(engine), engine.ended)).collect(), batches }
+}
+
+/// Log-normal lengths from 100 to 30,000 symbols around 1,500.
+fn lengths(rng: &mut Rng, count: usize) -> Vec<usize> {
+    let mut uniform = || (f64::from(rng.next_u32()) + 1.0) / 4_294_967_297.0;
+    let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+    (0..count).map(|_| ((1500.0 * (0.9 * normal()).exp()) as usize).clamp(100, 30_000)).collect()
+}
+
+/// Sequences of one letter: only their lengths matter.
+fn of_lengths(lengths: &[usize]) -> Arc<SequenceStore> {
+    store(Alphabet::Dna, &lengths.iter().map(|&length| vec![1; length]).collect::<Vec<_>>())
+}
+
+/// Jobs over unequal lengths: all pairs of one store, and of two.
+fn jobs(seed: u64) -> Vec<Job> {
+    let mut rng = rng(seed);
+    let (all, some) = (of_lengths(&lengths(&mut rng, 500)), of_lengths(&lengths(&mut rng, 250)));
+    let triangle = support::job(&all, Scoring::truong(), Want::Scores);
+    let rectangle = Job { against: Some(some), ..triangle.clone() };
+    vec![triangle, rectangle]
+}
+
+/// Engines in these ratios of speed, which together do the job in [`JOB_SECONDS`].
+fn engines(job: &Job, cpus: &[f64], gpus: &[f64]) -> Vec<Kind> {
+    let all: f64 = cpus.iter().chain(gpus).sum();
+    let speed = |ratio: &f64| ratio / all * job.cells() as f64 / JOB_SECONDS;
+    let cpus = cpus.iter().map(|ratio| Kind::cpu(speed(ratio)));
+    cpus.chain(gpus.iter().map(|ratio| Kind::gpu(speed(ratio)))).collect()
+}
+
+#[test]
+fn the_last_ends_within_two_percent_of_the_first() {
+    let many = [1.0; 16];
+    let mixtures: [(&str, &[f64], &[f64]); 8] = [
+        ("one thread, a GPU of 3", &[1.0], &[3.0]),
+        ("one thread, a GPU of 100", &[1.0], &[100.0]),
+        ("a slow GPU, one thread of 3", &[3.0], &[1.0]),
+        ("two threads 1:3", &[1.0, 3.0], &[]),
+        ("two threads 1:100", &[1.0, 100.0], &[]),
+        ("four threads, a GPU of 100", &[1.0; 4], &[100.0]),
+        ("16 threads, a GPU of 30", &many, &[30.0]),
+        ("16 threads", &many, &[]),
+    ];
+    for seed in [1, 2, 3, 4, 5] {
+        for (kind, job) in ["triangle", "rectangle"].iter().zip(jobs(seed)) {
+            for (name, cpus, gpus) in mixtures {
+                let ends = simulate(&job, &engines(&job, cpus, gpus));
+                let (percent, last) = (100.0 * ends.imbalance(), ends.last());
+                eprintln!(
+                    "seed {seed}, {kind}, {name}: {percent:.2}% imbalance, {last:.2} s, {} batches",
+                    ends.batches
+                );
+                assert!(percent < 2.0, "seed {seed}, {kind}, {name}: {percent:.2}%: {ends:?}");
+                // The GPU gets ready in 0.3 s.
+                assert!(last < JOB_SECONDS * 1.04, "seed {seed}, {kind}, {name}: {last:.2} s: {ends:?}");
+            }
+        }
+    }
+}
+
+/// What the simulation is there to find: a slow engine that takes seconds of work at the end ends late.
+#[test]
+fn pieces_that_do_not_shrink_are_seen_in_the_simulation() {
+    let job = jobs(1).remove(0);
+    let mut kinds = engines(&job, &[1.0, 3.0], &[]);
+    (kinds[0].least_work, kinds[0].cells) = (3.0, 1 << 40);
+    let ends = simulate(&job, &kinds);
+    assert!(ends.imbalance() > 0.02, "{ends:?}");
+}
+
+#[test]
+fn shares_follow_speeds_in_real_time() {
+    let lengths: Vec<usize> = (0..60).map(|index| 20 + (index * 11) % 50).collect();
+    let store = mixed_store(&mut rng(0xba1), Alphabet::Dna, &lengths);
+    let job = AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
+    // Two thirds of a second for both together.
+    let speed = job.job().cells() as f64 / 4.0 * 1.5;
+    let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };
+    let engine = |name: &str, speed| Box::new(MockEngine::new(name, capacity, []).with_real_speed(speed));
+    let both: Vec<Box<dyn Engine<Pairs>>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
+    let run = Run { threads: 1, ..Run::default() };
+    let summary = job.run_on(both, &run, |_| Ok(())).expect("the job ends well");
+    let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };
+    assert_eq!(slow.cells + fast.cells, summary.cells);
+    // 3 if the machine has nothing else to do.
+    let ratio = fast.cells as f64 / slow.cells as f64;
+    assert!((1.5..6.0).contains(&ratio), "{ratio:.2}: {:?}", summary.engines);
+    for engine in [slow, fast] {
+        assert!(engine.busy_seconds > 0.3 && engine.batches > 2, "{engine:?}");
+        assert!(engine.finished_at <= summary.seconds && engine.idle_seconds < summary.seconds, "{engine:?}");
+    }
+    assert!((slow.share + fast.share - 1.0).abs() < 1e-9);
+}

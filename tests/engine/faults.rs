@@ -1,0 +1,527 @@
+//! Engines that fail in every way: what they held is computed by others, each pair once, with one warning; and where
+//! nobody is left, the job ends with an error and does not hang.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pairwave::Error;
+use pairwave::engine::owner::{self, Control};
+use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::gpu::adapter::{Device, FeignedFailure, FoundAdapter};
+use pairwave::jobs::blocks::Divisible;
+use pairwave::jobs::msa::{DistanceRows, MsaMode, MultiAlign, SequenceTree};
+use pairwave::jobs::{
+    AllPairs, EditDistances, EditFilter, Job, LongAlignment, PairList, PairResult, PairSource, PhyloAlignment,
+    ReadSource, Run, Search, Summary,
+};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::CpuWorker;
+use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
+use pairwave::pairs::plan::PlannedBand;
+use pairwave::pairs::{Batch, Report};
+use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
+use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
+use pairwave::{Against, Reference};
+use support::blocks::check_blocks;
+use support::*;
+
+const FINE: Act = Act::Compute(Duration::ZERO);
+/// Where silence is tested, a device may be silent for so long, and four times as long in its first batch. Elsewhere it is
+/// half a minute, so that a loaded machine is not taken for a device that hangs.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+fn all_aligned() -> AllPairs {
+    let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
+    let store = mixed_store(&mut rng(0xfa), Alphabet::Dna, &lengths);
+    AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) }
+}
+
+/// Every pair aligned; scores alone; the pairs above an identity.
+fn jobs() -> [AllPairs; 3] {
+    let aligned = all_aligned();
+    [
+        AllPairs { score_only: true, check: false, ..aligned.clone() },
+        AllPairs { min_identity: Some(0.4), ..aligned.clone() },
+        aligned,
+    ]
+}
+
+fn capacity(cells: u64) -> Capacity {
+    Capacity { cells, pairs: 64, store_bytes: u64::MAX, batches: 2 }
+}
+
+fn mock(name: &str, script: impl IntoIterator<Item = Act>) -> MockEngine {
+    MockEngine::new(name, capacity(8_000), script)
+}
+
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> Result<(Vec<PairResult>, Summary), Error> {
+    run_for(job, engines, None)
+}
+
+fn run_for(
+    job: &AllPairs,
+    engines: Vec<Box<dyn Engine<Pairs>>>,
+    patience: Option<Duration>,
+) -> Result<(Vec<PairResult>, Summary), Error> {
+    run_on(job, engines, &Run { patience, ..two_threads() })
+}
+
+fn expected(job: &AllPairs) -> Vec<PairResult> {
+    run(job, vec![Box::new(mock("well", []))]).expect("the job ends well").0
+}
+
+/// An engine that begins only when another one has come to the end of its script: else it might do all before.
+struct Meeting {
+    engine: Box<dyn Engine<Pairs>>,
+    gate: Gate,
+    /// Submissions after which the gate opens; `None` for one that waits.
+    opens_after: Option<usize>,
+}
+
+impl Meeting {
+    fn opening(engine: impl Engine<Pairs> + 'static, gate: &Gate, lines: usize) -> Box<dyn Engine<Pairs>> {
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: Some(lines) })
+    }
+
+    fn waiting(engine: impl Engine<Pairs> + 'static, gate: &Gate) -> Box<dyn Engine<Pairs>> {
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: None })
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        // Whatever became of it, nobody waits for an engine that is gone.
+        if self.opens_after.is_some() {
+            self.gate.open();
+        }
+    }
+}
+
+impl Engine<Pairs> for Meeting {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+    fn universal(&self) -> bool {
+        self.engine.universal()
+    }
+    fn least_work(&self) -> LeastWork {
+        self.engine.least_work()
+    }
+    fn capacity(&self) -> Capacity {
+        self.engine.capacity()
+    }
+    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        match &mut self.opens_after {
+            None => self.gate.wait(),
+            Some(left) => {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    self.gate.open();
+                }
+            }
+        }
+        self.engine.submit(batch)
+    }
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        self.engine.collect(ticket)
+    }
+}
+
+/// Runs jobs on a faulty engine alone, beside another one and beside the CPU: the results are always right, the engine is
+/// lost where it `gives_up`, and there is one warning about it.
+fn faulty(name: &str, gives_up: bool, script: impl Fn() -> Vec<Act>) {
+    faulty_in(&["scores", "filter", "alignments"], None, name, gives_up, script);
+}
+
+fn faulty_in(which: &[&str], patience: Option<Duration>, name: &str, gives_up: bool, script: impl Fn() -> Vec<Act>) {
+    warnings::record("warn");
+    let jobs = jobs();
+    let named = jobs.iter().zip(["scores", "filter", "alignments"]);
+    for (job, what) in named.filter(|(_, what)| which.contains(what)) {
+        let expected = expected(job);
+        for others in ["alone", "beside another", "beside the cpu"] {
+            let name = format!("{name} {what} {others}");
+            let gate = Gate::default();
+            let mut engines = vec![Meeting::opening(mock(&name, script()), &gate, script().len())];
+            match others {
+                "beside another" => engines.push(Meeting::waiting(mock("another", []), &gate)),
+                "beside the cpu" => {
+                    engines.extend((0..2).map(|_| Meeting::waiting(CpuWorker::default(), &gate)));
+                }
+                _ => {}
+            }
+            let (results, summary) = run_for(job, engines, patience).expect("the job ends well");
+            assert!(results == expected, "{name}: other results");
+            assert_eq!(summary.engines.iter().map(|engine| engine.pairs).sum::<u64>(), summary.pairs, "{name}");
+            assert_eq!(summary.engines[0].lost.is_some(), gives_up, "{name}: {:?}", summary.engines);
+            assert!(summary.engines[1..].iter().all(|engine| engine.lost.is_none()), "{name}");
+            let said = warnings::about(&name);
+            let given_up = said.iter().filter(|line| line.contains("is given up")).count();
+            assert_eq!(given_up, usize::from(gives_up), "{name}: {said:?}");
+            assert!(!gives_up || said.len() == 1, "{name}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn lost_at_submission() {
+    faulty("lost at submission", true, || vec![Act::FailSubmit]);
+    faulty("lost at submission later", true, || vec![FINE, Act::FailSubmit]);
+}
+
+#[test]
+fn out_of_memory() {
+    faulty("out of memory", true, || vec![Act::OutOfMemory]);
+}
+
+#[test]
+fn lost_at_collection() {
+    faulty("lost at collection", true, || vec![Act::FailCollect]);
+    faulty("lost at collection later", true, || vec![FINE, Act::FailCollect]);
+}
+
+#[test]
+fn panics() {
+    faulty("panics", true, || vec![Act::Panic]);
+}
+
+#[test]
+fn blocks_left_and_batches_refused() {
+    faulty("leaves all", false, || vec![Act::LeaveEvery(1)]);
+    faulty("leaves some", false, || vec![FINE, Act::LeaveEvery(3)]);
+    faulty("refuses", false, || vec![Act::Refuse, FINE, Act::Refuse]);
+}
+
+#[test]
+fn silent_for_too_long() {
+    // Never opened while the job runs: the threads are left behind.
+    let gate = Gate::default();
+    faulty_in(&["alignments"], Some(PATIENCE), "hangs", true, || vec![Act::Hang(gate.clone())]);
+    let all = ["scores", "filter", "alignments"];
+    faulty_in(&all, Some(PATIENCE), "hangs later", true, || vec![FINE, Act::Hang(gate.clone())]);
+    gate.open();
+}
+
+#[test]
+fn reports_that_cannot_be_right() {
+    for wrong in [Wrong::Stranger, Wrong::Twice, Wrong::Missing, Wrong::Alignment, Wrong::Block] {
+        let all = ["scores", "alignments"];
+        faulty_in(&all, None, &format!("wrong {wrong:?} at once"), true, || vec![Act::Wrong(wrong)]);
+        // With a filter, a batch may have no result that could be wrong, and one that is missing cannot be known.
+        let engine = mock("wrong with a filter", []).with_last(Act::Wrong(wrong));
+        let job = &jobs()[1];
+        let (results, summary) = run(job, vec![Box::new(engine)]).expect("the job ends well");
+        assert_eq!(summary.engines[0].lost.is_some(), wrong != Wrong::Missing, "{wrong:?}");
+        assert!(results == expected(job) || wrong == Wrong::Missing, "{wrong:?}");
+    }
+}
+
+/// A caller that takes longer than any device may: nobody is given up for that.
+#[test]
+fn a_slow_caller_is_no_engines_fault() {
+    let engines: Vec<Box<dyn Engine<Pairs>>> =
+        vec![Box::new(mock("slow caller 1", [])), Box::new(mock("slow caller 2", []))];
+    let control = Control { patience: Some(PATIENCE), ..Control::default() };
+    let (job, mut pairs, mut calls) = (all_aligned().job(), 0, 0);
+    let ran = owner::run(engines, Vec::new, job.bands(u64::MAX, u64::MAX), job.cells(), &control, |outcome| {
+        calls += 1;
+        if calls < 4 {
+            std::thread::sleep(2 * PATIENCE);
+        }
+        pairs += outcome.pairs;
+        Ok(())
+    });
+    let ran = ran.expect("the job ends well");
+    assert_eq!((pairs, calls > 8), (job.pairs(), true));
+    assert!(ran.engines.iter().all(|engine| engine.lost.is_none()), "{:?}", ran.engines);
+}
+
+/// What an engine says after its work was taken from it does not count, though the job goes on.
+#[test]
+fn an_answer_that_comes_too_late_is_not_heard() {
+    let (job, begun, late) = (all_aligned(), Gate::default(), Gate::default());
+    let engine = Meeting::opening(mock("late", [Act::Hang(late.clone())]), &begun, 1);
+    // Its first batch lasts until the other's answer has come.
+    let delay = Act::Compute(8 * PATIENCE);
+    let other = Meeting::waiting(mock("patient", [delay]).with_real_speed(1e9), &begun);
+    let opener = std::thread::spawn({
+        let late = late.clone();
+        move || {
+            begun.wait();
+            std::thread::sleep(6 * PATIENCE);
+            late.open();
+        }
+    });
+    struct Universal(Box<dyn Engine<Pairs>>);
+    impl Engine<Pairs> for Universal {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn universal(&self) -> bool {
+            // Nobody waits for its answer in vain, so that it may take its time.
+            true
+        }
+        fn capacity(&self) -> Capacity {
+            self.0.capacity()
+        }
+        fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+            self.0.submit(batch)
+        }
+        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+            self.0.collect(ticket)
+        }
+    }
+    let (results, summary) =
+        run_for(&job, vec![engine, Box::new(Universal(other))], Some(PATIENCE)).expect("the job ends well");
+    opener.join().expect("it ends");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[0].pairs, summary.engines[1].pairs), (0, summary.pairs));
+    assert!(summary.engines[0].lost.as_deref().is_some_and(|why| why.starts_with("no answer for ")));
+}
+
+#[test]
+fn a_panic_in_the_last_batch_and_in_all_engines_at_once() {
+    let job = all_aligned();
+    // One batch is the whole job.
+    let whole = MockEngine::new("whole", Capacity { pairs: u64::MAX, ..capacity(u64::MAX) }, [Act::Panic]);
+    let (results, summary) = run(&job, vec![Box::new(whole)]).expect("the reserve is there");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[0].batches, summary.engines[1].name.as_str()), (0, "cpu"));
+
+    let names = ["all 1", "all 2", "all 3"];
+    let all = names.map(|name| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine<Pairs>>);
+    let (results, summary) = run(&job, all.into()).expect("the reserve is there");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[3].name.as_str(), summary.engines[3].pairs), ("cpu", summary.pairs));
+    assert_eq!(summary.engines[3].threads, 2);
+}
+
+/// A job on engines and a reserve, without jobs' own.
+fn run_queue(
+    engines: Vec<Box<dyn Engine<Pairs>>>,
+    reserve: Vec<Box<dyn Engine<Pairs>>>,
+    bands: impl Iterator<Item = PlannedBand> + Send + 'static,
+) -> Result<u64, Error> {
+    let control = Control { patience: Some(PATIENCE), ..Control::default() };
+    let mut pairs = 0;
+    owner::run(
+        engines,
+        || reserve,
+        bands,
+        all_aligned().job().cells(),
+        &control,
+        |outcome| {
+            pairs += outcome.pairs;
+            Ok(())
+        },
+    )?;
+    Ok(pairs)
+}
+
+#[test]
+fn a_reserve_that_fails_as_well_is_an_error() {
+    let panicking = |name: &str| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine<Pairs>>;
+    let bands = || all_aligned().job().bands(u64::MAX, u64::MAX);
+    let begin = Instant::now();
+    for reserve in [vec![panicking("second")], vec![panicking("second"), panicking("third")], Vec::new()] {
+        let error = run_queue(vec![panicking("first")], reserve, bands()).expect_err("nobody is left");
+        assert_eq!(error.to_string(), "internal error: no engine is left: panicked: panicked by script");
+    }
+    // A job whose engines all hang, in reserve or not, ends too.
+    let gate = Gate::default();
+    let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine<Pairs>>;
+    let error = run_queue(vec![hanging("first")], vec![hanging("second")], bands()).expect_err("nobody is left");
+    assert!(error.to_string().contains("no answer for"), "{error}");
+    gate.open();
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    // Work that only an engine that takes everything may have, and none that does.
+    let refusing = || Box::new(mock("refusing", []).with_last(Act::Refuse)) as Box<dyn Engine<Pairs>>;
+    run_queue(vec![refusing()], vec![refusing()], bands()).expect_err("nobody takes it");
+}
+
+/// A panic while the queue is locked: nobody hangs on it, and no pair is left out in silence.
+#[test]
+fn a_panic_in_planning_is_an_error() {
+    let engines = || ["first", "second"].map(|name| Box::new(mock(name, [])) as Box<dyn Engine<Pairs>>).into();
+    let bands = || all_aligned().job().bands(1, u64::MAX);
+    assert_eq!(run_queue(engines(), Vec::new(), bands()).expect("the job ends well"), 40 * 39 / 2);
+    let broken = bands().enumerate().map(|(index, band)| if index == 3 { panic!("no plan") } else { band });
+    let error = run_queue(engines(), vec![Box::new(CpuWorker::default())], broken).expect_err("pairs are missing");
+    assert!(error.to_string().contains("no plan"), "{error}");
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_an_engine_that_hangs() {
+    let gate = Gate::default();
+    let run = Run { patience: Some(Duration::from_secs(3600)), threads: 1, ..Run::default() };
+    let engine = mock("endless", [Act::Hang(gate.clone())]);
+    let interrupt = Arc::clone(&run.interrupt);
+    let setter = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let begin = Instant::now();
+    let error = all_aligned().run_on(vec![Box::new(engine)], &run, |_| Ok(())).expect_err("interrupted");
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    setter.join().expect("it ends");
+    gate.open();
+}
+
+/// Things with names.
+type Named<T> = Vec<(&'static str, T)>;
+
+/// A job: returns its rows as text, and the names of the engines that computed.
+type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
+
+/// A job that is computed in blocks, in two sessions: fails unless their rows are those of the whole job on the CPU.
+type AnyBlocks = Box<dyn Fn(&Run)>;
+
+fn any_blocks<J>(job: J, cells: u64) -> AnyBlocks
+where
+    J: Divisible<Row: Clone + std::fmt::Debug + PartialEq> + 'static,
+{
+    Box::new(move |run| {
+        let mut expected = Vec::new();
+        let whole = job.run(&on(Device::Cpu), |some| {
+            expected.extend_from_slice(some);
+            Ok(())
+        });
+        whole.expect("the CPU computes it");
+        let session = || job.session(run).expect("the session goes on without the device");
+        let blocks = check_blocks(&job, &expected, cells, run, &mut rng(9), session);
+        assert!(blocks.len() > 2, "{} blocks", blocks.len());
+    })
+}
+
+fn on(device: Device) -> Run {
+    Run { devices: vec![device], ..two_threads() }
+}
+
+fn failing(failure: FeignedFailure) -> Run {
+    on(Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() })))
+}
+
+fn any<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
+    Box::new(move |run| {
+        let mut rows = Vec::new();
+        let summary = job.run(run, |some| {
+            rows.extend_from_slice(some);
+            Ok(())
+        });
+        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+        (format!("{rows:?}"), engines(&summary))
+    })
+}
+
+fn names(summary: &Summary) -> Vec<String> {
+    summary.engines.iter().map(|engine| engine.name.clone()).collect()
+}
+
+/// Every kind of job, small; and those that can be cut, once more in blocks.
+fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
+    let store = |alphabet, seed, count: usize| {
+        let lengths: Vec<usize> = (0..count).map(|index| 30 + (index * 7) % 40).collect();
+        mixed_store(&mut rng(seed), alphabet, &lengths)
+    };
+    let (genes, proteins) = (store(Alphabet::Dna, 1, 24), store(Alphabet::Protein, 2, 12));
+    let scoring = Arc::new(Scoring::dna());
+    let pairs = AllPairs::new(Arc::clone(&genes), Arc::clone(&scoring));
+    let local = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
+    let literal =
+        EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(20) };
+    let listed: Vec<(u32, u32)> = (0..24).map(|one| (one, 23 - one)).collect();
+    let source = PairSource::Listed { queries: genes.clone(), targets: genes.clone(), pairs: listed.into() };
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/papara/tiny");
+    let reference = |file: &str| format!("{tiny}/{file}");
+    let reference =
+        Reference::read(reference("ref.nwk"), reference("ref.fasta"), AlphabetChoice::Detect).expect("it is there");
+    let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
+    let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
+    let subjects = Arc::new(Subjects::of_store((*proteins).clone()));
+    let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
+    let identities = AllPairs { min_identity: Some(0.8), ..pairs.clone() };
+    let filtered = AllPairs { edit_filter: EditFilter::On, ..identities.clone() };
+    let listed = PairList::new(source, Arc::clone(&scoring));
+    let edit = EditDistances::new(Arc::clone(&genes), Against::Later, Arc::new(literal));
+    let placed = PhyloAlignment::new(reference.into(), reads);
+    let tree = SequenceTree::new(Arc::clone(&proteins));
+    let distances = DistanceRows::new(tree.pair_distances().expect("its tree is made of distances"));
+    let in_blocks = vec![
+        ("alignments", any_blocks(pairs.clone(), 100_000)),
+        ("filtered", any_blocks(filtered.clone(), 100_000)),
+        ("pairs", any_blocks(listed.clone(), 10_000)),
+        ("edit", any_blocks(edit.clone(), 100_000)),
+        ("search", any_blocks(hits.clone(), 30_000)),
+        ("papara", any_blocks(placed.clone(), 1_000)),
+        ("tree", any_blocks(distances, 30_000)),
+    ];
+    let whole = vec![
+        ("scores", any(AllPairs { score_only: true, ..pairs.clone() }, names)),
+        ("alignments", any(pairs, names)),
+        ("identities", any(identities, names)),
+        ("filtered", any(filtered, names)),
+        ("local", any(AllPairs::new(Arc::clone(&proteins), local), names)),
+        ("pairs", any(listed, names)),
+        ("edit", any(edit, names)),
+        ("search", any(hits, names)),
+        ("long", any(LongAlignment::new(genes.clone(), 0, genes, 1, scoring), |_| Vec::new())),
+        ("papara", any(placed, names)),
+        ("msa", any(MultiAlign::new(Arc::clone(&proteins)), |summary| names(&summary.distances))),
+        (
+            "clustalw",
+            any(MultiAlign { mode: clustal, ..MultiAlign::new(proteins) }, |summary| names(&summary.distances)),
+        ),
+        ("tree", any(tree, |summary| names(&summary.distances))),
+    ];
+    (whole, in_blocks)
+}
+
+/// A device cannot be opened, or is lost before its first batch or later. The rows equal those of the CPU. If the device cannot be opened,
+/// the engines are those of the CPU as well, filter included.
+#[test]
+fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
+    for (name, job) in every_job().0 {
+        let expected = job(&on(Device::Cpu));
+        assert_eq!(job(&failing(FeignedFailure::AtOpen)), expected, "{name}: a device that cannot be opened");
+        for checks in [0, 8] {
+            let found = job(&failing(FeignedFailure::AfterChecks(checks)));
+            assert_eq!(found.0, expected.0, "{name}: a device that is lost after {checks} checks");
+        }
+    }
+}
+
+/// The same for sessions, which `plan`, `run` and ranks use: a device fails when a session opens it, or in one of its blocks.
+#[test]
+fn sessions_go_on_without_a_device_that_fails() {
+    for failure in [FeignedFailure::AtOpen, FeignedFailure::AfterChecks(0), FeignedFailure::AfterChecks(12)] {
+        for (name, job) in every_job().1 {
+            eprintln!("{name}, {failure:?}");
+            job(&failing(failure));
+        }
+    }
+}
+
+/// Without its GPUs a job decides anew about the filter: at the start, and for the pairs that a lost GPU leaves.
+#[test]
+fn the_filter_of_the_cpu_runs_when_a_device_fails() {
+    // Enough cells for a filter on the CPU.
+    let genes = mixed_store(&mut rng(3), Alphabet::Dna, &[230; 300]);
+    let job = AllPairs { min_identity: Some(0.9), ..AllPairs::new(genes, Arc::new(Scoring::dna())) };
+    assert!(job.cells() > 2_000_000_000);
+    let run = |failure| {
+        let mut rows = Vec::new();
+        let summary = job.run(&failing(failure), |some| {
+            rows.extend_from_slice(some);
+            Ok(())
+        });
+        (rows, summary.unwrap_or_else(|error| panic!("{error}")))
+    };
+    let (rows, summary) = run(FeignedFailure::AtOpen);
+    let is_filter = |name: &String| name == "cpu (edit distances)";
+    assert!(names(&summary).iter().any(is_filter), "{:?}", names(&summary));
+    let scored: u64 = summary.engines.iter().filter(|engine| engine.name == "cpu").map(|engine| engine.pairs).sum();
+    assert!(scored < summary.pairs / 10, "{scored} of {} pairs were scored", summary.pairs);
+    assert_eq!(run(FeignedFailure::AfterChecks(0)).0, rows);
+}

@@ -1,0 +1,266 @@
+//! Results of bands wait for the oldest one, but not without bound: engines that are much faster than the one that holds it
+//! do not run ahead for ever, nobody waits in vain, and the results are the same.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use pairwave::engine::ordered::Ordered;
+use pairwave::engine::owner::{self, Control};
+use pairwave::engine::queue::{BandInfo, Lease, Pull, WorkQueue, wall_clock};
+use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::pairs::cpu::CpuWorker;
+use pairwave::pairs::mock::{Act, Gate, MockEngine, compute_batch};
+use pairwave::pairs::plan::Job;
+use pairwave::pairs::{Batch, Hit, Pairs, Report, Want};
+use pairwave::score::Scoring;
+use pairwave::seq::Alphabet;
+use support::*;
+
+const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
+/// Pairs that an engine takes at once.
+const PAIRS: u64 = 16;
+/// No bound, of bytes and of bands.
+const ANY: (u64, usize) = (u64::MAX, usize::MAX);
+
+fn scores() -> Job {
+    let lengths: Vec<usize> = (0..60).map(|index| 5 + (index * 7) % 40).collect();
+    job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), Want::Scores)
+}
+
+/// Bands of about 60 pairs.
+fn bands(job: &Job) -> usize {
+    job.bands(u64::MAX, 60).count()
+}
+
+fn capacity(pairs: u64) -> Capacity {
+    Capacity { cells: u64::MAX, pairs, store_bytes: u64::MAX, batches: 1 }
+}
+
+fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<Lease<Pairs>> {
+    match queue.pull(engine, capacity(pairs), false) {
+        Pull::Work(lease) => Some(lease),
+        Pull::Nothing | Pull::Finished => None,
+    }
+}
+
+fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    WorkQueue::new(Box::new(job.bands(u64::MAX, 60)), job.cells(), interrupt, wall_clock())
+        .with_ahead(gatherer.ordered.ahead())
+}
+
+/// Puts hits in input order as jobs do.
+struct Gatherer {
+    ordered: Ordered<Vec<Hit>>,
+    hits: Vec<Hit>,
+    /// Bands that were open at once.
+    most_open: usize,
+}
+
+impl Gatherer {
+    fn new((bytes, bands): (u64, usize)) -> Self {
+        Gatherer { ordered: Ordered::with_limits(bytes, bands), hits: Vec::new(), most_open: 0 }
+    }
+
+    fn add(&mut self, info: &Arc<BandInfo>, pairs: u64, hits: Vec<Hit>) {
+        let added = self.ordered.add(info, pairs, Vec::new, |all| {
+            // Not every engine counts matches where scores are asked for.
+            all.extend(hits.iter().map(|&hit| Hit { matches: None, ..hit }));
+            Ok(size_of_val(&*hits) as u64)
+        });
+        added.expect("the band has so many pairs");
+        self.most_open = self.most_open.max(self.ordered.open());
+        while let Some((_, mut band)) = self.ordered.complete() {
+            band.sort();
+            self.hits.extend(band);
+        }
+    }
+
+    fn end(self) -> (Vec<Hit>, usize) {
+        self.ordered.end().expect("all bands are complete");
+        (self.hits, self.most_open)
+    }
+}
+
+/// What one engine alone gives.
+fn expected(job: &Job) -> Vec<Hit> {
+    let mut gatherer = Gatherer::new(ANY);
+    let queue = queue(job, &gatherer);
+    let engine = queue.join(true, GRAIN);
+    while let Some(lease) = pull(&queue, engine, u64::MAX) {
+        queue.finish(&lease, &[]).expect("it is its own");
+        gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
+    }
+    let (hits, most_open) = gatherer.end();
+    assert_eq!((hits.len() as u64, most_open), (job.pairs(), 1));
+    hits
+}
+
+/// An engine holds a part of the first band; how many bands a fast one begins meanwhile.
+fn bands_ahead(
+    job: &Job,
+    most: (u64, usize),
+    then: impl FnOnce(&WorkQueue<Pairs>, Lease<Pairs>, &mut Gatherer),
+) -> usize {
+    let mut gatherer = Gatherer::new(most);
+    let queue = queue(job, &gatherer);
+    let (slow, fast) = (queue.join(true, GRAIN), queue.join(true, GRAIN));
+    let held = pull(&queue, slow, PAIRS).expect("there is work");
+    assert_eq!(held.info.index, 0);
+    let mut begun = BTreeSet::new();
+    let mut go_on = |gatherer: &mut Gatherer| {
+        while let Some(lease) = pull(&queue, fast, u64::MAX) {
+            begun.insert(lease.info.index);
+            queue.finish(&lease, &[]).expect("it is its own");
+            gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
+        }
+        begun.len()
+    };
+    let before = go_on(&mut gatherer);
+    then(&queue, held, &mut gatherer);
+    assert_eq!(go_on(&mut gatherer), bands(job), "the fast engine goes on");
+    assert!(!queue.has_work());
+    let (hits, most_open) = gatherer.end();
+    assert!(hits == expected(job), "other results");
+    assert!(most_open <= before, "{most_open} bands were open");
+    before
+}
+
+fn finish(queue: &WorkQueue<Pairs>, lease: Lease<Pairs>, gatherer: &mut Gatherer) {
+    queue.finish(&lease, &[]).expect("it is its own");
+    gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
+}
+
+/// It dies: what it held is the first that the other one gets.
+fn die(queue: &WorkQueue<Pairs>, lease: Lease<Pairs>, gatherer: &mut Gatherer) {
+    assert!(queue.retire(lease.engine));
+    assert_eq!(queue.finish(&lease, &[]), None, "it was taken from it");
+    let engine = queue.join(false, GRAIN);
+    let again = pull(queue, engine, u64::MAX).expect("the work came back");
+    assert_eq!((again.info.index, again.batch.pairs()), (0, lease.batch.pairs()));
+    finish(queue, again, gatherer);
+    queue.retire(engine);
+}
+
+#[test]
+fn a_fast_engine_does_not_run_ahead_of_a_slow_one_without_bound() {
+    let job = scores();
+    let all = bands(&job);
+    assert!(all > 20, "{all} bands");
+    assert_eq!(bands_ahead(&job, ANY, finish), all, "nothing bounds it");
+    for then in [finish, die] {
+        for most in [1, 2, 5] {
+            assert_eq!(bands_ahead(&job, (u64::MAX, most), then), 1 + most);
+        }
+        // A band has 60 to 120 pairs.
+        let bytes = 500 * size_of::<Hit>() as u64;
+        let begun = bands_ahead(&job, (bytes, usize::MAX), then);
+        assert!((5..=10).contains(&begun), "{begun} bands");
+    }
+}
+
+/// Work that only one engine may have waits for it, and the other does not plan the whole job meanwhile.
+#[test]
+fn an_engine_that_refuses_everything_does_not_plan_everything() {
+    let job = scores();
+    let mut gatherer = Gatherer::new((u64::MAX, 3));
+    let queue = queue(&job, &gatherer);
+    let (able, refusing) = (queue.join(true, GRAIN), queue.join(false, GRAIN));
+    let mut refused = 0;
+    while let Some(lease) = pull(&queue, refusing, u64::MAX) {
+        refused = refused.max(lease.info.index);
+        queue.refuse(&lease);
+    }
+    assert_eq!(refused, 3);
+    let mut last = 0;
+    while let Some(lease) = pull(&queue, able, PAIRS) {
+        assert!(lease.info.index >= last, "the oldest band comes first");
+        last = lease.info.index;
+        finish(&queue, lease, &mut gatherer);
+    }
+    assert!(gatherer.end().0 == expected(&job));
+}
+
+/// Runs a job on threads; its hits, and bands that were open at once.
+fn run(job: &Job, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<Hit>, usize) {
+    let mut gatherer = Gatherer::new(most);
+    let control = Control { ahead: gatherer.ordered.ahead(), ..Control::default() };
+    let reserve = || (0..2).map(|_| Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>).collect();
+    let ran = owner::run(engines, reserve, job.bands(u64::MAX, 60), job.cells(), &control, |outcome| {
+        gatherer.add(&outcome.band, outcome.pairs, outcome.report.hits);
+        Ok(())
+    });
+    ran.expect("the job ends well");
+    gatherer.end()
+}
+
+/// The gate of the engine that holds the first band opens when the other one has gone as far as it may.
+#[test]
+fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
+    let (job, gate, most) = (scores(), Gate::default(), 3);
+    struct Opening(MockEngine, Gate, usize);
+    impl Engine<Pairs> for Opening {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn capacity(&self) -> Capacity {
+            self.0.capacity()
+        }
+        fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+            // The rest of the first band and three more take so many batches.
+            self.2 = self.2.saturating_sub(1);
+            if self.2 == 0 {
+                self.1.open();
+            }
+            self.0.submit(batch)
+        }
+        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+            self.0.collect(ticket)
+        }
+    }
+    let slow = MockEngine::new("slow", capacity(PAIRS), [Act::Hang(gate.clone())]);
+    let fast = Opening(MockEngine::new("fast", capacity(PAIRS), []), gate, most * 60 / PAIRS as usize);
+    let (hits, most_open) = run(&job, vec![Box::new(slow), Box::new(fast)], (u64::MAX, most));
+    assert!(hits == expected(&job), "other results");
+    assert!(most_open <= 1 + most, "{most_open} bands were open");
+}
+
+/// Engines of random speed that fail in random ways, with bounds from the narrowest.
+#[test]
+fn nobody_waits_in_vain_whatever_engines_do() {
+    let job = scores();
+    let expected = expected(&job);
+    let mut rng = rng(0xa4ead);
+    for round in 0..60 {
+        let count = 1 + rng.below(4) as usize;
+        let engines = (0..count).map(|index| {
+            let script: Vec<Act> = (0..rng.below(6))
+                .map(|_| match rng.below(14) {
+                    0 => Act::FailSubmit,
+                    1 => Act::FailCollect,
+                    2 => Act::Panic,
+                    3 | 4 => Act::Refuse,
+                    5 | 6 => Act::LeaveEvery(1 + rng.below(3) as usize),
+                    _ => Act::Compute(Duration::from_micros(u64::from(rng.below(4_000u32)))),
+                })
+                .collect();
+            let pairs = u64::from(1 + rng.below(100u32));
+            let capacity = Capacity { batches: 1 + rng.below(2) as usize, ..capacity(pairs) };
+            let engine = MockEngine::new(format!("round {round} engine {index}"), capacity, script);
+            match rng.below(4) {
+                0 => Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>,
+                1 => Box::new(engine.with_last(Act::Compute(Duration::from_micros(200)))),
+                _ => Box::new(engine),
+            }
+        });
+        let engines: Vec<Box<dyn Engine<Pairs>>> = engines.collect();
+        let bands = 1 + rng.below(4) as usize;
+        let bytes = if rng.below(2) == 0 { u64::MAX } else { u64::from(1 + rng.below(4_000u32)) };
+        let (hits, most_open) = run(&job, engines, (bytes, bands));
+        assert!(hits == expected, "round {round}: other results");
+        assert!(most_open <= 1 + bands, "round {round}: {most_open} bands were open");
+    }
+}

@@ -1,0 +1,5 @@
+//! What is read and written.
+
+mod input;
+mod lines;
+mod output;

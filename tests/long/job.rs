@@ -1,0 +1,438 @@
+//! `LongAlignment` against the textbook: whoever computes it, however it is cut, wherever edges are kept, and however often
+//! it is killed and begun again.
+
+mod columns;
+mod faulty;
+mod killed;
+mod reserve;
+mod several;
+mod slain;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use pairwave::jobs::long::Tuning;
+use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
+use pairwave::long::cpu::CpuLong;
+use pairwave::long::mock::Textbook;
+use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced, oracle};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
+use pairwave::seq::{Alphabet, Code};
+use pairwave::{Error, Job, Result, Run};
+
+use support::LongResult;
+
+type Engines = Vec<Box<dyn LongEngine>>;
+
+fn textbook(label: &str, speed: f64) -> Textbook {
+    Textbook { label: label.into(), speed, panel_columns: 40, trace_cells: 1 << 14, keeps_columns: false }
+}
+
+fn one() -> Engines {
+    vec![Box::new(textbook("one", 1e8))]
+}
+
+/// Engines whose speeds are not what they say.
+fn three() -> Engines {
+    vec![
+        Box::new(textbook("quick", 3e8)),
+        Box::new(Hooked::new(textbook("slow", 2e8), |_| {
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        })),
+        Box::new(Textbook { trace_cells: 64 * 64, ..textbook("small", 1e8) }),
+    ]
+}
+
+/// Something that is done after every mark, with the number of marks so far.
+type Hook = Arc<dyn Fn(u64) -> Result<()> + Send + Sync>;
+
+/// An engine to which something happens.
+struct Hooked {
+    inner: Textbook,
+    hook: Hook,
+    marks: AtomicU64,
+}
+
+impl Hooked {
+    fn new(inner: Textbook, hook: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> Self {
+        Hooked { inner, hook: Arc::new(hook), marks: AtomicU64::new(0) }
+    }
+}
+
+struct HookedSink<'a>(&'a dyn Sink, &'a Hooked);
+
+impl Sink for HookedSink<'_> {
+    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        self.0.right(first, h, gap)
+    }
+
+    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+        self.0.column(column, edge)
+    }
+
+    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+        self.0.mark(row, edge)?;
+        (self.1.hook)(self.1.marks.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn progress(&self, cells: u64, best: Option<Best>) {
+        self.0.progress(cells, best);
+    }
+}
+
+/// What a wrapped engine says of itself.
+macro_rules! as_inner {
+    () => {
+        fn label(&self) -> &str {
+            self.inner.label()
+        }
+
+        fn speed(&self) -> f64 {
+            self.inner.speed()
+        }
+
+        fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+            self.inner.panel_columns(rows, columns, alone)
+        }
+    };
+}
+pub(crate) use as_inner;
+
+impl LongEngine for Hooked {
+    as_inner!();
+
+    fn keeps_columns(&self) -> bool {
+        self.inner.keeps_columns()
+    }
+
+    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+        self.inner.clone().sweep(sweep, left, &HookedSink(sink, self))
+    }
+
+    fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
+        self.inner.can_trace(rows, columns, method)
+    }
+
+    fn trace(&mut self, region: &Region) -> Result<Traced> {
+        self.inner.trace(region)
+    }
+}
+
+fn dna(gaps: Gaps, mode: Mode, end_gaps: EndGaps) -> Scoring {
+    Scoring { mode, ..Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap() }
+}
+
+fn protein(gaps: Gaps, mode: Mode, end_gaps: EndGaps) -> Scoring {
+    let blosum62 = SubstitutionMatrix::built_in("BLOSUM62").unwrap();
+    Scoring { mode, ..Scoring::matrix(Alphabet::Protein, &blosum62, gaps, end_gaps).unwrap() }
+}
+
+fn job(query: &[Code], target: &[Code], scoring: Scoring) -> LongAlignment {
+    let (alphabet, scoring) = (scoring.alphabet, Arc::new(scoring));
+    let store = |codes: &[Code]| support::store(alphabet, &[codes.to_vec()]);
+    let tuning =
+        Tuning { grid_pitch: Some(64), panel_columns: None, belt_rows: None, save_every: Some(Duration::ZERO) };
+    LongAlignment { tuning, ..LongAlignment::new(store(query), 0, store(target), 0, scoring) }
+}
+
+fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
+    support::run_long(job, engines, &Run::default())
+}
+
+fn hits(job: &LongAlignment, engines: Engines) -> Vec<LongHit> {
+    run(job, engines).unwrap().hits
+}
+
+fn reverse_complement(codes: &[Code]) -> Vec<Code> {
+    let facing = |letter: u8| match b"ACRMBDSWN".iter().position(|&known| known == letter) {
+        Some(place) => b"TGYKVHSWN"[place],
+        None => b"ACRMBD"[b"TGYKVH".iter().position(|&known| known == letter).unwrap()],
+    };
+    let encode = |letter| Alphabet::Dna.encode(letter).unwrap();
+    codes.iter().rev().map(|&code| encode(facing(Alphabet::Dna.decode(code)))).collect()
+}
+
+/// What the textbook finds.
+fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> {
+    let found = oracle::align(query, target, scoring);
+    if scoring.mode == Mode::Local && found.score == 0 {
+        return Vec::new();
+    }
+    let range = |from: usize, to: usize| Some(from as u32..to as u32);
+    vec![LongHit {
+        strand: StrandOf::Plus,
+        score: found.score,
+        query: range(found.start.0, found.end.0),
+        target: range(found.start.1, found.end.1),
+        query_end: found.end.0 as u32,
+        target_end: found.end.1 as u32,
+        cigar: Some(found.cigar),
+    }]
+}
+
+/// The same of the other strand.
+fn on_minus(mut hits: Vec<LongHit>, m: usize) -> Vec<LongHit> {
+    for hit in &mut hits {
+        hit.strand = StrandOf::Minus;
+        hit.query = hit.query.take().map(|query| m as u32 - query.end..m as u32 - query.start);
+    }
+    hits
+}
+
+/// Two sequences of about these lengths that have something in common.
+fn related(seed: u64, alphabet: Alphabet, m: usize, n: usize) -> (Vec<Code>, Vec<Code>) {
+    let mut rng = support::rng(seed);
+    let query = support::random_codes(&mut rng, alphabet, m);
+    let mut target = support::mutated(&mut rng, alphabet, &query, 12);
+    target.truncate(n);
+    let rest = n - target.len();
+    let (before, after) = (rest / 3, rest - rest / 3);
+    let flank = |rng: &mut _, length| support::random_codes(rng, alphabet, length);
+    (query, [flank(&mut rng, before), target, flank(&mut rng, after)].concat())
+}
+
+const MODES: [(Mode, EndGaps); 4] = [
+    (Mode::Global, EndGaps::Charged),
+    (Mode::Global, EndGaps::Free),
+    (Mode::Local, EndGaps::Charged),
+    (Mode::Global, EndGaps::Priced(Gaps { first: 3, next: 1 })),
+];
+const GAPS: [Gaps; 3] = [Gaps { first: 10, next: 10 }, Gaps { first: 11, next: 1 }, Gaps { first: 0, next: 0 }];
+
+#[test]
+fn results_are_the_textbooks() {
+    let lengths = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 90), (64, 64), (65, 63), (130, 300), (301, 128)];
+    for (seed, (m, n)) in (0..).zip(lengths) {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            let (query, target) = related(seed, alphabet, m, n);
+            for (gaps, (mode, end_gaps)) in GAPS.into_iter().flat_map(|gaps| MODES.map(|mode| (gaps, mode))) {
+                if matches!(end_gaps, EndGaps::Priced(ends) if ends.first > gaps.first) {
+                    continue;
+                }
+                let scoring = if alphabet == Alphabet::Dna { dna } else { protein }(gaps, mode, end_gaps);
+                let what = format!("seed {seed}, {m} x {n} {alphabet:?}, {gaps:?}, {mode:?}, {end_gaps:?}");
+                let expected = expected(&query, &target, &scoring);
+                let job = job(&query, &target, scoring);
+                assert_eq!(hits(&job, one()), expected, "{what}");
+                let cut = LongAlignment {
+                    tuning: Tuning { belt_rows: Some(64), panel_columns: Some(17), ..job.tuning.clone() },
+                    host_memory: Some(500),
+                    ..job.clone()
+                };
+                assert_eq!(hits(&cut, three()), expected, "{what}, three engines");
+                let score = hits(&LongAlignment { want: LongWant::Score, ..job }, three());
+                let brief = |hit: &LongHit| (hit.score, hit.query_end, hit.target_end);
+                let all = score.iter().map(brief).eq(expected.iter().map(brief));
+                assert!(all && score.iter().all(|hit| hit.cigar.is_none()), "{what}: {score:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn edges_beyond_the_memory_are_in_files() {
+    let (query, target) = related(3, Alphabet::Dna, 700, 600);
+    let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+    let expected = expected(&query, &target, &scoring);
+    let job = job(&query, &target, scoring);
+    let ample = run(&job, one()).unwrap();
+    assert_eq!((&ample.hits, ample.summary.spilled_bytes), (&expected, 0));
+    let tight = run(&LongAlignment { host_memory: Some(10_000), ..job }, one()).unwrap();
+    assert_eq!(tight.hits, expected);
+    assert!(tight.summary.spilled_bytes > 0);
+    assert!(tight.summary.edge_bytes_peak < ample.summary.edge_bytes_peak);
+    assert_eq!(tight.summary.cells, 700 * 600);
+}
+
+#[test]
+fn regions_that_no_engine_traces_are_cut_finer() {
+    let (query, target) = related(4, Alphabet::Dna, 900, 800);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let expected = expected(&query, &target, &scoring);
+        let tuning = Tuning { grid_pitch: Some(512), ..Tuning::default() };
+        let job = LongAlignment { tuning, ..job(&query, &target, scoring) };
+        let small: Engines = vec![Box::new(Textbook { trace_cells: 64 * 64, ..textbook("small", 1e8) })];
+        let result = run(&job, small).unwrap();
+        assert_eq!(result.hits, expected);
+        assert!(result.summary.traced_cells > 0);
+    }
+}
+
+#[test]
+fn the_better_strand_comes_first() {
+    let (query, target) = related(5, Alphabet::Dna, 150, 200);
+    let turned = reverse_complement(&query);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[0], mode, end_gaps);
+        for (plus, minus) in [(&query, &turned), (&turned, &query)] {
+            let of_plus = expected(plus, &target, &scoring);
+            let of_minus = on_minus(expected(minus, &target, &scoring), plus.len());
+            let job = job(plus, &target, scoring.clone());
+            let on = |strand| hits(&LongAlignment { strand, ..job.clone() }, three());
+            assert_eq!(on(Strand::Forward), of_plus);
+            assert_eq!(on(Strand::Reverse), of_minus);
+            let better = if of_minus[0].score > of_plus[0].score { of_minus } else { of_plus };
+            assert_eq!(on(Strand::Both), better);
+        }
+    }
+    // Its own reverse complement: the plus strand is named.
+    let both = [query.clone(), turned].concat();
+    let job =
+        LongAlignment { strand: Strand::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
+    assert_eq!(hits(&job, one())[0].strand, StrandOf::Plus);
+}
+
+/// A strand is passed over where its corner tells that it has no alignment of the other one's score, and swept where it might.
+#[test]
+fn a_hopeless_strand_is_passed_over() {
+    let rng = &mut support::rng(17);
+    let [inside, end] = [5000, 1500].map(|length| support::random_codes(rng, Alphabet::Dna, length));
+    let ends_alike = [&end[..], &inside[..], &reverse_complement(&end)[..]].concat();
+    for (query, is_hopeless) in [(support::random_codes(rng, Alphabet::Dna, 8000), true), (ends_alike, false)] {
+        let target = support::mutated(rng, Alphabet::Dna, &query, 1);
+        for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+            let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+            let pruned = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+            let whole = LongAlignment { prune: false, ..pruned.clone() };
+            let pruned = LongAlignment { tuning: Tuning::default(), ..pruned };
+            let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
+            let (pruned, whole) = (run(&pruned, cpu()).unwrap(), run(&whole, cpu()).unwrap());
+            assert_eq!(pruned.hits, whole.hits);
+            assert_eq!((pruned.hits[0].strand, pruned.summary.cells), (strand, whole.summary.cells));
+            let (left, a_strand) = (pruned.summary.cells - pruned.summary.pruned_cells, pruned.summary.cells / 2);
+            eprintln!("{strand:?}, hopeless {is_hopeless}: {left} of {a_strand} cells a strand were computed");
+            assert!(left < a_strand / if is_hopeless { 2 } else { 1 });
+        }
+    }
+}
+
+/// No word tells anything of this strand before it is swept, but all that lies below the least score is left out.
+#[test]
+fn the_least_score_passes_over_what_is_below_it_alone() {
+    let rng = &mut support::rng(18);
+    let query = support::random_codes(rng, Alphabet::Dna, 6000);
+    let other = |code| if code & 1 == 1 { 2 } else { 1 };
+    let target: Vec<Code> = (1..).zip(&query).map(|(k, &code)| if k % 12 == 0 { other(code) } else { code }).collect();
+    for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+        let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+        let greatest = i64::from(scoring.substitution.max_score());
+        let both = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+        let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
+        let expected = hits(&LongAlignment { prune: false, ..both.clone() }, cpu());
+        let score = expected[0].score;
+        assert!(expected[0].strand == strand && score * 4 > 3 * greatest * 6000, "{score}");
+        for (min_score, found) in [(score, &expected[..]), (score + 1, &[])] {
+            assert_eq!(hits(&LongAlignment { min_score, ..both.clone() }, cpu()), found, "{strand:?}, {min_score}");
+        }
+    }
+}
+
+#[test]
+fn an_engine_that_fails_leaves_its_work_to_the_others() {
+    let (query, target) = related(6, Alphabet::Dna, 500, 700);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let expected = expected(&query, &target, &scoring);
+        let job = job(&query, &target, scoring);
+        for (fails_at, want) in [(1, LongWant::Alignment), (6, LongWant::Alignment), (6, LongWant::Score)] {
+            let lost = move |count| match count {
+                count if count < fails_at => Ok(()),
+                _ if fails_at == 1 => panic!("a fault of the engine"),
+                _ => Err(Error::Device { device: "weak".into(), message: "lost".into() }),
+            };
+            let job = LongAlignment { want, ..job.clone() };
+            let weak = || Box::new(Hooked::new(textbook("weak", 2e8), lost));
+            let strong = Hooked::new(textbook("strong", 1e8), |_| {
+                std::thread::sleep(Duration::from_millis(2));
+                Ok(())
+            });
+            for engines in [vec![weak() as Box<dyn LongEngine>, Box::new(strong)], with(three(), weak())] {
+                let result = run(&job, engines).unwrap();
+                assert_eq!(result.hits[0].score, expected[0].score);
+                if want == LongWant::Alignment {
+                    assert_eq!(result.hits, expected);
+                }
+                let stats = &result.summary.engines;
+                // Of four engines it may be too late for any work.
+                let lost = stats.iter().any(|engine| engine.name == "weak" && engine.lost.is_some());
+                assert!(lost || stats.len() == 4, "{stats:?}");
+            }
+            let error = run(&job, vec![weak()]).unwrap_err();
+            assert!(matches!(error, Error::Device { .. }), "{error}");
+        }
+    }
+}
+
+fn with(mut engines: Engines, more: Box<dyn LongEngine>) -> Engines {
+    engines.push(more);
+    engines
+}
+
+#[test]
+fn an_interrupt_ends_all_at_once() {
+    let (query, target) = related(7, Alphabet::Dna, 600, 600);
+    let job = job(&query, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged));
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let hook = {
+        let interrupt = Arc::clone(&interrupt);
+        move |count| {
+            interrupt.store(count >= 3, Ordering::Relaxed);
+            Ok(())
+        }
+    };
+    let mut engines = three();
+    engines.insert(0, Box::new(Hooked::new(textbook("stopped", 1e8), hook)));
+    let begin = Instant::now();
+    let run = Run { interrupt, ..Run::default() };
+    let error = support::run_long(&job, engines, &run).unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn jobs_that_make_no_sense_are_refused() {
+    let scoring = dna(GAPS[1], Mode::Global, EndGaps::Charged);
+    let good = job(&[1, 2, 4], &[1, 2, 4], scoring);
+    let local = Arc::new(dna(GAPS[1], Mode::Local, EndGaps::Charged));
+    let costly = Arc::new(dna(Gaps::linear(1_000_000), Mode::Global, EndGaps::Charged));
+    let long = support::store(Alphabet::Dna, &[vec![1; 1200]]);
+    for (wrong, word) in [
+        (LongAlignment { top: 2, ..good.clone() }, "top 2: several"),
+        (LongAlignment { top: 0, ..good.clone() }, "top 0: no alignment at all"),
+        (LongAlignment { min_score: 0, scoring: local, ..good.clone() }, "min_score 0: "),
+        (LongAlignment { query_id: 1, ..good.clone() }, "query_id 1: there is no such one"),
+        (LongAlignment { strip: Some(0), ..good.clone() }, "strip 0: "),
+        (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "query: it is of DNA"),
+        (LongAlignment { scoring: costly, target: long, ..good.clone() }, "from -1203000000 to 15"),
+        (LongAlignment { strand: Strand::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
+    ] {
+        let error = run(&wrong, one()).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");
+    }
+    assert!(matches!(run(&good, Vec::new()).unwrap_err(), Error::Device { .. }));
+    let kernel = pairwave::gpu::kernels::KERNELS.first();
+    let edit_kernel = pairwave::gpu::kernels::find("myers_thread");
+    assert!(kernel.is_some() && edit_kernel.is_some());
+    for (run, word) in [
+        (Run { kernel, ..Run::default() }, "kernel"),
+        (Run { kernel: edit_kernel, ..Run::default() }, "kernel"),
+        (Run { tune: true, ..Run::default() }, "tune"),
+    ] {
+        let error = good.run(&run, |_| panic!("nothing is handed over")).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().starts_with(word), "{error}");
+    }
+    // The one that there is may be named.
+    for kernel in [None, pairwave::gpu::kernels::find("sw_striped_score")] {
+        let mut cigars = Vec::new();
+        let run = Run { kernel, ..Run::default() };
+        let take = |hits: &[LongHit]| {
+            cigars.extend(hits.iter().map(|hit| hit.cigar.as_ref().unwrap().to_string()));
+            Ok(())
+        };
+        good.run(&run, take).unwrap();
+        assert_eq!(cigars, ["3="]);
+    }
+}

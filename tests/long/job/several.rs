@@ -1,0 +1,102 @@
+//! Several local alignments, against their definition.
+
+use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
+use pairwave::long::oracle::LongMatrices;
+use pairwave::long::{Point, State};
+use pairwave::score::{EndGaps, Mode, Scoring};
+use pairwave::seq::{Alphabet, Code};
+
+use super::{GAPS, dna, hits, job, on_minus, one, reverse_complement, three};
+
+/// The best alignments by the definition of `jobs::long`, from whole matrices.
+fn best_by_definition(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    strand: Strand,
+    job: &LongAlignment,
+) -> Vec<LongHit> {
+    let (m, n) = (query.len(), target.len());
+    let turned = reverse_complement(query);
+    let mut found: Vec<LongHit> = Vec::new();
+    let sides = [(StrandOf::Plus, query, Strand::Reverse), (StrandOf::Minus, &turned[..], Strand::Forward)];
+    while found.len() < job.top as usize {
+        let mut best: Option<(i64, LongHit)> = None;
+        for &(side, query, without) in &sides {
+            if strand == without {
+                continue;
+            }
+            let on_side = |hit: &&LongHit| hit.strand == side;
+            let rectangles: Vec<_> = found
+                .iter()
+                .filter(on_side)
+                .map(|hit| {
+                    let (rows, columns) = (hit.query.clone().unwrap(), hit.target.clone().unwrap());
+                    let rows = if side == StrandOf::Plus { rows } else { m as u32 - rows.end..m as u32 - rows.start };
+                    (rows, columns)
+                })
+                .collect();
+            let is_forbidden = |i: usize, j: usize| {
+                rectangles
+                    .iter()
+                    .any(|(rows, columns)| rows.contains(&(i as u32 - 1)) && columns.contains(&(j as u32 - 1)))
+            };
+            let mut matrices = LongMatrices::fill(query, target, scoring);
+            let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
+            for i in 1..=m {
+                for j in 1..=n {
+                    let LongMatrices { h, insertion, deletion, .. } = &mut matrices;
+                    insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
+                    deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
+                    let aligned = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
+                    h[i][j] = aligned.max(insertion[i][j]).max(deletion[i][j]).max(0);
+                    if is_forbidden(i, j) {
+                        (h[i][j], insertion[i][j], deletion[i][j]) = (0, -1_000_000, -1_000_000);
+                    }
+                }
+            }
+            let Some((score, i, j)) = matrices.best(0..m, 0..n) else { continue };
+            if best.as_ref().is_some_and(|best| best.0 >= score) {
+                continue;
+            }
+            let walk = matrices.walk(Point { i: i as u32, j: j as u32, state: State::H }, 0, 0);
+            let hit = LongHit {
+                strand: StrandOf::Plus,
+                score,
+                query: Some(walk.to().i..i as u32),
+                target: Some(walk.to().j..j as u32),
+                query_end: i as u32,
+                target_end: j as u32,
+                cigar: Some(walk.cigar()),
+            };
+            let hit = if side == StrandOf::Plus { hit } else { on_minus(vec![hit], m).remove(0) };
+            best = Some((score, hit));
+        }
+        match best {
+            Some((score, hit)) if score >= job.min_score => found.push(hit),
+            _ => break,
+        }
+    }
+    found
+}
+
+#[test]
+fn several_alignments_are_those_of_the_definition() {
+    for seed in 0..6 {
+        let mut rng = support::rng(100 + seed);
+        let piece = |rng: &mut _, length| support::random_codes(rng, Alphabet::Dna, length);
+        let (a, b) = (piece(&mut rng, 40), piece(&mut rng, 35));
+        let noise = piece(&mut rng, 30);
+        let query = [&a[..], &noise, &b, &a].concat();
+        let target = [&b[..], &a, &noise[..11], &b, &reverse_complement(&a)].concat();
+        for (gaps, strand) in GAPS.into_iter().flat_map(|gaps| [(gaps, Strand::Forward), (gaps, Strand::Both)]) {
+            let scoring = dna(gaps, Mode::Local, EndGaps::Charged);
+            let job = LongAlignment { top: 6, min_score: 20, strand, ..job(&query, &target, scoring.clone()) };
+            let expected = best_by_definition(&query, &target, &scoring, strand, &job);
+            assert!(!expected.is_empty());
+            assert_eq!(hits(&job, three()), expected, "seed {seed}, {gaps:?}, {strand:?}");
+            let score = hits(&LongAlignment { want: LongWant::Score, ..job }, one());
+            assert!(score.iter().map(|hit| hit.score).eq(expected.iter().map(|hit| hit.score)));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! GPUs of little memory and long pairs: where a buffer cannot be had a panel is swept all the same, and a region traced;
+//! where there is no memory the engine says so and goes on. Pairs that lie on the device stay within their budget.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use support::warnings;
+
+use pairwave::Error;
+use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
+use pairwave::long::{BestSoFar, LongEngine, Region, Sweep};
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::Alphabet;
+use support::adapter;
+use support::long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
+use support::long_cases::{METHODS, codes, relative};
+use support::random::rng;
+
+/// An engine whose messages have this name.
+fn open(name: &str) -> GpuLong {
+    let mut found = adapter();
+    found.description.label = name.into();
+    GpuLong::open(&found).expect("the adapter opens")
+}
+
+fn local_case(seed: u64, rows: usize) -> LongCase {
+    let rng = &mut rng(seed);
+    let query = codes(rng, Alphabet::Dna, rows);
+    let target = relative(rng, &query);
+    LongCase::new(&query, &target, &Scoring { mode: Mode::Local, ..Scoring::truong() })
+}
+
+/// Has every buffer refused once that `check` takes, each with a new engine; gives how many there are.
+fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
+    warnings::record("warn");
+    for after in 0.. {
+        let mut engine = open(&format!("{name} {after}"));
+        engine.gpu().feign_shortage("", after, 1);
+        check(&mut engine);
+        let refused = engine.gpu().refused_buffers();
+        let said = warnings::about(&format!("'{name} {after}'"));
+        assert_eq!(said.len() as u64, refused, "{said:?}");
+        assert!(said.iter().all(|line| line.contains("frees what it can")), "{said:?}");
+        if refused == 0 {
+            return after;
+        }
+    }
+    unreachable!("an engine that takes no end of buffers")
+}
+
+/// A sweep of the whole pair is refused for want of memory.
+fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
+    let (m, n, pair) = (case.m(), case.n(), &case.pair);
+    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
+    let sweep = Sweep {
+        pair,
+        rows: (0, m),
+        columns: (0, n),
+        top: &top,
+        mark_every: 64,
+        keep_every: None,
+        is_kept: true,
+        prune: false,
+        best: &best,
+        interrupt: &interrupt,
+    };
+    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &Kept::default()).unwrap_err();
+    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{what}: {error}");
+}
+
+#[test]
+fn a_pair_is_swept_and_traced_though_a_buffer_is_refused() {
+    let case = local_case(0x10e9, 300);
+    // What a sweep of a whole pair leaves is traced, or is not there because memory was short.
+    let buffers = each_buffer_refused("whole", |engine| {
+        check_sweep(engine, &case, &[], 128, false);
+        check_trace_whole(engine, &case, (METHODS[2], None, None));
+    });
+    assert!(buffers >= 16, "{buffers} buffers only");
+    // Panels, the second of which needs more, and a region whose chunks are computed anew.
+    let (m, n, from) = (case.m(), case.n(), case.from().expect("it is not empty"));
+    let buffers = each_buffer_refused("parts", |engine| {
+        check_sweep(engine, &case, &[40], 64, false);
+        check_trace(engine, &case, ((2, m), (5, n)), from, (METHODS[1], None, None));
+    });
+    assert!(buffers >= 16, "{buffers} buffers only");
+}
+
+#[test]
+fn regions_are_traced_though_a_buffer_to_make_them_ready_is_refused() {
+    let case = local_case(0x10ec, 260);
+    let from = case.from().expect("it is not empty");
+    let walk = case.matrices.walk(from, 0, 0);
+    // Each from a cell of the path, up to where it is a third of the way before.
+    let points: Vec<_> = (1..=3).map(|third| walk.points[(walk.points.len() - 1) * (3 - third) / 3].0).collect();
+    let parts: Vec<_> = points.iter().map(|&at| ((at.i / 2, at.i), (at.j / 3, at.j), at)).collect();
+    let buffers = each_buffer_refused("ahead", |engine| {
+        let ready = check_prepared(engine, &case, &parts);
+        let refused = engine.gpu().refused_buffers() > 0;
+        // What is refused afterwards is not a matter of theirs.
+        assert!(ready == 3 || refused && ready == 0, "{ready} are ready");
+    });
+    assert!(buffers >= 20, "{buffers} buffers only");
+}
+
+/// Strips that hand edges on in shorter rings, in more dispatches.
+#[test]
+fn where_rings_are_too_long_dispatches_are_shorter() {
+    let case = local_case(0x10ed, 1500);
+    let shape = StripedShape {
+        cells: Some(4),
+        lanes: Some(4),
+        steps: Some(4096),
+        schedule: Some(Schedule::Wavefront),
+        ..StripedShape::default()
+    };
+    // All edges whole would take 1.1 MB.
+    check_sweep(&mut open("short of rings").with_shape(shape).with_memory(700_000), &case, &[], 64, false);
+    let mut engine = open("short of all").with_shape(shape).with_memory(200_000);
+    check_refused(&mut engine, &case, "short of all");
+}
+
+#[test]
+fn without_memory_an_engine_refuses_and_goes_on() {
+    let case = local_case(0x10ea, 130);
+    let (m, n, pair) = (case.m(), case.n(), &case.pair);
+    let (top, left, interrupt) = (pair.top(0..n), pair.left(0..m), AtomicBool::new(false));
+    let from = case.from().expect("it is not empty");
+    let (rows, columns, method) = ((0, m), (0, n), METHODS[2]);
+    let (strip, chunk) = (None, None);
+    let region =
+        Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
+    let mut engine = open("without memory");
+    for label in ["", "vertical edges", "target of a long pair"] {
+        let mut engine = open("without memory");
+        engine.gpu().feign_shortage(label, 0, u64::MAX);
+        check_refused(&mut engine, &case, label);
+        assert_eq!(engine.gpu().refused_buffers(), 2, "it tries twice");
+        engine.gpu().feign_shortage("", 0, 0);
+        check_sweep(&mut engine, &case, &[50], 64, false);
+    }
+    check_sweep(&mut engine, &case, &[], 64, false);
+    engine.gpu().feign_shortage("directions", 0, u64::MAX);
+    let error = engine.trace(&region).unwrap_err();
+    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{error}");
+    engine.gpu().feign_shortage("", 0, 0);
+    check_trace_whole(&mut engine, &case, (method, None, None));
+}
+
+#[test]
+fn pairs_on_the_device_stay_within_their_budget() {
+    let (rng, scoring) = (&mut rng(0x10eb), Scoring { mode: Mode::Local, ..Scoring::truong() });
+    let query = codes(rng, Alphabet::Dna, 8);
+    let mut engine = open("budget").with_memory(LEAST_BYTES);
+    let budget = engine.residents().budget();
+    let targets: Vec<_> = (0..4).map(|_| codes(rng, Alphabet::Dna, budget as usize / 3)).collect();
+    let mut all: Vec<LongCase> = targets.iter().map(|target| LongCase::new(&query, target, &scoring)).collect();
+    for at in [0, 1, 2, 3, 1, 0] {
+        // In panels as wide as the engine would have them.
+        let (m, n) = (all[at].m(), all[at].n());
+        let wide = engine.panel_columns(m, n, true) as usize;
+        let cuts: Vec<u32> = (wide..n as usize).step_by(wide).map(|column| column as u32).collect();
+        check_sweep(&mut engine, &all[at], &cuts, 64, false);
+        let bytes = engine.residents().bytes();
+        assert!(bytes > 0 && bytes <= budget, "{bytes} bytes of {budget}");
+    }
+    // What the host drops goes when another pair comes.
+    all.truncate(1);
+    let short = LongCase::new(&query, &query, &scoring);
+    check_sweep(&mut engine, &short, &[], 64, false);
+    assert!(engine.residents().bytes() < budget / 2, "{} bytes", engine.residents().bytes());
+    // One query against two targets is uploaded once, and scored another way once more.
+    let mut engine = open("budget");
+    let upload = |engine: &mut GpuLong, pair: &pairwave::long::LongPair| {
+        let case = LongCase { pair: pair.clone(), ..LongCase::new(&pair.query, &pair.target, &pair.scoring) };
+        let before = engine.residents().bytes();
+        check_sweep(engine, &case, &[], 64, false);
+        engine.residents().bytes() - before
+    };
+    let pair = short.pair;
+    let both = upload(&mut engine, &pair);
+    let other = pairwave::long::LongPair { target: pair.target[1..].into(), ..pair.clone() };
+    let target = upload(&mut engine, &other);
+    assert!(target > 0 && target < both / 2, "{target} of {both}");
+    assert_eq!(upload(&mut engine, &pair), 0);
+    let again = pairwave::long::LongPair { scoring: Arc::new(scoring), ..pair.clone() };
+    assert_eq!(upload(&mut engine, &again), both - target);
+}

@@ -1,0 +1,46 @@
+//! A long pattern in a long text takes memory for a block of the text, not for all of it: what is allocated is counted.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use super::counting::{MOST, NOW, alone};
+use pairwave::edit::cpu::{Workspace, run};
+use pairwave::edit::{EditBand, EditBatch, EditBlock, Places};
+use pairwave::score::{EditMode, EditScheme, Equality, Found, Limit};
+use pairwave::seq::{Alphabet, Code};
+use support::store;
+
+#[test]
+fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
+    let _alone = alone();
+    const TEXT: usize = 1 << 20;
+    const PATTERN: usize = 5_000;
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        1u8 << (state >> 62)
+    };
+    let text: Vec<Code> = (0..TEXT).map(|_| next()).collect();
+    // Over the end of many a block, and with a mismatch.
+    let end = 3 * TEXT / 4 + 17;
+    let mut pattern = text[end - PATTERN..end].to_vec();
+    pattern[PATTERN / 2] = pattern[PATTERN / 2] % 8 * 2 + pattern[PATTERN / 2] / 8;
+    let equality = Equality::literal(Alphabet::Dna);
+    for mode in [EditMode::Infix, EditMode::Prefix] {
+        let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit: Limit::None });
+        let (patterns, texts) =
+            (store(Alphabet::Dna, std::slice::from_ref(&pattern)), store(Alphabet::Dna, std::slice::from_ref(&text)));
+        let band = Arc::new(EditBand::new(patterns, texts, scheme, Places::Texts([0].into())));
+        let blocks = vec![EditBlock { pattern: 0, places: 0..1, cells: (TEXT * PATTERN) as u64 }];
+        let batch = EditBatch { band, blocks };
+        let mut workspace = Workspace::new();
+        let before = NOW.load(SeqCst);
+        MOST.store(before, SeqCst);
+        let found = run(&batch, &mut workspace);
+        let taken = MOST.load(SeqCst) - before;
+        if mode == EditMode::Infix {
+            assert_eq!(found, [Found { distance: 1, end: end as u32 }]);
+        }
+        assert!(taken > 0 && taken < 2 * TEXT, "{taken} bytes for a text of {TEXT} symbols");
+    }
+}

@@ -1,0 +1,4 @@
+//! Kernels of multiple alignment.
+
+mod clustal;
+mod profile;

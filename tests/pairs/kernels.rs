@@ -1,0 +1,277 @@
+//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine. (Alignments that devices trace:
+//! directions.)
+
+use std::sync::Arc;
+
+use pairwave::engine::{Capacity, Engine};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::mock::MockEngine;
+use pairwave::pairs::{Floors, Want};
+use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
+use pairwave::seq::Alphabet;
+use support::check::*;
+use support::*;
+
+fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        let hits = compute(engine, &batches(&job, u64::MAX));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    let scoring = Scoring::truong();
+    for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
+        let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
+        let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        // Small bands: several batches, two of them in flight at a time.
+        let hits = compute(engine, &batches(&job, 400));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
+    for (scoring, letters) in [(Scoring::truong(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
+        let code = |letter| scoring.alphabet.encode(letter).expect("a letter of the alphabet");
+        let sequences: Vec<Vec<u8>> =
+            letters.iter().flat_map(|&letter| [7, 12, 40].map(|length| vec![code(letter); length])).collect();
+        let store = store(scoring.alphabet, &sequences);
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Alignments), u64::MAX));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        check_hits(&store, &scoring, &hits, false);
+    }
+}
+
+/// Scores so large that the matches no longer fit beside them in 32 bits: the kernel must give the score alone, or the
+/// engine refuse the batch; never a wrong number.
+fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    let (mut refused, mut alone) = (0, 0);
+    for factor in [1, 1_000, 100_000, 1_000_000, 10_000_000] {
+        let base = Scoring::truong();
+        let substitution = pairwave::score::Substitution::from_fn(Alphabet::Dna, |a, b| {
+            (base.substitution.score(a, b).signum() * factor, base.substitution.is_match(a, b))
+        });
+        let scoring = Scoring { substitution, gaps: Gaps::linear(factor), ..base };
+        let store = mixed_store(&mut rng, Alphabet::Dna, &[3, 30, 61, 120, 121]);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        for batch in batches(&job, 1) {
+            match engine.submit(Arc::clone(&batch)) {
+                Ok(ticket) => {
+                    for hit in engine.collect(ticket).expect("the batch is computed").hits {
+                        let (score, matches) = oracle(&store, &scoring, &hit);
+                        assert_eq!(hit.score, score, "factor {factor}");
+                        assert!(hit.matches.is_none_or(|there| there == matches), "factor {factor}");
+                        alone += hit.matches.is_none() as u32;
+                    }
+                }
+                Err(pairwave::Error::Unsuited { .. }) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    if engine.universal() {
+        assert!(
+            refused == 0 && alone > 0,
+            "{refused} refused, {alone} without matches: there are 64 bits to fall back on"
+        );
+    } else {
+        assert!(
+            refused > 0 && alone > 0,
+            "the test must reach both limits: {refused} refused, {alone} without matches"
+        );
+    }
+}
+
+/// The filter on the device keeps every pair that reaches the identity, and for linear gaps hardly any other.
+fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let mut sequences = Vec::new();
+        for length in [20, 47, 90] {
+            let ancestor = random_codes(&mut rng, scoring.alphabet, length);
+            for percent in [1, 3, 8, 20] {
+                sequences.push(mutated(&mut rng, scoring.alphabet, &ancestor, percent));
+            }
+            sequences.push(ancestor);
+        }
+        let store = store(scoring.alphabet, &sequences);
+        let textbook = Textbook::of(&scoring);
+        for number in 0..=4 {
+            let definition = IdentityDefinition::from_number(number).expect("0 to 4 are definitions");
+            for threshold in [0.5, 0.9, 1.0] {
+                let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
+                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
+                let kept: std::collections::BTreeSet<(u32, u32)> = compute(engine, &batches(&wanted, u64::MAX))
+                    .iter()
+                    .map(|hit| {
+                        let best = textbook.align(store.codes(hit.query), store.codes(hit.target));
+                        assert_eq!(hit.score, best.score);
+                        (hit.query.min(hit.target), hit.query.max(hit.target))
+                    })
+                    .collect();
+                for query in 0..store.len() as u32 {
+                    for target in query + 1..store.len() as u32 {
+                        let best = textbook.align(store.codes(query), store.codes(target));
+                        let identity =
+                            definition.identity(&best.cigar.counts(), store.length(query), store.length(target));
+                        assert!(
+                            !filter.passes(identity) || kept.contains(&(query, target)),
+                            "pair {query},{target} of identity {identity} was lost at {threshold}, definition {number}, \
+                             {:?} {:?}",
+                            scoring.gaps,
+                            scoring.end_gaps
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every pair that reaches its query's floor is reported, each with its score, and hardly another.
+fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
+        let all = compute(&mut cpu(), &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let mut sorted: Vec<i64> = all.iter().map(|hit| hit.score).collect();
+        sorted.sort_unstable();
+        let median = sorted[sorted.len() / 2];
+        let floors = Arc::new(Floors::same(median, store.len() - 1));
+        floors.raise(2, i64::MAX);
+        let wanted = job(&store, scoring.clone(), Want::AtLeast(Arc::clone(&floors)));
+        let kept: Vec<_> = compute(engine, &batches(&wanted, u64::MAX));
+        let expected: Vec<_> = all.iter().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+        let pair = |hit: &pairwave::pairs::Hit| (hit.query, hit.target, hit.score);
+        let mut found: Vec<_> = kept.iter().map(pair).collect();
+        found.sort_unstable();
+        let mut expected: Vec<_> = expected.into_iter().map(pair).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "floor {median}, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+        assert!(kept.len() < all.len());
+    }
+}
+
+macro_rules! on_every_engine {
+    ($($engine:ident: $make:expr),* $(,)?) => {$(
+        mod $engine {
+            use super::*;
+
+            #[test]
+            fn edge_lengths() {
+                super::edge_lengths(&mut $make, 0xed6e);
+            }
+            #[test]
+            fn workgroup_edges() {
+                super::workgroup_edges(&mut $make, 0x3099);
+            }
+            #[test]
+            fn equal_and_different() {
+                super::equal_and_different(&mut $make);
+            }
+            #[test]
+            fn scores_only() {
+                super::scores_only(&mut $make, 0x5c07e);
+            }
+            #[test]
+            fn overflow() {
+                super::overflow(&mut $make, 0x0f10);
+            }
+            #[test]
+            fn filter() {
+                super::filter(&mut $make, 0xf117);
+            }
+            #[test]
+            fn floors() {
+                super::floors(&mut $make, 0xf1005);
+            }
+        }
+    )*};
+}
+
+on_every_engine! {
+    cpu: cpu(),
+    nw_slice_checked: kernel_checked("nw_slice"),
+    nw_slice_default: kernel_default("nw_slice"),
+    nw_slice_half_checked: kernel_checked("nw_slice_half"),
+    nw_slice_half_default: kernel_default("nw_slice_half"),
+    chosen_by_cost: gpu_default(),
+    nw_rows_checked: kernel_checked("nw_rows"),
+    nw_rows_default: kernel_default("nw_rows"),
+    nw_diagonal_checked: kernel_checked("nw_diagonal"),
+    nw_diagonal_default: kernel_default("nw_diagonal"),
+    nw_diagonal_subgroup_checked: kernel_checked("nw_diagonal_subgroup"),
+    nw_diagonal_subgroup_default: kernel_default("nw_diagonal_subgroup"),
+    nw_tiled_diagonal_checked: kernel_checked("nw_tiled_diagonal"),
+    nw_tiled_diagonal_default: kernel_default("nw_tiled_diagonal"),
+    nw_checkpoint_checked: kernel_checked("nw_checkpoint"),
+    nw_checkpoint_default: kernel_default("nw_checkpoint"),
+}
+
+/// Pairs too long for one dispatch are computed slice by slice; state survives between dispatches.
+#[test]
+fn nw_slice_long_pairs_equal_the_cpu() {
+    let mut rng = rng(0x1046);
+    for (gaps, end_gaps) in [
+        (Gaps::linear(10), EndGaps::Charged),
+        (Gaps::from_blast(10, 1), EndGaps::Free),
+        (Gaps::from_blast(20, 2), EndGaps::Priced(Gaps::from_blast(2, 1))),
+    ] {
+        let scoring = Scoring { gaps, end_gaps, ..Scoring::truong() };
+        let ancestor = random_codes(&mut rng, Alphabet::Dna, 4600);
+        let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);
+        let other = random_codes(&mut rng, Alphabet::Dna, 4555);
+        let store = store(Alphabet::Dna, &[ancestor, relative, other]);
+        let job = job(&store, scoring, Want::Alignments);
+        let batches = batches(&job, u64::MAX);
+        assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
+        // Room for two slots only, so that there are several rounds of tasks too.
+        let mut narrow = kernel_default("nw_slice").with_scratch_budget(3 << 20);
+        assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
+    }
+}
+
+/// A job whose targets do not fit the scratch memory is refused, not computed wrongly.
+#[test]
+fn nw_slice_refuses_what_does_not_fit() {
+    let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);
+    let batches = batches(&job(&store, Scoring::truong(), Want::Scores), u64::MAX);
+    let mut tiny = kernel_default("nw_slice").with_scratch_budget(1 << 12);
+    let error = tiny.submit(Arc::clone(&batches[0])).expect_err("4 KiB of scratch do not hold 500 rows");
+    assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "score of")]
+fn the_harness_sees_a_wrong_score() {
+    let store = mixed_store(&mut rng(3), Alphabet::Dna, &[10, 12]);
+    let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
+    let mut mock = MockEngine::new("mock", capacity, []);
+    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
+    hits[0].score += 1;
+    check_hits(&store, &Scoring::truong(), &hits, true);
+}
+
+#[test]
+#[should_panic(expected = "pairs")]
+fn the_harness_sees_a_missing_pair() {
+    let store = mixed_store(&mut rng(4), Alphabet::Dna, &[10, 12, 14]);
+    let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
+    let mut mock = MockEngine::new("mock", capacity, []);
+    let hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
+    check_hits(&store, &Scoring::truong(), &hits[1..], true);
+}

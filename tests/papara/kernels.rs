@@ -1,0 +1,119 @@
+//! Every kernel for reads and ancestral states against the textbook: both alphabets, schemes of all sorts, lengths around
+//! every slice and chunk, unions, selected octets.
+
+use std::sync::Arc;
+
+use pairwave::engine::{Engine, Work};
+use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::papara::gpu::{BlockShape, PhyloGpu};
+use pairwave::papara::{OCTET, Phylo, PhyloBatch, Vectors};
+use pairwave::score::PhyloScheme;
+use pairwave::seq::{Alphabet, Code};
+use support::phylo::{self, Looks};
+
+/// Sizes so small that short reads reach every edge.
+const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [[8, 12], [4, 8]], chunk: 16 };
+
+fn engine(kernel: Option<&'static Kernel>) -> PhyloGpu {
+    PhyloGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)
+}
+
+fn compute(engine: &mut dyn Engine<Phylo>, batch: &Arc<PhyloBatch>) -> Vec<[i32; OCTET]> {
+    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
+    let report = engine.collect(ticket).expect("the device answers");
+    Phylo::check(batch, &report).expect("the report can be right");
+    assert!(report.unfinished.is_empty());
+    report.scores
+}
+
+fn reads(rng: &mut support::Rng, vectors: &Vectors, lengths: &[usize], ambiguous: bool) -> Vec<Vec<Code>> {
+    lengths.iter().map(|&length| phylo::read(rng, vectors, length, ambiguous)).collect()
+}
+
+#[test]
+fn every_kernel_gives_the_textbook_s_scores() {
+    let rng = &mut support::rng(31);
+    for kernel in offered(Family::Phylo) {
+        let mut engine = engine(Some(kernel)).with_shape(SMALL);
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            for (index, scheme) in phylo::schemes().into_iter().enumerate() {
+                let looks =
+                    Looks { alphabet, sites: [40, 16, 33, 17, 48][index], vectors: 19, are_unions: index % 2 == 1 };
+                let vectors = Arc::new(phylo::vectors(rng, looks));
+                for ambiguous in [false, true] {
+                    let reads = reads(rng, &vectors, &[1, 3, 4, 5, 8, 9, 17, 24], ambiguous);
+                    let batch = phylo::batch(&reads, &vectors, scheme, None);
+                    let what = format!("{}, {alphabet:?}, {scheme:?}", kernel.stem);
+                    phylo::assert_scores(&batch, &compute(&mut engine, &batch), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn few_sites_and_selected_octets() {
+    let rng = &mut support::rng(32);
+    for kernel in offered(Family::Phylo) {
+        let mut engine = engine(Some(kernel)).with_shape(SMALL);
+        for sites in [0, 1, 2, 15] {
+            let looks = Looks { alphabet: Alphabet::Dna, sites, vectors: 33, are_unions: false };
+            let vectors = Arc::new(phylo::vectors(rng, looks));
+            let reads = reads(rng, &vectors, &[2, 9, 1], false);
+            let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), Some(vec![4, 0, 2, 2, 3]));
+            phylo::assert_scores(&batch, &compute(&mut engine, &batch), &format!("{}, {sites} sites", kernel.stem));
+        }
+    }
+}
+
+#[test]
+fn what_halves_cannot_hold_is_computed_in_words() {
+    let rng = &mut support::rng(33);
+    let Some(halves) = offered(Family::Phylo).find(|kernel| kernel.stem.ends_with("half")) else {
+        panic!("there is a kernel in halves");
+    };
+    let looks = Looks { alphabet: Alphabet::Dna, sites: 20, vectors: 8, are_unions: false };
+    let vectors = Arc::new(phylo::vectors(rng, looks));
+    let reads = reads(rng, &vectors, &[9, 60, 800], false);
+    for scheme in [PhyloScheme::papara(), PhyloScheme { matching: 300, ..PhyloScheme::papara() }] {
+        let batch = phylo::batch(&reads, &vectors, scheme, None);
+        phylo::assert_scores(&batch, &compute(&mut engine(Some(halves)), &batch), &format!("{scheme:?}"));
+    }
+}
+
+#[test]
+fn the_sizes_of_devices_give_the_same() {
+    let rng = &mut support::rng(34);
+    let looks = Looks { alphabet: Alphabet::Dna, sites: 300, vectors: 40, are_unions: false };
+    let vectors = Arc::new(phylo::vectors(rng, looks));
+    let reads = reads(rng, &vectors, &[100, 30, 24, 12, 61], true);
+    let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);
+    for shape in [PhyloGpu::open(&support::adapter()).unwrap().shape(), BlockShape { workgroup: 32, ..SMALL }] {
+        let mut engine = engine(None).with_shape(shape);
+        phylo::assert_scores(&batch, &compute(&mut engine, &batch), &format!("{shape:?}"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_tried_again_or_refused() {
+    let rng = &mut support::rng(35);
+    let looks = Looks { alphabet: Alphabet::Dna, sites: 40, vectors: 24, are_unions: false };
+    let vectors = Arc::new(phylo::vectors(rng, looks));
+    let reads = reads(rng, &vectors, &[9, 30], false);
+    let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);
+    for label in ["ancestral states", "scratch", "output"] {
+        let mut engine = engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, 1);
+        phylo::assert_scores(&batch, &compute(&mut engine, &batch), label);
+        let mut engine = self::engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, u64::MAX);
+        let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");
+        assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{label}: {error}");
+    }
+    // Scores of such a scheme exceed 32 bits.
+    let great = PhyloScheme { matching: 1 << 16, ..PhyloScheme::papara() };
+    let long = vec![vec![1; 20_000]];
+    let batch = phylo::batch(&long, &vectors, great, None);
+    let error = engine(None).submit(batch).expect_err("they do not fit");
+    assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
+}

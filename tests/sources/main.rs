@@ -1,0 +1,5 @@
+//! What has to hold of the sources: shaders, layouts and the picture of modules.
+
+mod layout;
+mod rooms;
+mod shaders;

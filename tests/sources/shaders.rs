@@ -1,0 +1,562 @@
+//! Every shader, in every variant that is used, parses, validates, and translates to SPIR-V, MSL and HLSL.
+
+use naga::back::{hlsl, msl, spv};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use pairwave::clustal::kernels::program::{self as clustal, Pass};
+use pairwave::edit::kernels::myers::{self, Cooperation, Selection};
+use pairwave::gpu::kernels::{KERNELS, Kernel, Packing, Program, Sweep};
+use pairwave::gpu::source;
+use pairwave::long::kernels::striped;
+use pairwave::long::kernels::striped_trace::{self, Stage};
+use pairwave::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
+use pairwave::pairs::gpu::{Config, MatrixShape};
+use pairwave::pairs::kernels::layout::Ends;
+use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
+use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
+use pairwave::papara::kernels::block::{self, Numbers};
+use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
+use pairwave::profile::kernels::program as profile;
+use pairwave::score::{EditMode, Gaps, Reach};
+use pairwave::seq::Alphabet;
+
+/// Workgroup memory that every device has.
+const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
+
+/// A shader text as it goes to a device.
+struct Text {
+    name: String,
+    source: String,
+    workgroup: u32,
+    /// Workgroup memory that the host reckons with.
+    workgroup_bytes: u32,
+}
+
+/// Linear and affine gaps, each with all kinds of end gaps.
+fn gap_kinds() -> impl Iterator<Item = (bool, Ends)> {
+    [false, true].into_iter().flat_map(|affine| Ends::ALL.map(|ends| (affine, ends)))
+}
+
+/// Every set of constants of `nw_slice` that the host can ask for.
+fn slices() -> Vec<nw_slice::Variant> {
+    let mut all = Vec::new();
+    let defaults = [(Config::default().slice, Config::default().workgroup), (12, 16)];
+    let tuned = SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
+    for (slice, workgroup) in tuned.chain(defaults) {
+        for codes in [16, 28] {
+            for (affine, ends) in gap_kinds() {
+                all.push(nw_slice::Variant { slice, workgroup, codes, affine, ends });
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of `nw_slice_half`: all of what changes the text, with sizes that the host can ask for.
+fn half_slices() -> Vec<nw_slice_half::Variant> {
+    let sizes = HALF_SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
+    let mut all = Vec::new();
+    for (slice, workgroup) in sizes.chain([(12, 16)]) {
+        for (codes, group_words) in [(16, 16), (28, 1)] {
+            for (affine, ends) in gap_kinds() {
+                all.push(nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends });
+            }
+        }
+    }
+    all
+}
+
+/// Workgroups and columns of a scan that the host can ask for.
+fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
+    let usual = MatrixShape::default();
+    // Those of software adapters too, and the smallest there can be.
+    let (workgroups, columns): (&[u32], &[u32]) = match scan {
+        Scan::Rows => (&[usual.rows_workgroup, 16], if affine { &[8, 32] } else { &[16, 64] }),
+        Scan::Diagonal => (&[usual.diagonal_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
+        Scan::DiagonalSubgroup => (&[usual.subgroup_workgroup], if affine { &[4, 8] } else { &[4, 8, 16] }),
+        Scan::Checkpoint => (&[usual.checkpoint_workgroup, 16], &[4, 8, 16]),
+        Scan::TiledDiagonal => (&[usual.tile_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
+    };
+    // Each with each other is not needed: every one of both.
+    (0..workgroups.len().max(columns.len()))
+        .map(|at| (workgroups[at % workgroups.len()], columns[at % columns.len()]))
+        .collect()
+}
+
+/// Sets of constants of the kernels that can store directions: all of what changes the text, and of what only changes
+/// sizes every one.
+fn matrices() -> Vec<matrix::Variant> {
+    let mut all = Vec::new();
+    let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
+    for scan in KERNELS.iter().filter_map(|kernel| kernel.scan()) {
+        for (affine, ends) in gap_kinds() {
+            for (directions, tags) in [(true, true), (true, false), (false, true), (false, false)] {
+                for codes in [16, 28] {
+                    for (workgroup, columns) in shapes(scan, affine) {
+                        let (arenas, subgroup_sizes) = rest.next().expect("it has no end");
+                        let tile_rows = if workgroup == 4 { 12 } else { MatrixShape::default().tile_rows };
+                        all.push(matrix::Variant {
+                            scan,
+                            workgroup,
+                            columns,
+                            tile_rows,
+                            arenas,
+                            subgroup_sizes,
+                            codes,
+                            affine,
+                            ends,
+                            directions,
+                            tags,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for local scores: all of what changes the text, with shapes that the host can ask for.
+fn tiles() -> Vec<sw_tile::Variant> {
+    let mut all = Vec::new();
+    let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
+    let kernels = [
+        (subgroup, Packing::One),
+        (subgroup, Packing::Queries),
+        (subgroup, Packing::Targets),
+        (workgroup, Packing::One),
+    ];
+    for (cooperation, packing) in kernels {
+        for (lanes, columns, workgroup) in
+            [(4, 4, 16), (4, 28, 256), (8, 12, 16), (8, 20, 256), (16, 20, 256), (32, 8, 64)]
+        {
+            for codes in [16, 28] {
+                for (affine, passes, split, group) in [
+                    (true, true, true, None),
+                    (false, true, true, Some(4)),
+                    (true, true, false, Some(columns)),
+                    (true, false, false, None),
+                    (false, false, false, None),
+                ] {
+                    let gaps = if affine { Gaps::from_blast(11, 1) } else { Gaps::linear(6) };
+                    let sizes = sw_tile::Variant {
+                        cooperation,
+                        packing,
+                        lanes,
+                        columns,
+                        workgroup,
+                        codes,
+                        gaps,
+                        group,
+                        passes,
+                        split,
+                    };
+                    all.push(sizes);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for distances: all of what changes the text, with the most words there are by default.
+fn distances() -> Vec<myers::Variant> {
+    let reach = Reach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
+    let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
+    let mut all = Vec::new();
+    for bits in [2, 4, 8] {
+        for mode in modes {
+            for (cooperation, words, workgroup, lanes) in [
+                (Cooperation::Thread, 1, 16, 1),
+                (Cooperation::Thread, 16, 32, 1),
+                (Cooperation::Subgroup, 12, 64, 32),
+                (Cooperation::Subgroup, 1, 16, 4),
+                (Cooperation::Workgroup, 8, 64, 64),
+                (Cooperation::Workgroup, 8, 16, 2),
+                (Cooperation::Band, 1, 32, 1),
+                (Cooperation::Band, 16, 32, 1),
+            ] {
+                let row_words = if cooperation == Cooperation::Band { 513 } else { 0 };
+                let has_strips = matches!(cooperation, Cooperation::Subgroup | Cooperation::Workgroup);
+                for strips in [false, true] {
+                    let fits =
+                        (has_strips || !strips) && (cooperation != Cooperation::Band || mode == EditMode::Global);
+                    if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
+                        let stride = if bits == 8 { 28 } else { 4 };
+                        let all_pairs = myers::Variant {
+                            cooperation,
+                            bits,
+                            stride,
+                            words,
+                            workgroup,
+                            lanes,
+                            mode,
+                            strips,
+                            row_words,
+                            selection: Selection::All,
+                        };
+                        all.push(all_pairs);
+                        if bits == 4 && cooperation != Cooperation::Band && mode == EditMode::Infix {
+                            all.extend(
+                                [Selection::Heads(2), Selection::Kept]
+                                    .map(|selection| myers::Variant { selection, ..all_pairs }),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for the traceback of long pairs: all of what changes the text, narrow and wide strips.
+fn tracebacks() -> Vec<striped_trace::Variant> {
+    let mut all = Vec::new();
+    for stage in [Stage::Starts, Stage::Chase, Stage::Trace] {
+        for strip in [1, 4, 256, striped_trace::MOST_STRIP] {
+            for (local, edges) in [(false, false), (false, true), (true, false), (true, true)] {
+                for codes in [16, 28, striped_trace::MOST_CODES] {
+                    let workgroup = if stage == Stage::Chase { 1 } else { striped_trace::workgroup(strip) };
+                    let column_bits = striped_trace::column_bits(strip);
+                    all.push(striped_trace::Variant { stage, workgroup, codes, column_bits, local, edges });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of `sw_striped_score`: all of what changes the text with every width of a strip, and each of what only
+/// changes sizes somewhere. As on a device, lanes have fewer columns where workgroup memory does not hold more.
+fn strips() -> Vec<striped::Variant> {
+    let mut all = Vec::new();
+    let mut rest = (0..).map(|index| ([1, 4, 5, 16, 24, 28][index % 6], [8, 2, 16][index % 3], index as u32));
+    for (local, best, prune) in [(false, false, false), (true, false, false), (true, true, false), (true, true, true)] {
+        for (linear, persistent) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (lanes, shuffle) in [(8, true), (8, false), (32, true), (32, false), (64, true), (64, false)] {
+                for cells in [4, 8, 12, 16] {
+                    for codes in [16, 28] {
+                        let (classes, batch, last) = rest.next().expect("it has no end");
+                        let classes = classes.min(codes);
+                        let mut variant = striped::Variant {
+                            lanes,
+                            cells,
+                            classes,
+                            codes,
+                            batch,
+                            last_cell: 0,
+                            local,
+                            linear,
+                            best,
+                            prune,
+                            persistent,
+                            shuffle,
+                        };
+                        while variant.workgroup_bytes() > LEAST_WORKGROUP_BYTES && variant.cells > 4 {
+                            variant.cells -= 4;
+                        }
+                        variant.last_cell = last % variant.cells;
+                        if variant.workgroup_bytes() <= LEAST_WORKGROUP_BYTES {
+                            all.push(variant);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for reads and ancestral states: reads of bases alone have no amino acids, chunks are
+/// short where loops are.
+fn blocks() -> Vec<block::Variant> {
+    let mut all = Vec::new();
+    for numbers in [Numbers::Words, Numbers::Halves] {
+        for (is_plain, is_protein) in [(true, false), (false, false), (false, true)] {
+            for workgroup in [16, 32, 64] {
+                for chunk in [32, block::CHUNK] {
+                    for columns in block::columns(numbers) {
+                        all.push(block::Variant { numbers, workgroup, columns, chunk, is_plain, is_protein });
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for ClustalW's pairwise stage: those of devices, and others.
+fn passes() -> Vec<clustal::Variant> {
+    let mut all = Vec::new();
+    for pass in Pass::ALL {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            for workgroup in [4, 16, 32, 64] {
+                let usual = clustal::Variant::new(pass, alphabet, workgroup);
+                all.extend([usual, clustal::Variant { size: 4, ..usual }]);
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for probabilities of pairs.
+fn sums() -> Vec<PosteriorVariant> {
+    let mut all = Vec::new();
+    for sweep in [Sweep::Forward, Sweep::Backward] {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            for (workgroup, lanes) in [(16, 4), (32, 4), (32, 32), (4, 1)] {
+                all.push(PosteriorVariant::new(sweep, alphabet, workgroup, lanes));
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for profiles: those of devices, and others.
+fn merges() -> Vec<profile::Variant> {
+    let tile = |(workgroup, columns, letters)| profile::Variant::Tile { workgroup, columns, letters };
+    let tiles = [(32, 128, profile::MOST_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
+    tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::Variant::Cross { workgroup })).collect()
+}
+
+/// All shaders, the walk over what each kernel leaves included.
+fn texts() -> Vec<Text> {
+    let of_slice = |variant: nw_slice::Variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    };
+    let of_matrix = |variant: &matrix::Variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    };
+    let of_walk = |variant: &matrix::Variant| Text {
+        name: format!("walk after {variant:?}"),
+        source: Walk(*variant).source().expect("its parts are there"),
+        workgroup: WALK_WORKGROUP,
+        workgroup_bytes: 0,
+    };
+    let matrices = matrices();
+    let mut all: Vec<Text> = slices().into_iter().map(of_slice).collect();
+    all.extend(half_slices().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(matrices.iter().map(of_matrix));
+    // The walk does not see the workgroup: many are the same text.
+    let mut seen = std::collections::HashSet::new();
+    all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
+    all.extend(tiles().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(distances().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(strips().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.lanes,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(tracebacks().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(blocks().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(passes().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(sums().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(merges().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup(),
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all
+}
+
+/// Whether a shader asks for half floats.
+fn has_halves(source: &str) -> bool {
+    source.starts_with("enable f16;")
+}
+
+/// Parses and validates; returns what the back ends need.
+fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
+    // As a device does: nothing beyond the standard but for shaders that say so.
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffleUp"));
+    capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
+    // Packing pairs of them in words is in every interface but old OpenGL.
+    capabilities.set(Capabilities::SHADER_FLOAT16_IN_FLOAT32, source.contains("pack2x16float"));
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
+        .subgroup_operations(naga::valid::SubgroupOperationSet::all())
+        .validate(&module)
+        .map_err(|error| format!("{error:?}"))?;
+    Ok((module, info))
+}
+
+/// Fixes the workgroup size where it is open, as pipeline creation does.
+fn with_workgroup<'a>(
+    module: &'a naga::Module,
+    info: &'a naga::valid::ModuleInfo,
+    workgroup: u32,
+) -> (std::borrow::Cow<'a, naga::Module>, std::borrow::Cow<'a, naga::valid::ModuleInfo>) {
+    let names = module.overrides.iter().filter_map(|(_, constant)| constant.name.clone());
+    let constants = names.filter(|name| name == "WG").map(|name| (name, workgroup as f64)).collect();
+    naga::back::pipeline_constants::process_overrides(module, info, None, &constants).expect("WG is the only override")
+}
+
+#[test]
+fn every_variant_translates_for_every_interface() {
+    for Text { name, source, workgroup, .. } in texts() {
+        let (module, info) = validated(&source).unwrap_or_else(|error| panic!("{name}\n{error}"));
+        let (module, info) = with_workgroup(&module, &info, workgroup);
+
+        // Vulkan 1.1's, which subgroup operations need.
+        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+        let words =
+            spv::write_vec(&module, &info, &options, None).unwrap_or_else(|error| panic!("{name}: SPIR-V: {error}"));
+        assert_eq!(words[0], 0x0723_0203, "SPIR-V begins with its magic number");
+
+        let options = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+        let (text, _) = msl::write_string(&module, &info, &options, &msl::PipelineOptions::default())
+            .unwrap_or_else(|error| panic!("{name}: MSL: {error}"));
+        assert!(text.contains("kernel void"), "{text}");
+
+        let mut text = String::new();
+        // Half floats came with shader model 6.2.
+        let shader_model = if has_halves(&source) { hlsl::ShaderModel::V6_2 } else { hlsl::ShaderModel::V6_0 };
+        let options = hlsl::Options { shader_model, fake_missing_bindings: true, ..Default::default() };
+        hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
+            .write(&module, &info, None)
+            .unwrap_or_else(|error| panic!("{name}: HLSL: {error}"));
+        assert!(text.contains(&format!("numthreads({workgroup}, 1, 1)")), "{name}");
+    }
+}
+
+#[test]
+fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for Kernel { stem, shader: text, recurrence, .. } in KERNELS {
+        let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
+        assert_eq!(shader, *text);
+        assert!(shader.starts_with(&format!("// {stem}:")));
+        for line in
+            ["// Recurrence:", "// Owns:", "// Layout:", "// Invariant:", "// Uniform:", "// Limits:", "// Oracle:"]
+        {
+            assert!(shader.contains(line), "{stem} lacks the line {line}");
+        }
+        let oracle = match *recurrence {
+            "levenshtein" => "src/edit/oracle.rs".to_owned(),
+            "long" => "src/long/oracle.rs".to_owned(),
+            "phylo" => "src/papara/oracle.rs".to_owned(),
+            "clustal" => "src/clustal/oracle.rs".to_owned(),
+            "posterior" => "src/posterior/oracle.rs".to_owned(),
+            "profile" => "src/profile/oracle.rs".to_owned(),
+            _ => format!("src/pairs/oracle/{recurrence}.rs"),
+        };
+        assert!(shader.contains(&oracle), "{stem}");
+        assert!(std::path::Path::new(root).join(oracle).exists());
+    }
+}
+
+/// Every file in shaders/ is a kernel's or a part of some text; and each says what it is.
+#[test]
+fn no_shader_is_left_out() {
+    let root = format!("{}/shaders", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let names = |folder: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("the folder is there");
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
+    };
+    let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
+    let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
+    own.sort();
+    expected.sort();
+    assert_eq!(own, expected);
+    let texts = texts();
+    let mut files = names("common");
+    files.sort();
+    assert_eq!(files, source::parts().map(|(name, _)| format!("{name}.wgsl")).collect::<Vec<_>>());
+    for (name, part) in source::parts() {
+        assert!(part.starts_with("// "), "{name} does not say what it is");
+        assert!(texts.iter().any(|text| text.source.contains(&part)), "{name} is in no shader");
+    }
+}
+
+#[test]
+fn workgroup_memory_is_what_the_variant_says() {
+    for Text { name, source, workgroup, workgroup_bytes } in texts() {
+        let (module, info) = validated(&source).unwrap();
+        let (module, _) = with_workgroup(&module, &info, workgroup);
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(module.to_ctx()).unwrap();
+        let bytes: u32 = module
+            .global_variables
+            .iter()
+            .filter(|(_, variable)| variable.space == naga::AddressSpace::WorkGroup)
+            .map(|(_, variable)| layouter[variable.ty].size)
+            .sum();
+        assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
+        // Tiles and profiles are as large as a device allows, and the least one is for every device.
+        let is_fitted = source.contains("fn run_tasks") || source.contains("const BLOCK_GROUPS");
+        assert!(is_fitted || workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
+    }
+    let least = tiles().into_iter().find(|variant| (variant.columns, variant.codes) == (28, 28)).expect("there is one");
+    assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+    for least in matrices().into_iter().filter(|variant| (variant.scan, variant.columns) == (Scan::Checkpoint, 4)) {
+        assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+    }
+}
+
+#[test]
+fn the_harness_sees_a_wrong_shader() {
+    let wrong =
+        slices()[0].source().expect("its parts are there").replace("let slot = workgroup.x;", "let slot = workgroup;");
+    assert!(validated(&wrong).is_err());
+}
+
+/// The same of half floats.
+#[test]
+fn the_harness_sees_half_floats_that_are_not_declared() {
+    let halves = blocks().into_iter().find(|variant| variant.numbers == Numbers::Halves).expect("there is one");
+    let right = halves.source().expect("its parts are there");
+    validated(&right).expect("they are asked for");
+    assert!(validated(right.strip_prefix("enable f16;").expect("it is the first line")).is_err());
+}
+
+/// The validator lets subgroup operations pass only where they are asked for.
+#[test]
+fn the_harness_sees_subgroup_operations_that_are_not_declared() {
+    let variant = matrices().into_iter().find(|variant| variant.scan == Scan::Diagonal).expect("there is one");
+    let wrong = variant.source().expect("its parts are there").replace("workgroupBarrier();", "subgroupBarrier();");
+    assert!(validated(&wrong).is_err());
+}

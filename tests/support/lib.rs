@@ -1,0 +1,225 @@
+//! What several test files need: engines, sequences, batches.
+#![allow(dead_code)] // each test file uses a part
+
+mod adapter;
+pub mod blocks;
+pub mod check;
+pub mod clustal;
+pub mod codec;
+mod jobs;
+pub mod long;
+pub mod long_cases;
+pub mod phylo;
+pub mod random;
+pub mod warnings;
+
+use std::sync::Arc;
+
+use pairwave::alignment::Cigar;
+use pairwave::engine::Engine;
+use pairwave::gpu::kernels;
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::{CpuWorker, Scratch};
+use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
+use pairwave::pairs::plan::Job;
+use pairwave::pairs::{Batch, Hit, Report, Want};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
+
+pub use adapter::adapter;
+#[allow(unused_imports)] // as above
+pub use jobs::{LongResult, run_long, run_on, two_threads};
+#[allow(unused_imports)]
+pub use random::{Rng, rng};
+
+/// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
+/// sequences reach every edge.
+pub fn gpu_checked() -> GpuEngine {
+    let (slice, workgroup, half_slice, half_workgroup) = (12, 16, 12, 16);
+    let config = Config { slice, workgroup, half_slice, half_workgroup, ..Config::default() };
+    GpuEngine::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
+}
+
+/// An engine as jobs use it on hardware, but for sizes in halves, which software emulates: it would compile for long.
+pub fn gpu_default() -> GpuEngine {
+    let config = Config { half_slice: 12, half_workgroup: 16, ..Config::default() };
+    GpuEngine::open(&adapter(), config).expect("the adapter opens")
+}
+
+/// Sizes with which short sequences reach every edge.
+pub const SMALL_SHAPE: MatrixShape = MatrixShape {
+    rows_workgroup: 16,
+    rows_words: 1,
+    diagonal_workgroup: 4,
+    subgroup_workgroup: 128,
+    checkpoint_workgroup: 16,
+    checkpoint_steps: 8,
+    tile_workgroup: 4,
+    tile_rows: 12,
+    lane_columns: Some(4),
+};
+
+/// An engine that uses one kernel, with wgpu's checks and small sizes.
+pub fn kernel_checked(stem: &str) -> GpuEngine {
+    let kernel = kernels::find(stem).expect("a kernel of the table");
+    gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
+}
+
+/// An engine that uses one kernel, as jobs use it on hardware.
+pub fn kernel_default(stem: &str) -> GpuEngine {
+    let kernel = kernels::find(stem).expect("a kernel of the table");
+    gpu_default().with_kernel(Some(kernel)).with_shape(MatrixShape::default())
+}
+
+/// A thread of the CPU, which scores and traces nothing.
+pub fn cpu() -> CpuWorker {
+    CpuWorker::default().with_scratch(Scratch::of_scores())
+}
+
+/// A random code; `ambiguous` in a hundred are not a single residue.
+pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
+    let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
+    match alphabet {
+        Alphabet::Bytes => alphabet.encode(any).unwrap_or(b' '),
+        _ if rng.next_u32() % 100 < ambiguous => any,
+        Alphabet::Dna => 1 << (rng.next_u32() % 4),
+        Alphabet::Protein => b"ACDEFGHIKLMNPQRSTVWY"[rng.next_u32() as usize % 20] - b'A' + 1,
+    }
+}
+
+/// A random sequence.
+pub fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+    (0..length).map(|_| random_code(rng, alphabet, 4)).collect()
+}
+
+/// A relative of a sequence: substitutions, insertions, deletions and lost ends, `percent` of each.
+pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
+    let mut out = Vec::new();
+    for &code in codes {
+        match rng.next_u32() % 100 {
+            x if x < percent => out.push(random_code(rng, alphabet, 4)),
+            x if x < percent + percent / 2 => {}
+            x if x < 2 * percent => out.extend([code, random_code(rng, alphabet, 4)]),
+            _ => out.push(code),
+        }
+    }
+    let cut = (out.len() as u32 * percent / 100).max(1);
+    let (head, tail) = ((rng.next_u32() % cut) as usize, (rng.next_u32() % cut) as usize);
+    out[head.min(out.len())..out.len().saturating_sub(tail).max(head.min(out.len()))].to_vec()
+}
+
+/// A store of these sequences.
+pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        builder.push(format!("s{index}"), codes).unwrap();
+    }
+    Arc::new(builder.build())
+}
+
+/// Random sequences of the given lengths; every third is a relative of the one before.
+pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+    let mut sequences: Vec<Vec<Code>> = Vec::new();
+    for (index, &length) in lengths.iter().enumerate() {
+        let mut codes = match sequences.last() {
+            Some(last) if index % 3 == 2 => mutated(rng, alphabet, &last.clone(), 8),
+            _ => Vec::new(),
+        };
+        codes.truncate(length);
+        let missing = length - codes.len();
+        codes.extend(random_codes(rng, alphabet, missing));
+        sequences.push(codes);
+    }
+    store(alphabet, &sequences)
+}
+
+/// Linear and affine gaps, end gaps charged, free and with costs of their own, DNA and protein, and the odd ones.
+pub fn scorings() -> Vec<Scoring> {
+    let mut all = Vec::new();
+    for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
+            all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
+        }
+        // Free gaps; gaps as cheap as half a mismatch, where nearly everything ties; openings without extension cost.
+        all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::truong() });
+        all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::truong() });
+        all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::truong() });
+        // Some codes that do not match score above 0, and some that match below.
+        let blastn = Scoring::nucleotide(5, -4, Ambiguity::Mean, Gaps::from_blast(8, 6), end_gaps);
+        all.push(blastn.expect("a valid scheme"));
+    }
+    all.extend(priced());
+    all
+}
+
+/// End gaps with costs of their own: vsearch's (with its 2 and -4), the same for every symbol, cheaper only in the first
+/// symbol or only in the further ones, as dear as can be beside linear gaps, and all that inner gaps cost but one.
+pub fn priced() -> Vec<Scoring> {
+    let scheme = |gaps, first, next| {
+        let end_gaps = EndGaps::Priced(Gaps { first, next });
+        Scoring::nucleotide(2, -4, Ambiguity::Zero, gaps, end_gaps).expect("a valid scheme")
+    };
+    let protein = |gaps, first, next| {
+        let end_gaps = EndGaps::Priced(Gaps { first, next });
+        Scoring { gaps, end_gaps, ..Scoring::protein() }
+    };
+    vec![
+        scheme(Gaps::from_emboss(20, 2), 2, 1),
+        scheme(Gaps::from_blast(20, 2), 2, 2),
+        scheme(Gaps::from_blast(20, 2), 22, 0),
+        scheme(Gaps::from_blast(20, 2), 3, 1),
+        scheme(Gaps::from_blast(2, 1), 2, 1),
+        scheme(Gaps::linear(3), 3, 0),
+        scheme(Gaps::linear(3), 2, 1),
+        scheme(Gaps::linear(3), 1, 1),
+        protein(Gaps::from_blast(11, 1), 5, 1),
+        protein(Gaps::linear(9), 8, 2),
+    ]
+}
+
+/// All pairs of a store as batches, one per length class and band.
+pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
+    let mut all = Vec::new();
+    for (_, band, blocks) in job.bands(cells, u64::MAX) {
+        for class in blocks.chunk_by(|a, b| a.0 == b.0) {
+            let blocks = class.iter().map(|(_, block)| block.clone()).collect();
+            all.push(Arc::new(Batch { band: Arc::clone(&band), blocks }));
+        }
+    }
+    all
+}
+
+/// Computes batches, two in flight where the engine admits it, and returns all hits in order.
+pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
+    hits.sort();
+    hits
+}
+
+/// The same with the alignments that the engine traced.
+pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
+    let mut hits = Vec::new();
+    let mut add = |report: Report| {
+        assert_eq!(report.unfinished, Vec::<usize>::new());
+        hits.extend(report.hits.iter().enumerate().map(|(index, &hit)| (hit, report.traced.cigar(index))));
+    };
+    let mut in_flight = std::collections::VecDeque::new();
+    for batch in batches {
+        if in_flight.len() == engine.capacity().batches {
+            let ticket = in_flight.pop_front().expect("one is in flight");
+            add(engine.collect(ticket).expect("the batch is computed"));
+        }
+        in_flight.push_back(engine.submit(Arc::clone(batch)).expect("the batch is taken"));
+    }
+    for ticket in in_flight {
+        add(engine.collect(ticket).expect("the batch is computed"));
+    }
+    hits
+}
+
+/// A job for all pairs of a store.
+pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
+    let (scoring, strands) = (Arc::new(scoring), Strands::default());
+    Job { queries: Arc::clone(store), against: None, scoring, want, strands, parts: None }
+}
