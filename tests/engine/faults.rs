@@ -375,7 +375,7 @@ type Named<T> = Vec<(&'static str, T)>;
 /// A job: returns its rows as text, and the names of the engines that computed.
 type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
 
-/// A job that is computed in blocks, in two sessions: fails unless their rows are those of the whole job on the CPU.
+/// Computes a job in blocks, in two sessions. Fails unless the rows equal the rows of the whole job on the CPU.
 type AnyBlocks = Box<dyn Fn(&Run)>;
 
 fn any_blocks<J>(job: J, cells: u64) -> AnyBlocks
@@ -419,7 +419,7 @@ fn names(summary: &Summary) -> Vec<String> {
     summary.engines.iter().map(|engine| engine.name.clone()).collect()
 }
 
-/// Every kind of job, small; and those that can be cut, once more in blocks.
+/// Small jobs of every kind. The second list computes the divisible ones in blocks.
 fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
     let store = |alphabet, seed, count: usize| {
         let lengths: Vec<usize> = (0..count).map(|index| 30 + (index * 7) % 40).collect();
@@ -492,7 +492,7 @@ fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
     }
 }
 
-/// The same for sessions, which `plan`, `run` and ranks use: a device fails when a session opens it, or in one of its blocks.
+/// A device fails when a session opens it, or in one of the session's blocks. `plan`, `run` and ranks use sessions.
 #[test]
 fn sessions_go_on_without_a_device_that_fails() {
     for failure in [FeignedFailure::AtOpen, FeignedFailure::AfterChecks(0), FeignedFailure::AfterChecks(12)] {

@@ -1,4 +1,4 @@
-//! What is read and written.
+//! Readers and writers of every format.
 
 mod input;
 mod lines;

@@ -1,4 +1,4 @@
-//! Memory that jobs take. What is allocated is counted, so that one test runs at a time.
+//! Limits of memory. The tests count allocations, so that one runs at a time.
 
 mod counting;
 mod edit;

@@ -111,7 +111,7 @@ impl Slurm {
             std::thread::available_parallelism().unwrap()
         );
         fs::write(directory.path().join("slurm.conf"), text).unwrap();
-        // The node looks for mounted control groups, which it does not need here, unless it is told their version.
+        // The node looks for mounted control groups unless their version is given. It uses none here.
         if !fs::read_to_string("/proc/mounts").unwrap().contains("cgroup") {
             fs::write(directory.path().join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
         }

@@ -1,4 +1,4 @@
-//! What has to hold of the sources: shaders, layouts and the picture of modules.
+//! Checks of the sources: shaders, layouts and the picture of modules.
 
 mod layout;
 mod rooms;

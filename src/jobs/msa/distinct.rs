@@ -95,14 +95,14 @@ impl Distinct {
         GuideTree { leaves, joins }
     }
 
-    /// Returns a tree of all sequences without the leaves whose sequence occurs before. A branch is as long as those that it
-    /// replaces.
+    /// Removes the leaves of repeated sequences from a tree of all sequences. A branch gets the total length of the branches
+    /// that it replaces.
     pub(super) fn prune(&self, tree: &GuideTree) -> GuideTree {
         if self.are_all() {
             return tree.clone();
         }
         let leaves = self.sequences.len();
-        // What is left of each node, and the length between the two.
+        // The node that replaces each node, and the length of the branch between them.
         let mut next = 0;
         let mut nodes: Vec<Option<(u32, f64)>> = Vec::with_capacity(tree.leaves + tree.joins.len());
         for &number in &self.numbers {

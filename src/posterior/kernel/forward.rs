@@ -68,7 +68,7 @@ impl Edges {
     }
 }
 
-/// A panel, or the part of one that the matrix has.
+/// A panel, cut off at the edge of the matrix.
 struct Panel<'a> {
     group: &'a Group,
     codes: &'a [Code],
@@ -86,7 +86,7 @@ pub(super) struct PanelIndex {
     pub(super) blocks: Range<usize>,
 }
 
-/// What a panel's forward pass writes besides the panel's last row and column.
+/// Optional outputs of a panel's forward pass.
 #[derive(Default)]
 struct Outputs<'a> {
     /// Values of matches, tile by tile.

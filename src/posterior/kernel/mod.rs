@@ -67,7 +67,7 @@ pub(super) struct Scratch {
     behind: Vec<Behind>,
     behind_exponents: Vec<Exponents>,
     right: Right,
-    /// What is probable enough, of each row of a row of panels.
+    /// Probable pairs of residues, by row, of one row of panels.
     hits: Vec<Vec<Hit>>,
 }
 

@@ -92,7 +92,7 @@ impl DatabaseFile {
         input_error(Place::of_file(&self.name), message)
     }
 
-    /// Returns the error of a damaged file, or of one that was written to, which looks damaged.
+    /// Returns the error of a damaged file. If the file was written to since it was opened, returns that error instead.
     fn damaged(&self, what: &str) -> Error {
         self.check_unchanged().err().unwrap_or_else(|| self.wrong(damaged(what)))
     }
