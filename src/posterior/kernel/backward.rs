@@ -104,7 +104,7 @@ impl Posteriors<'_> {
             for first in (0..blocks).step_by(PANEL_BLOCKS).rev() {
                 let blocks = first..(first + PANEL_BLOCKS).min(blocks);
                 let index = (start - range.start) / PANEL_ROWS * panels + first / PANEL_BLOCKS;
-                self.backward_panel::<F>(&PanelIndex { index, panels, rows: rows.clone(), blocks }, &shares);
+                self.backward_panel::<F>(&PanelIndex { index, rows: rows.clone(), blocks }, &shares);
             }
             for (row, hits) in rows.zip(&mut self.scratch.hits).rev() {
                 for (lane, column, probability) in hits.drain(..) {

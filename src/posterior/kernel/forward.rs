@@ -80,8 +80,6 @@ struct Panel<'a> {
 pub(super) struct PanelIndex {
     /// Index among the panels of the part, in row-major order.
     pub(super) index: usize,
-    /// Panels of a row of panels.
-    pub(super) panels: usize,
     pub(super) rows: Range<usize>,
     pub(super) blocks: Range<usize>,
 }
@@ -152,7 +150,8 @@ impl Posteriors<'_> {
         let gaps = Gaps::<F>::new(self.model);
         let Posteriors { group, rows: codes, ref mut scratch, .. } = *self;
         let edges = &mut scratch.edges;
-        let first = at.index / at.panels * scratch.exponents.len() + at.blocks.start;
+        let blocks = scratch.exponents.len();
+        let first = at.index / blocks.div_ceil(PANEL_BLOCKS) * blocks + at.blocks.start;
         let cells = &mut edges.tops[first * BLOCK..][..at.blocks.len() * BLOCK];
         let exponents = &mut edges.top_exponents[first..][..at.blocks.len()];
         scratch.kept.resize(PANEL_TILES * TILE, ZERO);
