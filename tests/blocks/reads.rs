@@ -20,7 +20,7 @@ use support::codec::check_codec;
 use support::{rng, two_threads};
 
 fn asset(set: &str, file: &str) -> String {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("assets/papara");
+    let root = PathBuf::from(support::ROOT).join("assets/papara");
     root.join(set).join(file).to_str().expect("a path in UTF-8").to_owned()
 }
 

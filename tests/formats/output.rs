@@ -6,23 +6,8 @@ use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore, StrandOf};
 use pairwave::{Error, Result};
 use proptest::prelude::*;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
-/// A stream whose bytes stay at hand.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+use std::sync::Arc;
+use support::Tape;
 
 fn store(alphabet: Alphabet, sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(alphabet);
@@ -83,7 +68,7 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
         })?;
     }
     writer.finish()?;
-    let bytes = tape.0.lock().unwrap().clone();
+    let bytes = tape.bytes();
     Ok(String::from_utf8(bytes).expect("text"))
 }
 

@@ -11,7 +11,7 @@ fn message(text: &str) -> String {
 
 /// A file read the naive way: every entry under its two letters.
 fn entries(name: &str) -> HashMap<(u8, u8), i32> {
-    let path = format!("{}/assets/matrices/{name}", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let path = format!("{}/assets/matrices/{name}", support::ROOT);
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<u8> = lines.next().unwrap().split_whitespace().map(|word| word.as_bytes()[0]).collect();

@@ -12,7 +12,7 @@ use pairwave::trace::{Hint, Workspace, traceback};
 fn proteins() -> HashMap<String, Vec<Code>> {
     let mut all = HashMap::new();
     for file in ["queries", "subjects"] {
-        let path = format!("{}/assets/proteins/{file}.fasta", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let path = format!("{}/assets/proteins/{file}.fasta", support::ROOT);
         let text = std::fs::read_to_string(path).unwrap();
         for record in text.split('>').skip(1) {
             let (header, sequence) = record.split_once('\n').unwrap();

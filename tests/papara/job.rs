@@ -16,7 +16,7 @@ use pairwave::score::PhyloScheme;
 use pairwave::seq::{AlphabetChoice, Strand, StrandOf, reverse_complement_letters};
 
 fn asset(set: &str, file: &str) -> String {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("assets/papara");
+    let root = PathBuf::from(support::ROOT).join("assets/papara");
     root.join(set).join(file).to_str().expect("a path in UTF-8").to_owned()
 }
 

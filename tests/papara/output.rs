@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
 use pairwave::alignment::{Cigar, Op};
 use pairwave::jobs::PhyloResult;
@@ -13,27 +11,7 @@ use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{AlphabetChoice, StrandOf, reverse_complement_letters};
 use pairwave::{Error, Result};
-
-/// A stream whose bytes stay at hand.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Tape {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
+use support::Tape;
 
 /// A reference alignment and reads that lie in it.
 #[derive(Debug, Default)]
@@ -207,8 +185,7 @@ b\t0\t-5\t.\t.\t-\tx|y
 }
 
 fn asset(path: &str) -> String {
-    fs::read_to_string(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("assets/papara").join(path))
-        .unwrap()
+    fs::read_to_string(PathBuf::from(support::ROOT).join("assets/papara").join(path)).unwrap()
 }
 
 /// Names and letters of a FASTA file.
@@ -285,7 +262,7 @@ fn reads_lie_where_papara_puts_them() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let scheme = PhyloScheme::papara();
     for set in ["tiny", "tiny_aa"] {
-        let path = |file: &str| format!("{}/assets/papara/{set}/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let path = |file: &str| format!("{}/assets/papara/{set}/{file}", support::ROOT);
         let reference = Reference::read(path("ref.nwk"), path("ref.fasta"), AlphabetChoice::Detect).unwrap();
         let reads = fasta(&asset(&format!("{set}/reads.fasta")));
         for (model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {

@@ -6,7 +6,7 @@ use super::textbook::{hits, row};
 use super::*;
 
 fn proteins(name: &str) -> SequenceStore {
-    let path = format!("{}/assets/proteins/{name}.fasta", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let path = format!("{}/assets/proteins/{name}.fasta", support::ROOT);
     let bytes = std::fs::read(&path).expect("it is there");
     read_bytes(name, &bytes, &ReadOptions::default()).expect("they are proteins")
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    PathBuf::from(support::ROOT)
 }
 
 /// The level of each room, from the picture: rooms of one line are beside each other; the topmost line is level 0.

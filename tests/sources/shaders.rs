@@ -465,7 +465,7 @@ fn every_variant_translates_for_every_interface() {
 
 #[test]
 fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = support::ROOT;
     for Kernel { stem, shader: text, recurrence, .. } in KERNELS {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
         assert_eq!(shader, *text);
@@ -492,7 +492,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
 /// Every file in shaders/ is a kernel's or a part of some text; and each says what it is.
 #[test]
 fn no_shader_is_left_out() {
-    let root = format!("{}/shaders", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = format!("{}/shaders", support::ROOT);
     let names = |folder: &str| -> Vec<String> {
         let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("the folder is there");
         entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()

@@ -11,6 +11,7 @@ pub mod long;
 pub mod long_cases;
 pub mod phylo;
 pub mod random;
+mod tape;
 pub mod warnings;
 
 use std::sync::Arc;
@@ -31,6 +32,11 @@ pub use adapter::adapter;
 pub use jobs::{LongResult, run_long, run_on, two_threads};
 #[allow(unused_imports)]
 pub use random::{Rng, rng};
+#[allow(unused_imports)]
+pub use tape::Tape;
+
+/// Directory of the repository, for the programs of this package.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
 /// sequences reach every edge.

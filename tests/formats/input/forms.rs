@@ -265,7 +265,7 @@ fn duplicate_names_are_warned_of_once() {
 
 #[test]
 fn the_shipped_genes_are_read() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("assets/16s");
+    let folder = Path::new(support::ROOT).join("assets/16s");
     let paths = ["gold200.fasta", "gold12.fasta"].map(|name| folder.join(name).to_str().unwrap().to_owned());
     let stores = read_files(&[&paths[0], &paths[1]], &DETECT).unwrap();
     let (all, small) = (&stores[0], &stores[1]);

@@ -6,7 +6,7 @@ use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice, ReadOptions, read_fil
 use rayon::prelude::*;
 
 fn path(file: &str) -> String {
-    format!("{}/assets/papara/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    format!("{}/assets/papara/{file}", support::ROOT)
 }
 
 /// Read, best edge and score.
