@@ -1,6 +1,6 @@
 //! CPU threads and GPUs on one queue: the same results whoever takes part, also if a GPU is lost on the way.
 
-use std::sync::{Arc, Barrier, Mutex, MutexGuard};
+use std::sync::{Arc, Barrier};
 
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
@@ -8,7 +8,7 @@ use pairwave::gpu::adapter::{Device, choose};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::{CpuWorker, workers};
-use pairwave::pairs::gpu::GpuEngine;
+use pairwave::pairs::gpu::{Config, GpuEngine};
 use pairwave::pairs::{Batch, Report};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::Alphabet;
@@ -93,16 +93,8 @@ fn mixed(gpu: GpuEngine, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dy
     engines
 }
 
-/// Warnings name the adapter, and all tests of the process are heard: those in which it is lost go one after the other.
-static LOSING: Mutex<()> = Mutex::new(());
-
-fn losing() -> MutexGuard<'static, ()> {
-    LOSING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 #[test]
 fn the_same_comes_out_whoever_computes() {
-    let _alone = losing();
     for (index, job) in jobs().iter().enumerate() {
         let (expected, alone) = run(job, workers(1, &Arc::default()));
         assert!(!expected.is_empty());
@@ -130,25 +122,25 @@ fn the_same_comes_out_whoever_computes() {
 
 #[test]
 fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
-    let _alone = losing();
     warnings::record("warn");
     let job = jobs().remove(3);
-    let found = adapter();
-    let mut engines = mixed(gpu_default(), 2, Some(0));
-    let name = engines[0].name().to_owned();
-    let before = warnings::about(&name).len();
-    let (results, summary) = run(&job, std::mem::take(&mut engines));
+    // The warnings of all tests of the process are recorded, so the adapter needs a name that no other test uses.
+    let name = "destroyed beside the cpu";
+    let mut found = adapter();
+    found.description.label = name.into();
+    let gpu = GpuEngine::open(&found, Config::default()).expect("the adapter opens");
+    let (results, summary) = run(&job, mixed(gpu, 2, Some(0)));
     assert_eq!(results.len() as u64, summary.pairs);
     let rows: Vec<(&str, bool)> =
         summary.engines.iter().map(|engine| (engine.name.as_str(), engine.lost.is_some())).collect();
-    assert_eq!(rows, [(found.description.label.as_str(), true), ("cpu", false)]);
-    assert_eq!(warnings::about(&name).len() - before, 1);
+    assert_eq!(rows, [(name, true), ("cpu", false)]);
+    let lines = warnings::about(name);
+    assert_eq!(lines.len(), 1, "{lines:?}");
 }
 
 /// A device that writes a status that no kernel has is given up.
 #[test]
 fn a_status_that_no_kernel_has_is_not_believed() {
-    let _alone = losing();
     let broken = kernel_checked("nw_slice").with_rewritten_shaders(Box::new(|text| {
         assert!(text.contains("const TASK_DONE: u32 = 1u;"));
         text.replace("const TASK_DONE: u32 = 1u;", "const TASK_DONE: u32 = 9u;")
