@@ -1,5 +1,5 @@
 // nw_walk: from the borders and directions that a kernel left in the arena to each pair's value and its alignment's runs.
-// Recurrence: the canonical walk (src/trace/mod.rs): along the diagonal if this is as good, else a query symbol against a gap,
+// Recurrence: the canonical walk (src/trace.rs): along the diagonal if this is as good, else a query symbol against a gap,
 //             else a target symbol; a gap is left as soon as that is as good.
 // Owns:       invocation k owns pair slot k % SLOTS of task k / SLOTS, and of the arena only that pair's part `runs`.
 // Layout:     arena as in common/arena.wgsl. out.data[3 p ..] of pair p: value, first word of its runs from runs_begin on, and

@@ -2,7 +2,7 @@
 //             both ChunkedAlignments; Li, Ranka and Sahni, section V).
 // Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next), D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next), H[i,j] =
 //             max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0. A value's start state is that of the term that
-//             gives it, the one named first if several do: the walk of src/long/mod.rs. Where H is 0 and LOCAL, a walk
+//             gives it, the one named first if several do: the walk of src/long.rs. Where H is 0 and LOCAL, a walk
 //             begins.
 // Owns:       workgroup g has block g; invocation t its columns t * CELLS + 1 .. (t + 1) * CELLS. At step s it does row
 //             s - t + 1.

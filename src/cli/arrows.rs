@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The files in order: each uses files of earlier rows only.
-const ROWS: [&[&str]; 12] = [
+const ROWS: [&[&str]; 11] = [
     &["memory", "neutral"],
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["endings"],
@@ -16,7 +16,6 @@ const ROWS: [&[&str]; 12] = [
     &["options"],
     &["run"],
     &["cluster"],
-    &["mod"],
 ];
 
 /// Files of the command line that a text names after `super::` or `crate::cli::`.

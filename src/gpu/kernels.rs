@@ -268,7 +268,7 @@ pub trait Program {
 /// A kernel's stem and its shader's text.
 macro_rules! shader {
     ($stem:literal) => {
-        ($stem, include_str!(concat!("../../../shaders/", $stem, ".wgsl")))
+        ($stem, include_str!(concat!("../../shaders/", $stem, ".wgsl")))
     };
 }
 
