@@ -58,6 +58,17 @@ fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     all.into_iter().flatten().collect()
 }
 
+/// Linear and affine gaps, DNA and proteins, and end gaps of every kind, each once. They differ in what a cell stores.
+fn four_scorings() -> [Scoring; 4] {
+    let affine = Gaps::from_blast(10, 1);
+    [
+        Scoring::truong(),
+        Scoring { gaps: affine, end_gaps: EndGaps::Free, ..Scoring::truong() },
+        Scoring { gaps: Gaps::linear(9), end_gaps: EndGaps::Priced(Gaps { first: 8, next: 2 }), ..Scoring::protein() },
+        Scoring { gaps: affine, end_gaps: EndGaps::Charged, ..Scoring::protein() },
+    ]
+}
+
 fn scan(stem: &str) -> Scan {
     kernels::find(stem).and_then(|kernel| kernel.scan()).expect("a kernel that stores directions")
 }

@@ -112,6 +112,7 @@ fn runs_that_do_not_fit(stem: &str) {
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = Workspace::default();
+    let mut engines = [(kernel_default(stem), MatrixShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
     for scoring in six_scorings(&Scoring::truong()) {
         for length in [2000, 3000, 4000] {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, length);
@@ -120,8 +121,7 @@ fn long_pairs(stem: &str) {
             let batch = one_batch(&store, &scoring);
             let expected = traceback(store.codes(0), store.codes(1), &scoring, Hint::NONE, &mut workspace);
             let expected = expected.expect("it can be traced");
-            let engines = [(kernel_default(stem), MatrixShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
-            for (mut engine, shape) in engines {
+            for (engine, shape) in &mut engines {
                 let ticket = match engine.submit(Arc::clone(&batch)) {
                     Ok(ticket) => ticket,
                     Err(Error::Unsuited { .. }) if adapter().is_software() => {
@@ -137,7 +137,7 @@ fn long_pairs(stem: &str) {
                 match report.traced.cigar(0) {
                     Some(cigar) => assert!(cigar == expected.cigar, "{what}: another alignment"),
                     None => {
-                        let needed = largest_task_bytes(stem, &shape, &batch, true);
+                        let needed = largest_task_bytes(stem, shape, &batch, true);
                         let limit = engine.gpu().device.limits().max_storage_buffer_binding_size;
                         assert!(needed > limit, "{what}: not traced, though {needed} bytes of {limit} were enough");
                     }
@@ -155,6 +155,7 @@ fn long_walks(stem: &str) {
     // Narrower tiles would be so many that the walks are a small part of the work.
     let shape = MatrixShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
+    let mut engine = kernel_default(stem).with_shape(shape);
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
         for length in [4_000, 9_600, 14_600, 17_000] {
@@ -164,7 +165,6 @@ fn long_walks(stem: &str) {
             let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
             let [other, another] = others;
             let store = store(Alphabet::Dna, &[ends.clone(), other, long, another, ends]);
-            let mut engine = kernel_default(stem).with_shape(shape);
             let mut batch = Batch::clone(&one_batch(&store, scoring));
             batch.blocks.retain(|block| block.query == 2);
             let ticket = match engine.submit(Arc::new(batch)) {

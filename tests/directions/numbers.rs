@@ -31,6 +31,7 @@ fn large_values(stem: &str) {
     let mut rng = rng(0x1a26e);
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];
     let mut turned = [0, 0];
+    let mut engine = kernel_checked(stem);
     for base in [Scoring::truong(), Scoring::protein()].iter().flat_map(six_scorings) {
         let extent = (101, 202);
         let tag_bits = if base.gaps.is_linear() { 2 } else { 4 };
@@ -44,7 +45,7 @@ fn large_values(stem: &str) {
             assert_eq!((batch.extent().shorter as u64, batch.extent().sum), extent);
             let (variant, _) = variant_and_tasks(stem, &SMALL_SHAPE, &batch, (1, u64::MAX), true);
             assert_eq!((variant.tags, variant.tag_bits() > 0), (has_tags, has_tags));
-            let found = compute_traced(&mut kernel_checked(stem), &[batch]);
+            let found = compute_traced(&mut engine, &[batch]);
             check_traced(&store, &scoring, &found);
             found.iter().for_each(|(hit, _)| turned[(hit.query > hit.target) as usize] += 1);
         }

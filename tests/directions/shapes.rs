@@ -7,7 +7,7 @@ fn rounds(stem: &str) {
     const ARENAS: u32 = 3;
     let mut rng = rng(0x2071d);
     let found = adapter();
-    for scoring in scorings() {
+    for scoring in four_scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
         let batch = one_batch(&store, &scoring);
         let each = largest_task_bytes(stem, &SMALL_SHAPE, &batch, true) * 5 / 2;
@@ -34,13 +34,13 @@ fn many_tasks(stem: &str) {
         (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
+    let mut engine = kernel_checked(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let batch = one_batch(&store, &scoring);
         let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
         let tasks = tasks.expect("there is no limit").tasks.len();
         assert!(tasks > 1 << 15 || variant.slots() > 1, "{tasks} tasks are too few for this test");
-        let mut engine = kernel_checked(stem).with_shape(shape);
         let found = compute_traced(&mut engine, &[Arc::clone(&batch)]);
         check_traced(&store, &scoring, &found);
         let mut hits: Vec<Hit> = found.into_iter().map(|(hit, _)| hit).collect();
@@ -52,10 +52,10 @@ fn many_tasks(stem: &str) {
 /// Lengths around what the default sizes round to: columns of a lane, of all lanes, tiles, slices.
 fn default_edges(stem: &str) {
     let mut rng = rng(0xdef);
+    // Else short sequences would get fewer columns a lane.
+    let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
+    let mut engine = kernel_default(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
-        // Else short sequences would get fewer columns a lane.
-        let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
-        let mut engine = kernel_default(stem).with_shape(shape);
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
         // All lanes' columns: 64 x 16, or 8 under affine gaps; but adapters that count loops refuse that to nw_rows, and half of it
@@ -73,19 +73,19 @@ fn default_edges(stem: &str) {
 /// Every number of columns a lane, with lengths one below, at and above all lanes' columns and twice these.
 fn lane_columns(stem: &str) {
     let mut rng = rng(0x1a2e);
-    for scoring in six_scorings(&Scoring::truong()) {
-        for columns in [4, 8, 16] {
-            let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
-            // Four lanes, or as many as a subgroup has; rows around tiles of 12. (Affine gaps have 8 columns at most.)
-            let lanes = match stem {
-                "nw_diagonal_subgroup" => adapter().description.subgroup_sizes[1].min(32),
-                "nw_checkpoint" => adapter().description.subgroup_sizes[0].clamp(4, 8),
-                _ => 4,
-            };
-            let unit = (lanes * columns) as usize;
-            let mut lengths = vec![11, 12, 13, 23, 24, 25];
-            lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
-            let mut engine = kernel_checked(stem).with_shape(shape);
+    for columns in [4, 8, 16] {
+        let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
+        // Four lanes, or as many as a subgroup has; rows around tiles of 12. (Affine gaps have 8 columns at most.)
+        let lanes = match stem {
+            "nw_diagonal_subgroup" => adapter().description.subgroup_sizes[1].min(32),
+            "nw_checkpoint" => adapter().description.subgroup_sizes[0].clamp(4, 8),
+            _ => 4,
+        };
+        let unit = (lanes * columns) as usize;
+        let mut lengths = vec![11, 12, 13, 23, 24, 25];
+        lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
+        let mut engine = kernel_checked(stem).with_shape(shape);
+        for scoring in six_scorings(&Scoring::truong()) {
             check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
         }
     }
