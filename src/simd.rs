@@ -17,7 +17,7 @@ mod skew;
 pub(crate) mod x86;
 
 pub use level::Level;
-pub(crate) use level::{Kernel, LaneElement, Simd};
+pub(crate) use level::{Instructions, Kernel, LaneElement, Simd};
 pub(crate) use lines::Lines;
 pub(crate) use skew::{Skew, SkewBuffers};
 
@@ -38,28 +38,53 @@ pub(crate) const BLOCK: usize = 16;
 /// Lanes that are added, subtracted and compared side by side. Sums and differences wrap.
 ///
 /// # Safety
-/// An implementation's methods may be called only where the processor has its instructions. Pointers are to
-/// [`Lanes::COUNT`] elements (codes, bytes), of any alignment.
+/// An implementation has at most [`MAX_LANES`] lanes. Its methods access no more than
+/// [`Lanes::COUNT`] elements (codes, bytes) through a pointer, which may have any alignment.
 pub(crate) unsafe trait Lanes: Copy {
     /// A lane.
     type Elem: Element;
     /// How many there are; at most [`MAX_LANES`].
     const COUNT: usize;
-    /// All lanes the same.
+    /// Sets all lanes to `value`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn splat(value: Self::Elem) -> Self;
-    /// From memory.
+    /// Loads the lanes from memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `from` points to [`Lanes::COUNT`] elements.
     unsafe fn load(from: *const Self::Elem) -> Self;
-    /// To memory.
+    /// Stores the lanes to memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `to` points to [`Lanes::COUNT`] elements that
+    /// may be written.
     unsafe fn store(self, to: *mut Self::Elem);
-    /// Sum.
+    /// Adds lane by lane.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn add(self, other: Self) -> Self;
-    /// Difference.
+    /// Subtracts lane by lane.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn sub(self, other: Self) -> Self;
-    /// The greater, with signs.
+    /// Takes the greater of two lanes, with signs.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
-    /// The greater, without signs.
+    /// Takes the greater of two lanes, without signs.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn max_unsigned(self, other: Self) -> Self;
-    /// Whether any lane is greater, with signs.
+    /// Returns whether any lane is greater than that of `other`, with signs.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     #[inline(always)]
     unsafe fn exceeds(self, other: Self) -> bool {
         let mut lanes = [[Self::Elem::default(); MAX_LANES]; 2];
@@ -71,93 +96,194 @@ pub(crate) unsafe trait Lanes: Copy {
         let [own, others] = lanes;
         own.iter().zip(&others).fold(false, |any, (own, other)| any | (own > other))
     }
-    /// A bit for each lane, lane 0's the lowest: whether they are the same.
+    /// Returns a bit for each lane, lane 0's the lowest: whether both lanes are equal.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn equal(self, other: Self) -> u64;
-    /// Every lane from its upper neighbour; the last lane is `last`.
+    /// Takes every lane from its upper neighbour; the last lane becomes `last`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
-    /// Lanes of `other` where `mask` has all bits, of `self` where it has none.
+    /// Takes lanes of `other` where `mask` has all bits, of `self` where it has none.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn blend(self, other: Self, mask: Self) -> Self;
-    /// All bits in lanes whose bytes share no bit, none in the others.
+    /// Sets all bits in lanes whose bytes share no bit, none in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `a` and `b` point to [`Lanes::COUNT`] bytes
+    /// each.
     unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self;
-    /// Entries of a table, by code; every code is less than [`STEPS`].
+    /// Looks up the entry of each code in a table.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `codes` points to [`Lanes::COUNT`] codes. Each
+    /// is less than [`STEPS`].
     unsafe fn lookup(table: &[Self::Elem; STEPS], codes: *const Code) -> Self;
 }
 
 /// Lanes of 32 bits, at most [`MAX_DOUBLES`], with what values of tiles need besides.
 ///
 /// # Safety
-/// As of [`Lanes`]. The number of lanes divides [`BLOCK`].
+/// An implementation has at most [`MAX_DOUBLES`] lanes, and their number divides [`BLOCK`]. Its
+/// methods access no more memory through a pointer than they ask of the caller.
 pub(crate) unsafe trait Doubles: Lanes<Elem = i32> {
-    /// Bytes, with signs.
+    /// Loads bytes, with signs.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `from` points to [`Lanes::COUNT`] bytes.
     unsafe fn widen(from: *const i8) -> Self;
-    /// Lanes of `then` where this is greater than `other`, of `or` elsewhere.
+    /// Takes lanes of `then` where this is greater than `other`, of `or` elsewhere.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self;
-    /// Byte k of each of the rows becomes row k of `to`: 16 rows of 16 bytes.
+    /// Stores byte k of every row in row k of `to`: [`BLOCK`] rows of [`BLOCK`] bytes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. Each of the rows points to [`BLOCK`] bytes,
+    /// and `to` to [`BLOCK`] squared bytes that may be written.
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8);
 }
 
 /// Eight lanes of 32 bits, with what directions of the traceback need besides.
 ///
 /// # Safety
-/// As of [`Lanes`]. There are eight lanes.
+/// An implementation has eight lanes.
 pub(crate) unsafe trait Eight: Lanes<Elem = i32> {
-    /// All bits in lanes that are the same, none in the others.
+    /// Sets all bits in lanes that are the same, none in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn same(self, other: Self) -> Self;
-    /// `self & other`
+    /// Returns `self & other`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn and(self, other: Self) -> Self;
-    /// `self | other`
+    /// Returns `self | other`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn or(self, other: Self) -> Self;
-    /// `self & !mask`
+    /// Returns `self & !mask`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn without(self, mask: Self) -> Self;
-    /// Every lane from its lower neighbour; the first lane from the last of `below`.
+    /// Takes every lane from its lower neighbour; the first lane from the last of `below`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn shift_up_from(self, below: Self) -> Self;
-    /// Every lane from its upper neighbour; the last lane from the first of `above`.
+    /// Takes every lane from its upper neighbour; the last lane from the first of `above`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn shift_down_from(self, above: Self) -> Self;
-    /// All bits in lanes whose codes share no bit, none in the others.
+    /// Sets all bits in lanes whose codes share no bit, none in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn disjoint(a: &[Code; 8], b: &[Code; 8]) -> Self;
-    /// All bits in lanes whose codes are the same, none in the others.
+    /// Sets all bits in lanes whose codes are the same, none in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn same_codes(a: &[Code; 8], b: &[Code; 8]) -> Self;
-    /// Numbers from 0 to 127 as bytes.
+    /// Returns the lanes, numbers from 0 to 127, as bytes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn to_bytes(self) -> [u8; 8];
 }
 
 /// Lanes of [`BITS`] bits, and the functions of three of them that bit-vectors are made of.
 ///
 /// # Safety
-/// An implementation's methods may be called only where the processor has its instructions. Pointers are to
-/// [`Words::COUNT`] words, of any alignment.
+/// An implementation has at most [`MAX_WORDS`] lanes. Its methods access no more memory through a
+/// pointer than they ask of the caller, and the pointer may have any alignment.
 pub(crate) unsafe trait Words: Copy {
     /// How many lanes there are; at most [`MAX_WORDS`].
     const COUNT: usize;
-    /// All lanes the same.
+    /// Sets all lanes to `word`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn splat(word: u64) -> Self;
-    /// From memory.
+    /// Loads the lanes from memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `from` points to [`Words::COUNT`] words.
     unsafe fn load(from: *const u64) -> Self;
-    /// To memory.
+    /// Stores the lanes to memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `to` points to [`Words::COUNT`] words that may
+    /// be written.
     unsafe fn store(self, to: *mut u64);
-    /// Sums, without their carries.
+    /// Adds lane by lane, without the carry.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn add(self, other: Self) -> Self;
-    /// `self & other`
+    /// Returns `self & other`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn and(self, other: Self) -> Self;
-    /// `self | b | c`
+    /// Returns `self | b | c`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn or3(self, b: Self, c: Self) -> Self;
-    /// `self ^ b | c`
+    /// Returns `self ^ b | c`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn xor_or(self, b: Self, c: Self) -> Self;
-    /// `!(self ^ b | c)`
+    /// Returns `!(self ^ b | c)`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn nor_xor(self, b: Self, c: Self) -> Self;
-    /// `self & b | c`
+    /// Returns `self & b | c`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn and_or(self, b: Self, c: Self) -> Self;
-    /// `self | !(b | c)`
+    /// Returns `self | !(b | c)`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn or_nor(self, b: Self, c: Self) -> Self;
-    /// Every word moved up by a bit; its lowest bit is the top bit of `below`.
+    /// Moves every word up by a bit; its lowest bit becomes the top bit of `below`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn shift_in(self, below: Self) -> Self;
-    /// The top bit as a number.
+    /// Returns the top bit of every word as a number.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn top(self) -> Self;
-    /// All bits in lanes that have the bit, of the one-bit word `bit`; none in the others.
+    /// Sets all bits in lanes that have the bit of the one-bit word `bit`, none in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn test(self, bit: u64) -> Self;
-    /// Every lane from its upper neighbour; the last lane from the first of `above`.
+    /// Takes every lane from its upper neighbour; the last lane from the first of `above`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn shift_down(self, above: Self) -> Self;
-    /// A bit for each of 64 bytes: whether it has any bit of the mask.
+    /// Returns a bit for each of 64 bytes: whether it has any bit of the mask.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`. `bytes` points to 64 bytes.
     unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64;
 }
 

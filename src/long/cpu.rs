@@ -52,11 +52,8 @@ impl CpuLong {
     }
 
     /// Computes with these instructions. Changes no result.
-    ///
-    /// # Panics
-    /// If the processor does not have them.
     pub fn with_level(self, level: Level) -> Self {
-        CpuLong { level: level.checked(), ..self }
+        CpuLong { level, ..self }
     }
 }
 
@@ -68,7 +65,7 @@ impl LongEngine for CpuLong {
     fn speed(&self) -> f64 {
         // Measured of one thread, local alignment with affine gaps.
         let thread = match self.level.bytes() {
-            _ if self.level == Level::Portable => 0.8e9,
+            _ if self.level == Level::PORTABLE => 0.8e9,
             ..32 => 0.8e9,
             32..64 => 2.6e9,
             _ => 5.5e9,

@@ -45,12 +45,9 @@ impl Default for Aligner {
 
 impl Aligner {
     /// With these instructions.
-    ///
-    /// # Panics
-    /// If the processor does not have them.
     pub fn new(level: Level) -> Self {
         let (shorts, words, longs) = (Pass::default(), Pass::default(), Pass::default());
-        Aligner { level: level.checked(), shorts, words, longs }
+        Aligner { level, shorts, words, longs }
     }
 
     /// The alignment of a read with a vector.

@@ -5,7 +5,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use crate::simd::{Level, Simd};
+use crate::simd::{Instructions, Simd};
 
 /// Lanes: pairs of sequences that are computed at once.
 pub(super) const LANES: usize = 16;
@@ -25,21 +25,43 @@ impl<T: Copy> Lane<T> {
 /// Sixteen floats in registers.
 ///
 /// # Safety
-/// An implementation's methods may be called only where the processor has its instructions.
+/// An implementation has [`LANES`] lanes. Its methods access no memory but the lanes that they are
+/// given.
 pub(super) unsafe trait Floats: Copy {
-    /// All lanes the same.
+    /// Sets all lanes to `value`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn splat(value: f32) -> Self;
-    /// From memory.
+    /// Loads the lanes from memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn load(from: &Lane<f32>) -> Self;
-    /// To memory.
+    /// Stores the lanes to memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn store(self, to: &mut Lane<f32>);
-    /// Sum.
+    /// Adds lane by lane.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn add(self, other: Self) -> Self;
-    /// Product.
+    /// Multiplies lane by lane.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn mul(self, other: Self) -> Self;
-    /// The greater.
+    /// Takes the greater of two lanes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
-    /// A bit for each lane, lane 0's the lowest: whether it is so great.
+    /// Returns a bit for each lane, lane 0's the lowest: whether the lane is at least `bound`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`.
     unsafe fn at_least(self, bound: f32) -> u32;
 }
 
@@ -63,13 +85,13 @@ impl<K: FloatKernel> crate::simd::Kernel for Over<K> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> K::Output {
-        match S::LEVEL {
+        match S::INSTRUCTIONS {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Avx512Vbmi2 => self.0.run::<__m512>(),
+            Instructions::Avx512 | Instructions::Avx512Vbmi2 => self.0.run::<__m512>(),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => self.0.run::<[__m256; 2]>(),
+            Instructions::Avx2 => self.0.run::<[__m256; 2]>(),
             #[cfg(target_arch = "x86_64")]
-            Level::Sse41 => self.0.run::<[__m128; 4]>(),
+            Instructions::Sse41 => self.0.run::<[__m128; 4]>(),
             _ => self.0.run::<[f32; LANES]>(),
         }
     }

@@ -181,6 +181,10 @@ struct Gaps<F> {
 }
 
 impl<F: Floats> Gaps<F> {
+    /// Sets lanes to the weights of gaps.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn new(model: &Model) -> Self {
         Gaps { open: F::splat(model.open), extend: F::splat(model.extend) }

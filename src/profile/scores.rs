@@ -86,7 +86,7 @@ impl Scores {
             table: None,
         };
         if first_all.len().saturating_mul(second_columns) <= most {
-            scores.table = Some(level.checked().run(Rows { scores: &scores, rows: first_all.len() }));
+            scores.table = Some(level.run(Rows { scores: &scores, rows: first_all.len() }));
         }
         scores
     }

@@ -139,7 +139,7 @@ fn scores_beyond_32_bits_are_an_error() {
 #[test]
 fn one_sequence_and_none_are_alignments() {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let run = Run { threads: &threads, level: Level::Portable, stopped: &|| false, progress: &|_, _| {} };
+    let run = Run { threads: &threads, level: Level::PORTABLE, stopped: &|| false, progress: &|_, _| {} };
     for sequences in 0..2 {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         (0..sequences).for_each(|_| store.push_letters("", b"ACGT").unwrap());

@@ -1,5 +1,6 @@
 //! A complete scoring scheme: what engines, oracles and verification all take.
 
+use super::difference::STEPS;
 use super::gaps::{EndGaps, Gaps, Mode};
 use super::matrix::SubstitutionMatrix;
 use crate::error::{Error, Result};
@@ -111,6 +112,33 @@ pub struct Scoring {
 }
 
 impl Scoring {
+    /// Checks that every code has a row in the tables of scores. Engines and the traceback index them unchecked.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the first code that has none.
+    pub fn check_codes(&self, codes: &[Code]) -> Result<()> {
+        let size = self.substitution.size();
+        // A maximum is a few instructions for many codes; a search is not.
+        if codes.iter().fold(0, |greatest, &code| greatest.max(code)) as usize >= size {
+            let code = codes.iter().find(|&&code| code as usize >= size).expect("the greatest is one");
+            return Err(Error::usage(format!("code {code} has no score: the scheme has {size} codes")));
+        }
+        Ok(())
+    }
+
+    /// Checks the same of every code of an alphabet, and that the tables of the engines have room for it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they have not.
+    pub fn check_alphabet(&self, alphabet: Alphabet) -> Result<()> {
+        let (codes, size) = (alphabet.size(), self.substitution.size());
+        if codes > size.min(STEPS) {
+            let message = format!("{} have {codes} codes, and the scheme has {size}", alphabet.letters());
+            return Err(Error::usage(message));
+        }
+        Ok(())
+    }
+
     /// The default for DNA and RNA: match +5, mismatch -4, a gap of k symbols 20 + 5 k, at the ends 3 k, and a code matches
     /// another if their sets of bases meet. The scores are those of EDNAFULL for bases. The gap costs are ours: of pairs that
     /// a curated alignment of 16S genes has at 97% identity they lose fewer than other schemes (docs/scores.md).

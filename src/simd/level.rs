@@ -4,9 +4,15 @@ use super::portable::{self, Array};
 use super::{Doubles, Eight, Lanes, Words};
 use crate::score::difference::Element;
 
-/// A set of instructions that kernels are compiled for. None changes a result.
+/// A set of instructions that this processor has and kernels are compiled for. None changes a result.
+///
+/// [`Level::available`] asks the processor, so a kernel may run at any level that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Level {
+pub struct Level(Instructions);
+
+/// The sets of instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Instructions {
     /// Arrays; the compiler makes of them what every processor of the target has.
     Portable,
     /// 128 bits: x86-64 with SSE4.1.
@@ -26,7 +32,31 @@ pub enum Level {
     Neon,
 }
 
+impl Instructions {
+    /// Whether there are 32 registers of vectors, not 16.
+    pub(crate) const fn has_32_registers(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 | Instructions::Avx512Vbmi2 => true,
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon => true,
+            _ => false,
+        }
+    }
+}
+
 impl Level {
+    /// Arrays, which every processor can compute with.
+    pub const PORTABLE: Level = Level(Instructions::Portable);
+
+    /// The level of these vectors.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `S`.
+    pub(crate) const unsafe fn of<S: Simd>() -> Level {
+        Level(S::INSTRUCTIONS)
+    }
+
     /// Those that this processor has, the best first.
     pub fn available() -> Vec<Level> {
         let mut all = Vec::new();
@@ -34,22 +64,22 @@ impl Level {
         {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
                 if is_x86_feature_detected!("avx512vbmi2") {
-                    all.push(Level::Avx512Vbmi2);
+                    all.push(Level(Instructions::Avx512Vbmi2));
                 }
-                all.push(Level::Avx512);
+                all.push(Level(Instructions::Avx512));
             }
             if is_x86_feature_detected!("avx2") {
-                all.push(Level::Avx2);
+                all.push(Level(Instructions::Avx2));
             }
             if is_x86_feature_detected!("sse4.1") {
-                all.push(Level::Sse41);
+                all.push(Level(Instructions::Sse41));
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            all.push(Level::Neon);
+            all.push(Level(Instructions::Neon));
         }
-        all.push(Level::Portable);
+        all.push(Level(Instructions::Portable));
         all
     }
 
@@ -61,32 +91,37 @@ impl Level {
 
     /// Its name. AVX-512VBMI2, which serves distances only, is not told apart.
     pub fn name(self) -> &'static str {
-        match self {
-            Level::Portable => "portable vectors",
+        match self.0 {
+            Instructions::Portable => "portable vectors",
             #[cfg(target_arch = "x86_64")]
-            Level::Sse41 => "SSE4.1",
+            Instructions::Sse41 => "SSE4.1",
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => "AVX2",
+            Instructions::Avx2 => "AVX2",
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Avx512Vbmi2 => "AVX-512BW",
+            Instructions::Avx512 | Instructions::Avx512Vbmi2 => "AVX-512BW",
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => "NEON",
+            Instructions::Neon => "NEON",
         }
     }
 
     /// Bytes of a vector.
     pub fn bytes(self) -> usize {
-        match self {
-            Level::Portable => portable::BYTES,
+        match self.0 {
+            Instructions::Portable => portable::BYTES,
             #[cfg(target_arch = "x86_64")]
-            Level::Sse41 => 16,
+            Instructions::Sse41 => 16,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => 32,
+            Instructions::Avx2 => 32,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Avx512Vbmi2 => 64,
+            Instructions::Avx512 | Instructions::Avx512Vbmi2 => 64,
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => 16,
+            Instructions::Neon => 16,
         }
+    }
+
+    /// Returns the set of instructions.
+    pub(crate) fn instructions(self) -> Instructions {
+        self.0
     }
 
     /// Lanes of 64 bits.
@@ -99,37 +134,32 @@ impl Level {
         self.bytes() / size_of::<i32>()
     }
 
-    /// This one.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub(crate) fn checked(self) -> Level {
-        assert!(Level::available().contains(&self), "the processor does not have {}", self.name());
-        self
-    }
-
-    /// Runs a kernel with these instructions, which the processor must have: whoever keeps a level that is not
-    /// [`Level::best`] has [checked](Level::checked) it.
+    /// Runs a kernel with these instructions.
     #[inline]
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        match self {
-            // SAFETY: the processor has the instructions; each function is compiled for those that it names.
+        if K::ARRAYS {
+            // SAFETY: arrays need nothing of the processor.
+            return unsafe { kernel.run::<portable::Arrays>() };
+        }
+        match self.0 {
+            // SAFETY: the processor has the instructions of every level that exists. Each function is compiled for the
+            // instructions that it names.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512Vbmi2 if K::JOINS => unsafe { avx512vbmi2(kernel) },
+            Instructions::Avx512Vbmi2 if K::JOINS => unsafe { avx512vbmi2(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512Vbmi2 | Level::Avx512 if K::WIDE => unsafe { avx512(kernel) },
+            Instructions::Avx512Vbmi2 | Instructions::Avx512 if K::WIDE => unsafe { avx512(kernel) },
             // SAFETY: as above; whoever has AVX-512 has AVX2.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512Vbmi2 | Level::Avx512 | Level::Avx2 => unsafe { avx2(kernel) },
+            Instructions::Avx512Vbmi2 | Instructions::Avx512 | Instructions::Avx2 => unsafe { avx2(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Level::Sse41 => unsafe { sse41(kernel) },
+            Instructions::Sse41 => unsafe { sse41(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => unsafe { neon(kernel) },
-            // SAFETY: arrays need nothing of the processor.
-            Level::Portable => unsafe { kernel.run::<portable::Arrays>() },
+            Instructions::Neon => unsafe { neon(kernel) },
+            // SAFETY: as for arrays above.
+            Instructions::Portable => unsafe { kernel.run::<portable::Arrays>() },
         }
     }
 }
@@ -142,6 +172,8 @@ pub(crate) trait Kernel {
     const WIDE: bool = true;
     /// Whether it gains by AVX-512VBMI2.
     const JOINS: bool = false;
+    /// Whether its lanes are arrays whatever the processor, so that it is compiled only once.
+    const ARRAYS: bool = false;
 
     /// Computes it. An implementation is `#[inline(always)]`, and so is all that it calls: what is not inlined is not
     /// compiled for the instructions.
@@ -152,9 +184,12 @@ pub(crate) trait Kernel {
 }
 
 /// The vectors of a level.
-pub(crate) trait Simd {
-    /// The level.
-    const LEVEL: Level;
+///
+/// # Safety
+/// The vectors need no instructions besides [`Simd::INSTRUCTIONS`].
+pub(crate) unsafe trait Simd {
+    /// The instructions.
+    const INSTRUCTIONS: Instructions;
     /// Whether eight lanes of 32 bits are one register.
     const HAS_EIGHT: bool = false;
     /// Lanes of 8 bits.
@@ -173,6 +208,8 @@ pub(crate) trait Simd {
 pub(crate) trait LaneElement: Element {
     /// The vector of a level.
     type In<S: Simd>: Lanes<Elem = Self>;
+    /// Whether that is an array whatever the level.
+    const ARRAYS: bool = false;
 
     /// Lanes of a vector of such elements.
     fn lanes(level: Level) -> usize {
@@ -194,10 +231,11 @@ impl LaneElement for i32 {
 
 /// Arrays serve for the rare scores beyond 32 bits, whatever the processor.
 impl LaneElement for i64 {
-    type In<S: Simd> = Array<i64, 8>;
+    type In<S: Simd> = Array<i64, { portable::LONG_LANES }>;
+    const ARRAYS: bool = true;
 
     fn lanes(_: Level) -> usize {
-        portable::BYTES / size_of::<i64>()
+        portable::LONG_LANES
     }
 }
 

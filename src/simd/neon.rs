@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
 use super::portable::{Array, lookup_each, test_each};
-use super::{BLOCK, Doubles, Lanes, Level, STEPS, Simd, Words};
+use super::{BLOCK, Doubles, Instructions, Lanes, STEPS, Simd, Words};
 use crate::seq::Code;
 
 /// One register of 128 bits, seen as bytes.
@@ -19,8 +19,9 @@ pub struct NeonWords(uint64x2_t);
 /// NEON.
 pub enum Level128 {}
 
-impl Simd for Level128 {
-    const LEVEL: Level = Level::Neon;
+// SAFETY: the vectors need no other instructions.
+unsafe impl Simd for Level128 {
+    const INSTRUCTIONS: Instructions = Instructions::Neon;
     type Bytes = Neon<i8>;
     type Shorts = Neon<i16>;
     type Doubles = Neon<i32>;
@@ -88,7 +89,10 @@ macro_rules! lanes {
     };
 }
 
-/// The register is kept as bytes already.
+/// Returns the register as it is: it holds bytes already.
+///
+/// # Safety
+/// Has no conditions. It is unsafe so that it fits where intrinsics do.
 #[inline(always)]
 unsafe fn bytes(lanes: int8x16_t) -> int8x16_t {
     lanes
@@ -137,24 +141,38 @@ lanes!(
     4
 );
 
-/// All bits in bytes that share no bit, none in the others.
+/// Sets all bits in bytes that share no bit, none in the others.
+///
+/// # Safety
+/// The processor has NEON.
 #[inline(always)]
 unsafe fn disjoint_eight(a: uint8x8_t, b: uint8x8_t) -> int8x8_t {
     vreinterpret_s8_u8(vceqz_u8(vand_u8(a, b)))
 }
 
 impl Neon<i8> {
-    /// A bit of its own for each lane that is all ones, and the sum of each half.
+    /// Does [`Lanes::equal`]: a bit for each equal lane, and the sum of each half.
+    ///
+    /// # Safety
+    /// The processor has NEON.
     #[inline(always)]
     unsafe fn same_lanes(self, other: Self) -> u64 {
         const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
         let bits = vandq_u8(vceqq_s8(self.0, other.0), vld1q_u8(BITS.as_ptr()));
         u64::from(vaddv_u8(vget_low_u8(bits))) | u64::from(vaddv_u8(vget_high_u8(bits))) << 8
     }
+    /// Does [`Lanes::disjoint_bytes`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `a` and `b` point to 16 bytes each.
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(a), vld1q_u8(b)))), PhantomData)
     }
+    /// Does [`Lanes::lookup`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `codes` points to 16 codes.
     #[inline(always)]
     unsafe fn looked_up(table: &[i8; STEPS], codes: *const Code) -> Self {
         let halves = int8x16x2_t(vld1q_s8(table.as_ptr()), vld1q_s8(table.as_ptr().add(16)));
@@ -163,17 +181,28 @@ impl Neon<i8> {
 }
 
 impl Neon<i16> {
-    /// A bit of its own for each lane that is all ones, and their sum.
+    /// Does [`Lanes::equal`]: a bit for each equal lane, and their sum.
+    ///
+    /// # Safety
+    /// The processor has NEON.
     #[inline(always)]
     unsafe fn same_lanes(self, other: Self) -> u64 {
         const BITS: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
         let equal = vceqq_s16(vreinterpretq_s16_s8(self.0), vreinterpretq_s16_s8(other.0));
         vaddvq_u16(vandq_u16(equal, vld1q_u16(BITS.as_ptr()))).into()
     }
+    /// Does [`Lanes::disjoint_bytes`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `a` and `b` point to 8 bytes each.
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(a), vld1_u8(b)))), PhantomData)
     }
+    /// Does [`Lanes::lookup`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `codes` points to 8 codes.
     #[inline(always)]
     unsafe fn looked_up(table: &[i16; STEPS], codes: *const Code) -> Self {
         Self::load(lookup_each::<i16, 8>(table, codes).as_ptr())
@@ -181,19 +210,30 @@ impl Neon<i16> {
 }
 
 impl Neon<i32> {
-    /// As above.
+    /// Does [`Lanes::equal`]: a bit for each equal lane, and their sum.
+    ///
+    /// # Safety
+    /// The processor has NEON.
     #[inline(always)]
     unsafe fn same_lanes(self, other: Self) -> u64 {
         const BITS: [u32; 4] = [1, 2, 4, 8];
         let equal = vceqq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
         vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
     }
+    /// Does [`Lanes::disjoint_bytes`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `a` and `b` point to 4 bytes each.
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         let four = |from: *const u8| vcreate_u8(from.cast::<u32>().read_unaligned().into());
         let wide = vmovl_s16(vget_low_s16(vmovl_s8(disjoint_eight(four(a), four(b)))));
         Neon(vreinterpretq_s8_s32(wide), PhantomData)
     }
+    /// Does [`Lanes::lookup`].
+    ///
+    /// # Safety
+    /// The processor has NEON. `codes` points to 4 codes.
     #[inline(always)]
     unsafe fn looked_up(table: &[i32; STEPS], codes: *const Code) -> Self {
         Self::load(lookup_each::<i32, 4>(table, codes).as_ptr())

@@ -1,11 +1,13 @@
 //! Vectors as arrays, for processors without vectors of their own here, and for 64-bit elements.
 
-use super::{BLOCK, Doubles, Eight, Lanes, Level, STEPS, Simd, Words};
+use super::{BLOCK, Doubles, Eight, Instructions, Lanes, STEPS, Simd, Words};
 use crate::score::difference::Element;
 use crate::seq::Code;
 
-/// Bytes of a vector: as many as the compiler can keep in the registers of most processors.
-pub(crate) const BYTES: usize = 64;
+/// Bytes of a vector, as in the registers of most processors. Wider arrays become several times as much code.
+pub(crate) const BYTES: usize = 16;
+/// Lanes of 64-bit scores.
+pub(crate) const LONG_LANES: usize = 4;
 
 /// N lanes.
 #[derive(Clone, Copy)]
@@ -14,19 +16,25 @@ pub(crate) struct Array<E, const N: usize>([E; N]);
 /// The level of arrays.
 pub(crate) enum Arrays {}
 
-impl Simd for Arrays {
-    const LEVEL: Level = Level::Portable;
-    type Bytes = Array<i8, 64>;
-    type Shorts = Array<i16, 32>;
-    type Doubles = Array<i32, 16>;
+// SAFETY: arrays need nothing of the processor.
+unsafe impl Simd for Arrays {
+    const INSTRUCTIONS: Instructions = Instructions::Portable;
+    type Bytes = Array<i8, BYTES>;
+    type Shorts = Array<i16, { BYTES / 2 }>;
+    type Doubles = Array<i32, { BYTES / 4 }>;
     type Eight = Array<i32, 8>;
-    type Words = Array<u64, 8>;
+    type Words = Array<u64, { BYTES / 8 }>;
 }
 
-impl<E: Copy, const N: usize> Array<E, N> {
+impl<E: Copy + Default, const N: usize> Array<E, N> {
+    /// A loop is a third of the code of `std::array::from_fn` before it is optimised.
     #[inline(always)]
-    fn each(lane: impl FnMut(usize) -> E) -> Self {
-        Array(std::array::from_fn(lane))
+    fn each(mut lane: impl FnMut(usize) -> E) -> Self {
+        let mut lanes = [E::default(); N];
+        for (k, each) in lanes.iter_mut().enumerate() {
+            *each = lane(k);
+        }
+        Array(lanes)
     }
 }
 
@@ -102,16 +110,17 @@ lanes!(i8, u8; i16, u16; i32, u32; i64, u64);
 #[inline(always)]
 pub(crate) unsafe fn lookup_each<E: Element, const N: usize>(table: &[E; STEPS], codes: *const Code) -> [E; N] {
     // SAFETY: the caller's.
-    let codes = unsafe { codes.cast::<[Code; N]>().read_unaligned() };
-    codes.map(|code| table[code as usize % STEPS])
+    let codes = Array(unsafe { codes.cast::<[Code; N]>().read_unaligned() });
+    Array::each(|k| table[codes.0[k] as usize % STEPS]).0
 }
 
-// SAFETY: as above; 16 divides BLOCK.
-unsafe impl Doubles for Array<i32, 16> {
+// SAFETY: as above; the number of lanes divides BLOCK.
+unsafe impl Doubles for Array<i32, { BYTES / 4 }> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         // SAFETY: the caller's.
-        Array(unsafe { from.cast::<[i8; 16]>().read_unaligned() }.map(i32::from))
+        let bytes = unsafe { from.cast::<[i8; BYTES / 4]>().read_unaligned() };
+        Self::each(|k| i32::from(bytes[k]))
     }
     #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
@@ -172,21 +181,21 @@ unsafe impl Eight for Array<i32, 8> {
 }
 
 // SAFETY: needs nothing of the processor; loads and stores are of COUNT words at any alignment.
-unsafe impl Words for Array<u64, 8> {
-    const COUNT: usize = 8;
+unsafe impl<const N: usize> Words for Array<u64, N> {
+    const COUNT: usize = N;
     #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
-        Array([word; 8])
+        Array([word; N])
     }
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
         // SAFETY: the caller's.
-        Array(unsafe { from.cast::<[u64; 8]>().read_unaligned() })
+        Array(unsafe { from.cast::<[u64; N]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
         // SAFETY: the caller's.
-        unsafe { to.cast::<[u64; 8]>().write_unaligned(self.0) }
+        unsafe { to.cast::<[u64; N]>().write_unaligned(self.0) }
     }
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
@@ -230,7 +239,7 @@ unsafe impl Words for Array<u64, 8> {
     }
     #[inline(always)]
     unsafe fn shift_down(self, above: Self) -> Self {
-        Self::each(|k| if k + 1 < 8 { self.0[k + 1] } else { above.0[0] })
+        Self::each(|k| if k + 1 < N { self.0[k + 1] } else { above.0[0] })
     }
     #[inline(always)]
     unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {

@@ -68,7 +68,12 @@ impl<'a, W: Lanes> Skew<'a, W> {
         }
     }
 
-    /// Begins a strip: `rows` are the codes of its lanes, `codes` those that the columns have, and PAD.
+    /// Starts a strip. `rows` are the codes of its lanes, `codes` those of the columns; [`PAD`] is
+    /// added to these.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. Each of the first [`Lanes::COUNT`] of `rows` is
+    /// less than [`STEPS`].
     #[inline(always)]
     pub(crate) unsafe fn begin(&mut self, table: &[[W::Elem; STEPS]], codes: &[Code], rows: &[Code]) {
         let pad = std::iter::once(&PAD);
@@ -87,7 +92,12 @@ impl<'a, W: Lanes> Skew<'a, W> {
         }
     }
 
-    /// Scores of step `t`, lane by lane; steps come in order from 0 to columns + COUNT - 2.
+    /// Returns the scores of step `t`, lane by lane. Steps come in order, up to columns + COUNT -
+    /// 2.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. `t` is at most columns + [`Lanes::COUNT`] - 1.
+    /// Every code of the columns is less than the number of codes that [`Skew::new`] was given.
     #[inline(always)]
     pub(crate) unsafe fn step(&mut self, t: usize) -> W {
         // SAFETY: the caller's; columns, profile and rings are as long as `new` made them.

@@ -27,15 +27,18 @@ impl Kernel for Checked<'_> {
             check_doubles::<S::Doubles>(self.0);
             check_eight::<S::Eight>(self.0);
             check_words::<S::Words>(self.0);
+            Level::of::<S>()
         }
-        S::LEVEL
     }
 }
 
 #[allow(non_camel_case_types, reason = "short for a type that has no name")]
 type i64In<S> = <i64 as LaneElement>::In<S>;
 
-/// The first lanes of a vector.
+/// Returns the lanes of a vector as numbers.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 unsafe fn lanes<V: Lanes>(vector: V) -> Vec<i64> {
     let mut out = [V::Elem::default(); MAX_LANES];
     // SAFETY: the caller's; there is room for the most lanes.
@@ -43,6 +46,10 @@ unsafe fn lanes<V: Lanes>(vector: V) -> Vec<i64> {
     out[..V::COUNT].iter().map(|lane| lane.number()).collect()
 }
 
+/// Checks every function of [`Lanes`] against numbers.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
     let elements: &[V::Elem] = bytemuck::cast_slice(words);
     let part = elements.len() / 3;
@@ -90,6 +97,10 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
     }
 }
 
+/// Checks every function of [`Doubles`] against numbers.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
     let (numbers, bytes): (&[i32], &[i8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
     // SAFETY: the caller's; rows overlap, 16 bytes from each of the first 16.
@@ -112,6 +123,10 @@ unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
     }
 }
 
+/// Checks every function of [`Eight`] against numbers.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 unsafe fn check_eight<V: Eight>(words: &[u64; 24]) {
     let (numbers, bytes): (&[i32], &[u8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
     let each = |f: &dyn Fn(usize) -> i32| (0..8).map(|k| f(k).into()).collect::<Vec<i64>>();
@@ -134,6 +149,10 @@ unsafe fn check_eight<V: Eight>(words: &[u64; 24]) {
     }
 }
 
+/// Checks every function of [`Words`] against numbers.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 unsafe fn check_words<V: Words>(words: &[u64; 24]) {
     // SAFETY: the caller's; three times eight words are as many as any vector needs.
     unsafe {

@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::portable::Array;
-use super::{Level, Simd};
+use super::{Instructions, Simd};
 
 /// One register of 128 bits (SSE4.1).
 #[derive(Clone, Copy)]
@@ -32,8 +32,9 @@ macro_rules! levels {
         $(#[$doc])*
         pub(crate) enum $name {}
 
-        impl Simd for $name {
-            const LEVEL: Level = Level::$level;
+        // SAFETY: the vectors need no other instructions.
+        unsafe impl Simd for $name {
+            const INSTRUCTIONS: Instructions = Instructions::$level;
             const HAS_EIGHT: bool = $has_eight;
             type Bytes = $vector<i8>;
             type Shorts = $vector<i16>;

@@ -11,7 +11,7 @@ use super::sweep::{
 };
 use super::wavefront::{Arrays, Costs, Directions, LANES, Value, Wave};
 use crate::seq::Code;
-use crate::simd::{Eight, Kernel, Simd};
+use crate::simd::{Eight, Kernel, Level, Simd};
 
 /// Code for a level: vectors of eight cells if it has them, else [`Portable`].
 pub(super) struct InEights<S>(PhantomData<S>);
@@ -71,12 +71,14 @@ impl<S: Simd> Rows<i32> for InEights<S> {
         steps: Steps,
         out: &mut Directions,
     ) {
+        // SAFETY: the kernel that calls is run at S.
+        let level = unsafe { Level::of::<S>() };
         // Each is a function of its own, with all registers for itself.
         match sweep.geometry.lanes / LANES {
-            1 => S::LEVEL.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),
-            2 => S::LEVEL.run(Narrow::<AFFINE, SCORES, 2> { sweep, wave, steps, out }),
-            3 => S::LEVEL.run(Narrow::<AFFINE, SCORES, 3> { sweep, wave, steps, out }),
-            _ => S::LEVEL.run(Narrow::<AFFINE, SCORES, 4> { sweep, wave, steps, out }),
+            1 => level.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),
+            2 => level.run(Narrow::<AFFINE, SCORES, 2> { sweep, wave, steps, out }),
+            3 => level.run(Narrow::<AFFINE, SCORES, 3> { sweep, wave, steps, out }),
+            _ => level.run(Narrow::<AFFINE, SCORES, 4> { sweep, wave, steps, out }),
         }
     }
 }
@@ -107,6 +109,10 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Kernel for Narrow<'_,
 }
 
 impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE, SCORES, N> {
+    /// Computes the steps and stores their directions.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn compute<V: Eight>(self) {
         let Narrow { sweep, wave, steps, out } = self;
@@ -144,7 +150,10 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     }
 }
 
-/// One step: `above` holds H and I, `left` H and D.
+/// Computes one step: `above` holds H and I, `left` H and D.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn step<V: Eight, const AFFINE: bool, const N: usize>(
     cells: &Cells<V>,
@@ -179,6 +188,10 @@ struct Registers<V, const N: usize> {
 }
 
 impl<V: Eight, const N: usize> Registers<V, N> {
+    /// Loads the arrays of a band.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn of<const AFFINE: bool>(arrays: &Arrays<i32>) -> Self {
         // SAFETY: the caller's.
@@ -196,6 +209,10 @@ impl<V: Eight, const N: usize> Registers<V, N> {
         }
     }
 
+    /// Stores the arrays of a band.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn put<const AFFINE: bool>(&self, arrays: &mut Arrays<i32>) {
         let write = |registers: &[V; N], array: &mut [i32]| {
@@ -212,7 +229,10 @@ impl<V: Eight, const N: usize> Registers<V, N> {
     }
 }
 
-/// Lane p takes lane p - 1; lane 0 is out of reach.
+/// Moves lane p - 1 to lane p; lane 0 becomes unreachable.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn up<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
@@ -226,7 +246,10 @@ unsafe fn up<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
     }
 }
 
-/// Lane p takes lane p + 1; the last lane is out of reach.
+/// Moves lane p + 1 to lane p; the last lane becomes unreachable.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn down<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
@@ -252,6 +275,10 @@ struct Cells<'a, V> {
 }
 
 impl<'a, V: Eight> Cells<'a, V> {
+    /// Sets lanes to the costs.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn new(costs: &'a Costs<i32>) -> Self {
         let (matching, mismatching) = costs.two_scores;
@@ -269,7 +296,10 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// Scores of eight pairs of codes.
+    /// Returns the scores of eight pairs of codes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> V {
         // SAFETY: the caller's.
@@ -282,7 +312,10 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// H and the directions of cells whose diagonal neighbour is `h`.
+    /// Returns H and the directions of cells whose diagonal neighbour is `h`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn linear(&self, h: V, scores: V, above: V, left: V) -> (V, V) {
         // SAFETY: the caller's.
@@ -293,7 +326,11 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` (H and I) and `left` (H and D).
+    /// Returns H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` (H
+    /// and I) and `left` (H and D).
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn affine(&self, h: V, scores: V, above: (V, V), left: (V, V)) -> (V, V, V, V) {
         // SAFETY: the caller's.
@@ -311,7 +348,11 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// Where H comes from. An equal comparison is -1: from D less one is from I, and the diagonal clears it.
+    /// Returns where H comes from. An equal comparison is -1: from D less one is from I, and the
+    /// diagonal clears it.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn from(&self, diagonal: V, insertion: V, best: V) -> V {
         // SAFETY: the caller's.
@@ -319,12 +360,20 @@ impl<'a, V: Eight> Cells<'a, V> {
     }
 }
 
+/// Loads eight lanes.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn load<V: Eight>(lanes: &[i32; LANES]) -> V {
     // SAFETY: the caller's; there are eight lanes.
     unsafe { V::load(lanes.as_ptr()) }
 }
 
+/// Stores eight lanes.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn store<V: Eight>(lanes: &mut [i32; LANES], vector: V) {
     // SAFETY: as above.

@@ -72,11 +72,8 @@ impl Workspace {
     }
 
     /// Computes with these instructions. Changes no result.
-    ///
-    /// # Panics
-    /// If the processor does not have them.
     pub fn with_level(self, level: Level) -> Self {
-        Workspace { level: level.checked(), ..self }
+        Workspace { level, ..self }
     }
 }
 
@@ -86,10 +83,10 @@ impl Default for Workspace {
     }
 }
 
-/// The canonical alignment of two sequences (the rule is in [`crate::trace`]). Either may be empty; codes are of
-/// `scoring`'s alphabet.
+/// The canonical alignment of two sequences (the rule is in [`crate::trace`]). Either may be empty.
 ///
 /// # Errors
+/// [`Error::Usage`] for a code that `scoring` has no score for.
 /// [`Error::Internal`] if the alignment has not the score or the matches of `hint`: one of the two was computed wrongly.
 pub fn traceback(
     query: &[Code],
@@ -113,6 +110,8 @@ pub fn traceback_from(
     region: Option<&EndRegion>,
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
+    scoring.check_codes(query)?;
+    scoring.check_codes(target)?;
     match scoring.mode {
         Mode::Global => {
             let end = region.filter(|_| scoring.has_own_ends());

@@ -2,6 +2,7 @@
 //! have, and the last scheme that each width holds beside the first that it does not. Every set of instructions that
 //! this machine has, against the textbook.
 
+mod codes;
 mod edits;
 mod pieces;
 mod scores;

@@ -69,7 +69,7 @@ fn compute(engine: &mut dyn Engine<Profile>, batch: &Arc<ProfileBatch>) -> Profi
 fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usize {
     let mut crossings = 0;
     for (block, merged) in batch.blocks.iter().zip(&report.merged) {
-        let expected = block.pair.path(Level::Portable, &|| false).expect("nobody stops it");
+        let expected = block.pair.path(Level::PORTABLE, &|| false).expect("nobody stops it");
         let Merged::Divided(divided) = merged else { panic!("{what}: a whole path") };
         crossings += divided.0.iter().flatten().count();
         let path = block.pair.rest(divided, Level::best(), &|| false).expect("nobody stops it");

@@ -10,6 +10,7 @@ use crate::clustal::walk::{Found, Walker};
 use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, ClustalReport, PairIdentities};
 use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
+use crate::score::difference::STEPS;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::{Level, MAX_DOUBLES};
 
@@ -33,11 +34,8 @@ impl Workspace {
     }
 
     /// A workspace for these instructions, which change no result.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
     pub fn with(level: Level) -> Self {
-        Workspace { level: level.checked(), memory: Memory::default(), room: ROOM, walker: Walker::default() }
+        Workspace { level, memory: Memory::default(), room: ROOM, walker: Walker::default() }
     }
 }
 
@@ -65,6 +63,9 @@ impl CpuKind for Clustal {
 }
 
 /// Identities of pairs, each of a first sequence and a second one, all known; `None` if `is_over` says so before all are.
+///
+/// # Panics
+/// For an alphabet with more codes than the tables of costs have room for ([`crate::seq::Alphabet::Bytes`]).
 pub fn compute(
     sequences: &SequenceStore,
     costs: &ClustalCosts,
@@ -72,6 +73,7 @@ pub fn compute(
     workspace: &mut Workspace,
     is_over: impl Fn() -> bool,
 ) -> Option<Vec<PairIdentities>> {
+    assert!(sequences.alphabet().size() <= STEPS, "the kernels index the tables by codes unchecked");
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by_key(|&index| (pairs[index].0, Reverse(sequences.length(pairs[index].1))));
     let mut identities = vec![PairIdentities::default(); pairs.len()];
@@ -96,6 +98,9 @@ pub fn compute(
 }
 
 /// Identities of pairs, each of a first sequence and a second one, all known, on so many threads.
+///
+/// # Panics
+/// For the same alphabets as [`compute`].
 pub fn identities(
     sequences: &SequenceStore,
     costs: &ClustalCosts,

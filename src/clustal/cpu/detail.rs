@@ -39,7 +39,12 @@ pub(super) struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// Shows where lanes cross each row but the kept one above: by falling rows.
+    /// Shows where lanes cross each row except the kept one above, the last row first.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. `self.codes` has whole vectors, at least
+    /// `self.columns[1]` of them. Each code is less than
+    /// [`STEPS`](crate::score::difference::STEPS).
     #[inline(always)]
     pub(super) unsafe fn crossings<W: Doubles>(
         &self,

@@ -116,7 +116,11 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// The greatest cell of each lane: the first, row by row.
+    /// Finds the first greatest cell of each lane, row by row.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. Codes of `self.group.seconds` are less than
+    /// [`SIZE`].
     #[inline(always)]
     unsafe fn forward<W: Doubles>(&mut self) -> Vec<Lane> {
         let (columns, elements) = (self.columns, (self.columns + 1) * W::COUNT);
@@ -180,7 +184,12 @@ impl Passes<'_> {
         (0..self.group.seconds.len()).map(lane).collect()
     }
 
-    /// Where they start, and where the recursion may go.
+    /// Finds where the alignments start, and where the recursion may go.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. `lanes` is what [`Passes::forward`] has returned
+    /// for the same `W`, with nothing else computed in `self.memory` since. Codes of
+    /// `self.group.seconds` are less than [`SIZE`].
     #[inline(always)]
     unsafe fn backward<W: Doubles>(&mut self, lanes: &mut [Lane]) {
         let elements = (self.columns + 1) * W::COUNT;
@@ -325,7 +334,11 @@ impl Passes<'_> {
     }
 }
 
-/// The first and the last column where alignments of more than the limits cross a row.
+/// Finds the first and the last column where alignments of more than the limits cross a row.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Every slice of `forth` and `back` has `columns + 1`
+/// vectors.
 #[inline(always)]
 unsafe fn crossings<W: Doubles>(
     columns: usize,

@@ -62,8 +62,6 @@ pub(super) enum Outcome {
 }
 
 /// Computes a pair.
-///
-/// The processor must have the instructions.
 pub(super) fn align_pair<M: Matcher>(level: Level, task: AloneTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
@@ -113,6 +111,10 @@ struct Strip<'a> {
     last: usize,
 }
 
+/// Computes a pair, block after block of columns.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn align<V: Words, M: Matcher>(task: AloneTask<'_>) {
     let AloneTask { pair, planes, mode, block, buffers, outcome } = task;
@@ -163,7 +165,10 @@ unsafe fn align<V: Words, M: Matcher>(task: AloneTask<'_>) {
 }
 
 impl Columns {
-    /// The step to column `j` along the row that is kept.
+    /// Returns the step to column `j` along the row that is kept.
+    ///
+    /// # Safety
+    /// `self.up` and `self.down` point to a word for column `j`.
     #[inline(always)]
     unsafe fn step(&self, j: usize) -> i64 {
         // SAFETY: the caller's.
@@ -172,8 +177,16 @@ impl Columns {
 }
 
 impl Rows<'_> {
-    /// Computes a block of `n` columns in the band, strip after strip. `row`: the last row before the block, and then
-    /// after it. A limit, which sequences have that are compared as wholes, may show that they are beyond it.
+    /// Computes a block of `n` columns in the band, strip after strip. `last` is the last row
+    /// before the block; the result is that row after it. A limit, which pairs compared end to end
+    /// have, may show that the pair is beyond it.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. `columns.text` points to `M::PLANES` planes of
+    /// `columns.stride` words, at least `n + 1 + 2 * MARGIN`, with column 0 at [`MARGIN`].
+    /// `columns.up` and `columns.down` point to column 0 of as many words, which may be written. If
+    /// `self.resumes` or `self.leaves`, `self.pv` and `self.mv` point to a word for each 64 rows of
+    /// the pattern, up to a multiple of `VECTORS * V::COUNT`, which may be written.
     #[inline(always)]
     unsafe fn sweep<V: Words, M: Matcher>(
         &self,
@@ -234,7 +247,10 @@ impl Rows<'_> {
 }
 
 impl Strip<'_> {
-    /// Computes a strip of K vectors. The last row is followed, if it is in there.
+    /// Computes a strip of K vectors. With `last_row`, follows the last row, which is in the strip.
+    ///
+    /// # Safety
+    /// The conditions are those of [`Strip::compute_block`].
     #[inline(always)]
     unsafe fn compute<V: Words, M: Matcher, const K: usize>(
         &self,
@@ -251,7 +267,13 @@ impl Strip<'_> {
         }
     }
 
-    /// The same; without `EDGES` the block is the only one.
+    /// Does [`Strip::compute`]; without `EDGES` the block is the only one.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. `columns` and `self.rows` meet the conditions of
+    /// [`Rows::sweep`]. `K` is at most [`VECTORS`]. `self.first_row` is less than the rows of the
+    /// pattern, and a multiple of those of [`VECTORS`] vectors. `self.first` is at least 1, and
+    /// `self.last` at most `n`.
     #[inline(always)]
     unsafe fn compute_block<V: Words, M: Matcher, const K: usize, const EDGES: bool>(
         &self,

@@ -38,11 +38,8 @@ impl Workspace {
     }
 
     /// A workspace for these instructions and this form, which change no result.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
     pub fn with(level: Level, form: Form) -> Self {
-        Workspace { level: level.checked(), form, side: SideBuffers::default(), alone: AloneBuffers::default() }
+        Workspace { level, form, side: SideBuffers::default(), alone: AloneBuffers::default() }
     }
 }
 

@@ -53,7 +53,7 @@ impl CutOff {
     /// among them. `None` if no pair can come within its limit any more, or again.
     ///
     /// # Safety
-    /// The buffer has all words, laid out like this.
+    /// `buffer` points to all words of the group, laid out as `at` has them, which may be written.
     #[inline(always)]
     pub(super) unsafe fn advance<V: Words>(
         &mut self,

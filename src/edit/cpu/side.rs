@@ -38,8 +38,6 @@ pub(super) struct SideTask<'a> {
 }
 
 /// Computes a group.
-///
-/// The processor must have the instructions.
 pub(super) fn align_group<M: Matcher>(level: Level, task: SideTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
@@ -93,6 +91,11 @@ fn below(row: usize, word: usize) -> u64 {
 }
 
 /// Goes on by one column in one word of all lanes.
+///
+/// # Safety
+/// The processor has the instructions of `V`. `buffer` points to words that are laid out as `at`
+/// has them and may be written, `word` among them. `at` is of [`VECTORS`] vectors and the planes of
+/// `M`.
 #[inline(always)]
 unsafe fn go_on<V: Words, M: Matcher>(
     buffer: *mut u64,
@@ -117,6 +120,10 @@ unsafe fn go_on<V: Words, M: Matcher>(
     tops
 }
 
+/// Computes a group, 64 columns at a time.
+///
+/// # Safety
+/// The processor has the instructions of `V`. There are at most `VECTORS * V::COUNT` pairs.
 #[inline(always)]
 unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
     let SideTask { pairs, planes, mode, buffers, found } = task;
@@ -127,7 +134,8 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
     let words = pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0);
     let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
     let at = Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES };
-    debug_assert!(pairs.len() <= at.lanes && (is_global || pairs.iter().all(|pair| pair.padding() < BITS)));
+    assert!(pairs.len() <= at.lanes, "every pair has a lane");
+    debug_assert!(is_global || pairs.iter().all(|pair| pair.padding() < BITS));
     let buffer = buffers.words.at_least(at.plane(words, 0));
     // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
     // row is followed, and rows beyond the last do not matter.

@@ -31,13 +31,10 @@ pub struct Scheme {
 
 impl Scheme {
     /// Computes with these instructions; `clamp` cuts H off at 0.
-    ///
-    /// # Panics
-    /// If the processor does not have them.
     pub fn new(scoring: &Scoring, clamp: bool, level: Level) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
-        Scheme { substitution, gaps: scoring.gaps, clamp, level: level.checked(), narrow }
+        Scheme { substitution, gaps: scoring.gaps, clamp, level, narrow }
     }
 
     fn is_linear(&self) -> bool {

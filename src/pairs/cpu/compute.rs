@@ -41,11 +41,8 @@ impl Workspace {
     }
 
     /// A workspace for these instructions and this form, which change no result.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
     pub fn with(level: Level, form: Form) -> Self {
-        Workspace { plan: Plan { level: level.checked(), form }, buffers: Default::default() }
+        Workspace { plan: Plan { level, form }, buffers: Default::default() }
     }
 }
 
@@ -99,13 +96,16 @@ impl Found {
 /// Where the canonical local alignments of a query with targets end: of those that score more than 0.
 ///
 /// # Errors
-/// [`Error::Internal`] if no number format holds the scores.
+/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] for a code without a score.
 pub fn ends(
     query: &[Code],
     targets: &[&[Code]],
     scoring: &Scoring,
     workspace: &mut Workspace,
 ) -> Result<Vec<EndRegion>> {
+    scoring.check_alphabet(scoring.alphabet)?;
+    scoring.check_codes(query)?;
+    targets.iter().try_for_each(|target| scoring.check_codes(target))?;
     let found = locals(query, targets, scoring, true, workspace)?;
     Ok(found.into_iter().zip(targets).map(|(found, target)| found.end(query, target, false)).collect())
 }
@@ -117,7 +117,8 @@ pub fn ends(
 /// is what its longest target asks for. So what comes back for a pair does not depend on what else is in a batch.
 ///
 /// # Errors
-/// [`Error::Internal`] if no number format holds the scores.
+/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences have codes without a
+/// score.
 pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let mut found = Found::default();
     block_found(band, block, workspace, &mut found)?;
@@ -125,6 +126,7 @@ pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Resul
 }
 
 fn block_found(band: &Band, block: &Block, workspace: &mut Workspace, found: &mut Found) -> Result<()> {
+    [&band.queries, &band.targets].into_iter().try_for_each(|store| band.scoring.check_alphabet(store.alphabet()))?;
     match band.scoring.mode {
         Mode::Global => {
             let Workspace { plan, buffers } = workspace;

@@ -74,6 +74,7 @@ impl Greatest {
 
 impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -82,6 +83,11 @@ impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, Greatest>
     }
 }
 
+/// Computes the global scores of a group.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Codes of `task.query` are less than
+/// `task.form.size()`, codes of the targets less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
     let GroupTask { form, query, codes, group, buffers, values } = task;
@@ -283,7 +289,13 @@ impl<W: Lanes> Ends<W> {
 /// dv of all lanes in each of the rows.
 type Columns<W> = [[<W as Lanes>::Elem; MAX_LANES]; ROWS];
 
-/// Rows under linear gaps. `edges` is dv of column 0, the result that of the last column.
+/// Computes [`ROWS`] rows under linear gaps. `edges` is dv of column 0, the result that of the last
+/// column.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `dh` points to a vector for each symbol of `query`
+/// that may be read and written. `profile` points to [`ROWS`] vectors for each code up to the
+/// greatest in `query`.
 #[inline(always)]
 unsafe fn linear_rows<W: Lanes>(
     query: &[Code],
@@ -308,7 +320,12 @@ unsafe fn linear_rows<W: Lanes>(
     }
 }
 
-/// Rows under affine gaps.
+/// Computes [`ROWS`] rows under affine gaps, as [`linear_rows`] does.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `dh` and `f` point to a vector each for every symbol
+/// of `query` that may be read and written. `profile` points to [`ROWS`] vectors for each code up
+/// to the greatest in `query`.
 #[inline(always)]
 unsafe fn affine_rows<W: Lanes>(
     query: &[Code],
@@ -341,7 +358,10 @@ unsafe fn affine_rows<W: Lanes>(
     }
 }
 
-/// Vectors as arrays.
+/// Stores vectors in arrays.
+///
+/// # Safety
+/// The processor has the instructions of `W`.
 #[inline(always)]
 unsafe fn store_all<W: Lanes>(vectors: [W; ROWS]) -> Columns<W> {
     let mut columns = [[W::Elem::default(); MAX_LANES]; ROWS];

@@ -37,6 +37,7 @@ pub(super) struct Span {
 
 impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, E> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -51,6 +52,7 @@ impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, E> {
 
 impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -72,8 +74,11 @@ impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
 trait Notes<W: Lanes> {
     /// Columns that are computed between two notes.
     const COLUMNS: usize;
-    /// Takes the greatest values of some columns, the first of them `column`, in the rows from `row` on; `best` are those
-    /// before, and then those with them.
+    /// Takes `here`, the greatest values of some columns, the first of them `column`, in the rows
+    /// from `row` on. `best` holds the greatest values before, and then those with them.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`.
     unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W);
 }
 
@@ -157,7 +162,11 @@ where
     }
 }
 
-/// The greatest value of each lane.
+/// Computes the greatest value of each lane.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Codes of `query` are less than `form.size()`, codes
+/// of the targets less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes, N: Notes<W>>(
     form: &LocalScoring<W::Elem>,
@@ -215,7 +224,12 @@ struct State<W> {
     corner: W,
 }
 
-/// Columns under linear gaps; gives the greatest values of these.
+/// Computes columns under linear gaps. Returns their greatest values.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `h` points to a vector for each symbol of `query`
+/// that may be read and written. `profile` points to [`ROWS`] vectors for each code up to the
+/// greatest in `query`.
 #[inline(always)]
 unsafe fn linear_rows<W: Lanes>(
     query: &[Code],
@@ -249,7 +263,12 @@ unsafe fn linear_rows<W: Lanes>(
     }
 }
 
-/// Columns under affine gaps; gives the greatest values of these.
+/// Computes columns under affine gaps. Returns their greatest values.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `h` and `f` point to a vector each for every symbol
+/// of `query` that may be read and written. `profile` points to [`ROWS`] vectors for each code up
+/// to the greatest in `query`.
 #[inline(always)]
 unsafe fn affine_rows<W: Lanes>(
     query: &[Code],

@@ -13,6 +13,7 @@ use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
 
 impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -21,6 +22,11 @@ impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> 
     }
 }
 
+/// Computes the global score of a pair.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Codes of `task.columns` are less than
+/// `task.form.size()`, codes of `task.rows` less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
     let PairTask { form, rows, columns, codes, buffers, value } = task;
@@ -104,10 +110,10 @@ pub(super) struct StripOf<'a, W: Lanes> {
 
 /// Where a strip's lanes find the steps of their row's symbol against those of the columns.
 pub(super) trait Steps<W> {
-    /// Those of step `t`; `t` comes in order.
+    /// Returns the steps of all lanes at step `t`. Calls come in the order of `t`.
     ///
     /// # Safety
-    /// The processor has the instructions of the vectors.
+    /// The processor has the instructions of `W`. The implementation has step `t`.
     unsafe fn step(&mut self, t: usize) -> W;
 }
 
@@ -135,7 +141,10 @@ impl<W> Notes<W> for () {
 }
 
 impl<W: Lanes> StripOf<'_, W> {
-    /// The same, without the last row's dh and f if the strip is the last.
+    /// Does [`StripOf::compute`], but leaves no dh and f of the last row if the strip is the last.
+    ///
+    /// # Safety
+    /// The conditions are those of [`StripOf::compute`].
     #[inline(always)]
     pub(super) unsafe fn compute_last<const AFFINE: bool>(
         self,
@@ -152,7 +161,14 @@ impl<W: Lanes> StripOf<'_, W> {
         }
     }
 
-    /// Gives dv of the last column, lane by lane. Unless the last row is to be left, dh and f stay those of the row above.
+    /// Computes the strip. Returns dv of the last column, lane by lane. Without `LEAVES`, dh and f
+    /// stay those of the row above.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. `self.dh` points to an element for each of
+    /// `self.columns`. These may be read and written, and so may the `W::COUNT - 1` elements before
+    /// them and as many behind them. With `AFFINE`, the same holds of `self.f`. `steps` has every
+    /// step from `columns.start` to `columns.end + W::COUNT - 2`.
     #[inline(always)]
     pub(super) unsafe fn compute<const AFFINE: bool, const LEAVES: bool>(
         self,
@@ -205,7 +221,13 @@ struct LaneState<W> {
 }
 
 impl<W: Lanes> LaneState<W> {
-    /// Step `t`: a cell a lane. The first row's dh and f come from memory, where the lanes' are left.
+    /// Computes step `t`: a cell a lane. The first row's dh and f come from memory, where the
+    /// lanes' are left.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. Element `t` of `dh` may be read. With `LEAVES`,
+    /// elements `t + 1 - W::COUNT` to `t` may be written; some of them may be before the pointer.
+    /// With `AFFINE`, the same holds of `f`.
     #[inline(always)]
     unsafe fn step<const AFFINE: bool, const LEAVES: bool>(
         &mut self,
@@ -242,7 +264,10 @@ impl<W: Lanes> LaneState<W> {
         }
     }
 
-    /// Notes dv of the lane, if there is one, that has computed its last column in step `t`.
+    /// Stores dv of the lane, if there is one, that has computed its last column in step `t`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`.
     #[inline(always)]
     unsafe fn end(&self, n: usize, t: usize, ends: &mut [W::Elem; MAX_LANES]) {
         let Some(behind) = (t + 1).checked_sub(n) else { return };

@@ -11,6 +11,7 @@ const CHUNK: usize = 64;
 
 impl<E: LaneElement> Kernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -19,6 +20,11 @@ impl<E: LaneElement> Kernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
     }
 }
 
+/// Computes the local score of a pair, and about where its best cells are.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Codes of `task.columns` are less than
+/// `task.form.size()`, codes of `task.rows` less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: PairTask<'_, LocalScoring<W::Elem>, W::Elem, Best<W::Elem>>)
 where

@@ -94,7 +94,7 @@ mod tests {
     fn targets_that_are_much_longer_go_alone() {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = Plan { level: Level::Portable, form: Form::Cheaper };
+        let plan = Plan { level: Level::PORTABLE, form: Form::Cheaper };
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);

@@ -28,11 +28,8 @@ impl Workspace {
     }
 
     /// A workspace for these instructions, which change no result.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
     pub fn with(level: Level) -> Self {
-        Workspace { level: level.checked(), memory: Memory::default(), read: Read::default(), octets: Vec::new() }
+        Workspace { level, memory: Memory::default(), read: Read::default(), octets: Vec::new() }
     }
 }
 

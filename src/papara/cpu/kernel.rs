@@ -15,17 +15,11 @@ const WIDE_STRIPE: usize = 12;
 const STRIPE: usize = 6;
 
 /// Symbols of a stripe.
-pub(super) const fn stripe(level: Level) -> usize {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Avx512Vbmi2 => WIDE_STRIPE,
-        #[cfg(target_arch = "aarch64")]
-        Level::Neon => WIDE_STRIPE,
-        _ => STRIPE,
-    }
+pub(super) fn stripe(level: Level) -> usize {
+    if level.instructions().has_32_registers() { WIDE_STRIPE } else { STRIPE }
 }
 
-/// Computes a group in elements of a kind; scores of its lanes. The processor must have the instructions.
+/// Computes a group in elements of a kind; scores of its lanes.
 pub(super) fn scores<E: LaneElement>(level: Level, group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
     level.run(Typed { group, memory, kind: PhantomData::<E> })
 }
@@ -45,19 +39,27 @@ struct Typed<'a, E> {
 
 impl<E: LaneElement> Kernel for Typed<'_, E> {
     type Output = [i64; MAX_LANES];
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> [i64; MAX_LANES] {
         // SAFETY: the caller's.
         unsafe {
-            match stripe(S::LEVEL) {
-                WIDE_STRIPE => compute::<E::In<S>, WIDE_STRIPE>(self.group, self.memory),
-                _ => compute::<E::In<S>, STRIPE>(self.group, self.memory),
+            // One of the two branches is compiled.
+            if const { S::INSTRUCTIONS.has_32_registers() } {
+                compute::<E::In<S>, WIDE_STRIPE>(self.group, self.memory)
+            } else {
+                compute::<E::In<S>, STRIPE>(self.group, self.memory)
             }
         }
     }
 }
 
+/// Computes the best score of each lane of a group, in stripes of `R` symbols.
+///
+/// # Safety
+/// The processor has the instructions of `V`. Each row of a read's symbols is less than the number
+/// of its sets, as [`Read::set`](super::group::Read::set) leaves them.
 #[inline(always)]
 unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
     let Group { costs, reads, side, .. } = group;
@@ -165,10 +167,11 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
 
 /// What symbols of a stripe score.
 trait Scores<V: Lanes>: Copy {
-    /// Of the symbol at a site of the block, whose profile is there.
+    /// Returns what symbol `r` of the stripe scores at a site of the block.
     ///
     /// # Safety
-    /// The instructions of `V` are there, and so are profile, site and symbol.
+    /// The processor has the instructions of `V`. `rows` points to the vectors of the site in the
+    /// profile, `site` is less than the sites of the block, and `r` less than the stripe's symbols.
     unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V;
 }
 
@@ -228,7 +231,13 @@ struct Step<V> {
 }
 
 impl<V: Lanes> Step<V> {
-    /// Computes a stripe's cells.
+    /// Computes a stripe's cells at all sites of the block.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. `column` points to `2 * R` vectors that may be
+    /// read and written. `room.cells`, `room.insertions` and `room.opening` have a vector for each of
+    /// `self.sites`, and `room.rows` has `self.rows` vectors for each. `scores` has scores of those
+    /// sites and of `R` symbols.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,

@@ -83,7 +83,9 @@ impl Block {
     /// Finds out what symbols score at the first sites: of these sets, if all lanes have the same read.
     ///
     /// # Safety
-    /// The instructions of `V` are there. There is room for all sites.
+    /// The processor has the instructions of `V`. The block has as many lanes as `V`. For each
+    /// site, `to.rows` has a vector for each set (two without sets) and one more, and `to.opening`
+    /// and `to.gained` have a vector.
     #[inline(always)]
     pub(super) unsafe fn profile<V: Lanes>(
         &self,
@@ -122,6 +124,10 @@ impl Block {
         self.bytes[(site * self.planes + plane) * self.lanes..][..self.lanes].as_ptr()
     }
 
+    /// Reads the flags of a site in all lanes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. The block has as many lanes as `V`.
     #[inline(always)]
     unsafe fn flags<V: Lanes>(&self, site: usize) -> Flags<V> {
         let last = self.byte(site, self.planes - 1);
@@ -132,7 +138,11 @@ impl Block {
         }
     }
 
-    /// Lanes by whether the site's set shares a character with this one.
+    /// Returns `matching` in lanes where the site's set shares a character with `set`, `mismatch`
+    /// in the others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. The block has as many lanes as `V`.
     #[inline(always)]
     unsafe fn choose<V: Lanes>(&self, site: usize, set: u32, matching: V, mismatch: V) -> V {
         let mut chosen = mismatch;
@@ -150,7 +160,10 @@ impl Block {
 }
 
 impl<V: Lanes> Flags<V> {
-    /// Lanes by what the site is there.
+    /// Returns the value of the site's kind in each lane.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn choose(&self, of: &[V::Elem; KINDS]) -> V {
         // SAFETY: the caller's.

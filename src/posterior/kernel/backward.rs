@@ -29,6 +29,10 @@ struct Carried<V> {
 }
 
 impl Carried<Lane<f32>> {
+    /// Loads the values into registers.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn load<F: Floats>(&self) -> Carried<F> {
         Carried { right: F::load(&self.right), gap: F::load(&self.gap) }
@@ -36,6 +40,10 @@ impl Carried<Lane<f32>> {
 }
 
 impl<F: Floats> Carried<F> {
+    /// Stores the values to memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
         self.right.store(&mut to.right);
@@ -87,6 +95,9 @@ impl Posteriors<'_> {
 
     /// Computes backward values of rows `range.end` to `range.start` + 1, and with them probabilities. The edges are those
     /// of these rows.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn backward<F: Floats>(
         &mut self,
@@ -116,6 +127,9 @@ impl Posteriors<'_> {
 
     /// Computes backward values of a panel, from the row below it and the column to the right of it. Forward values of the
     /// panel are computed again as soon as a tile may have something probable.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn backward_panel<F: Floats>(&mut self, panel: &PanelIndex, shares: &Shares) {
         let ahead_exponents = self.tile_exponents(panel);
@@ -202,7 +216,10 @@ impl Posteriors<'_> {
     }
 }
 
-/// Puts what of a row of a tile is probable enough to a list, the last column first.
+/// Adds the probable residues of a row of a tile to a list, the last column first.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn collect<F: Floats>(products: &[Lane<f32>], first: usize, hits: &mut Vec<Hit>) {
     for (at, product) in products.iter().enumerate().rev() {
@@ -216,6 +233,11 @@ unsafe fn collect<F: Floats>(products: &[Lane<f32>], first: usize, hits: &mut Ve
     }
 }
 
+/// Rescales a block's values so that the greatest match of every lane is between 1 and 2, and
+/// adjusts `exponents`.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn rescale<F: Floats>(cells: &mut [Behind], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
@@ -233,7 +255,10 @@ unsafe fn rescale<F: Floats>(cells: &mut [Behind], exponents: &mut Exponents) {
     }
 }
 
-/// The products of a row that is there.
+/// Computes the products of the last row, whose values are known.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn last_row<F: Floats>(
     tile: &Tile<F>,
@@ -249,8 +274,11 @@ unsafe fn last_row<F: Floats>(
     }
 }
 
-/// Some rows of a tile, from the row below them, and if `SHARE` is set their products with forward values. Slices are by
-/// row, the upmost first.
+/// Computes some rows of a tile from the row below them, and if `SHARE` is set their products with
+/// forward values. Slices are by row, the topmost first.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     tile: &Tile<F>,

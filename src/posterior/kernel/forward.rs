@@ -107,6 +107,9 @@ impl Posteriors<'_> {
 
     /// Computes rows `range.start` + 1 to `range.end`, from the row before them. Adds what ends in a lane's last column to
     /// `totals`.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn forward<F: Floats>(
         &mut self,
@@ -145,6 +148,9 @@ impl Posteriors<'_> {
     }
 
     /// Computes the forward values of a panel again, from the edges that were kept. Each panel's edges can be used once.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn keep_panel<F: Floats>(&mut self, at: &PanelIndex) {
         let gaps = Gaps::<F>::new(self.model);
@@ -177,6 +183,9 @@ impl Posteriors<'_> {
 
 impl Panel<'_> {
     /// Computes the panel from the row above it and the column to the left of it, which become its last row and column.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
@@ -249,6 +258,9 @@ struct Tile<'a> {
 
 impl Tile<'_> {
     /// Computes the rows of the tile.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
@@ -277,6 +289,10 @@ impl Tile<'_> {
 }
 
 impl Carried<Lane<f32>> {
+    /// Loads the values into registers.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn load<F: Floats>(&self) -> Carried<F> {
         Carried { onward: F::load(&self.onward), left: F::load(&self.left), gap: F::load(&self.gap) }
@@ -284,6 +300,10 @@ impl Carried<Lane<f32>> {
 }
 
 impl<F: Floats> Carried<F> {
+    /// Stores the values to memory.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
         self.onward.store(&mut to.onward);
@@ -292,6 +312,11 @@ impl<F: Floats> Carried<F> {
     }
 }
 
+/// Rescales a block's values so that the greatest `onward` of every lane is between 1 and 2, and
+/// adjusts `exponents`.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn rescale<F: Floats>(cells: &mut [Ahead], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
@@ -309,7 +334,11 @@ unsafe fn rescale<F: Floats>(cells: &mut [Ahead], exponents: &mut Exponents) {
     }
 }
 
-/// Some rows of a tile. `begin` goes on to a match from column 0, if that is the tile's first.
+/// Computes some rows of a tile. `begin` goes on to a match from column 0, if that is the tile's
+/// first.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
     gaps: &Gaps<F>,

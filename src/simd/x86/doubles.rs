@@ -9,6 +9,10 @@ use crate::seq::Code;
 use crate::simd::{BLOCK, Doubles, Eight};
 
 /// [`Doubles::transpose`] in 128 bits: four rounds, each doubling what lies side by side.
+///
+/// # Safety
+/// The processor has SSE2. Each of the rows points to [`BLOCK`] bytes, and `to` to [`BLOCK`]
+/// squared bytes that may be written.
 #[inline(always)]
 unsafe fn transpose_bytes(rows: &[*const i8; BLOCK], to: *mut i8) {
     let mut now: [__m128i; BLOCK] = std::array::from_fn(|k| _mm_loadu_si128(rows[k].cast()));
@@ -92,7 +96,10 @@ unsafe impl Doubles for V512<i32> {
     }
 }
 
-/// Eight codes.
+/// Loads eight codes.
+///
+/// # Safety
+/// The processor has SSE2.
 #[inline(always)]
 unsafe fn codes(codes: &[Code; 8]) -> __m128i {
     _mm_cvtsi64_si128(i64::from_le_bytes(*codes))

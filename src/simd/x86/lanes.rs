@@ -77,7 +77,10 @@ macro_rules! lanes {
 }
 
 impl V128<()> {
-    /// Whether any bit is another one.
+    /// Returns whether any bit of `a` differs from that of `b`.
+    ///
+    /// # Safety
+    /// The processor has SSE2.
     #[inline(always)]
     unsafe fn is_another(a: __m128i, b: __m128i) -> bool {
         _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) != 0xffff
@@ -85,7 +88,10 @@ impl V128<()> {
 }
 
 impl V256<()> {
-    /// As above.
+    /// Returns whether any bit of `a` differs from that of `b`.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn is_another(a: __m256i, b: __m256i) -> bool {
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) != -1
@@ -93,7 +99,10 @@ impl V256<()> {
 }
 
 impl V512<()> {
-    /// As above.
+    /// Returns whether any bit of `a` differs from that of `b`.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F.
     #[inline(always)]
     unsafe fn is_another(a: __m512i, b: __m512i) -> bool {
         _mm512_cmpneq_epi64_mask(a, b) != 0
@@ -274,11 +283,19 @@ macro_rules! align_by {
     };
 }
 
+/// Moves lanes of `SIZE` bytes down by one; the last becomes the first of `last`.
+///
+/// # Safety
+/// The processor has SSSE3.
 #[inline(always)]
 unsafe fn shift_128<const SIZE: i32>(lanes: __m128i, last: __m128i) -> __m128i {
     align_by!(SIZE, _mm_alignr_epi8, last, lanes)
 }
 
+/// Does [`shift_128`] in 256 bits.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn shift_256<const SIZE: i32>(lanes: __m256i, last: __m256i) -> __m256i {
     // `alignr` works within halves: the upper neighbours' half first.
@@ -286,6 +303,10 @@ unsafe fn shift_256<const SIZE: i32>(lanes: __m256i, last: __m256i) -> __m256i {
     align_by!(SIZE, _mm256_alignr_epi8, above, lanes)
 }
 
+/// Does [`shift_128`] in 512 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW.
 #[inline(always)]
 unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
     if SIZE == 4 {
@@ -296,114 +317,195 @@ unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
     align_by!(SIZE, _mm512_alignr_epi8, above, lanes)
 }
 
-/// Bits of `b` where the mask has ones, of `a` where it has none.
+/// Takes bits of `b` where the mask has ones, of `a` where it has zeros.
+///
+/// # Safety
+/// The processor has AVX-512F.
 #[inline(always)]
 unsafe fn blend_512(a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0xca>(mask, b, a)
 }
 
-/// All bits in bytes that share no bit, none in the others.
+/// Sets all bits in bytes that share no bit, none in the others.
+///
+/// # Safety
+/// The processor has SSE2.
 #[inline(always)]
 unsafe fn disjoint_128(a: __m128i, b: __m128i) -> __m128i {
     _mm_cmpeq_epi8(_mm_and_si128(a, b), _mm_setzero_si128())
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has SSE2. `a` and `b` point to 16 bytes each.
 #[inline(always)]
 unsafe fn disjoint_bytes_128(a: *const u8, b: *const u8) -> __m128i {
     disjoint_128(_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast()))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 8 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has SSE4.1. `a` and `b` point to 8 bytes each.
 #[inline(always)]
 unsafe fn disjoint_words_128(a: *const u8, b: *const u8) -> __m128i {
     _mm_cvtepi8_epi16(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 4 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has SSE4.1. `a` and `b` point to 4 bytes each.
 #[inline(always)]
 unsafe fn disjoint_doubles_128(a: *const u8, b: *const u8) -> __m128i {
     let four = |from: *const u8| _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned());
     _mm_cvtepi8_epi32(disjoint_128(four(a), four(b)))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 32 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX2. `a` and `b` point to 32 bytes each.
 #[inline(always)]
 unsafe fn disjoint_bytes_256(a: *const u8, b: *const u8) -> __m256i {
     let shared = _mm256_and_si256(_mm256_loadu_si256(a.cast()), _mm256_loadu_si256(b.cast()));
     _mm256_cmpeq_epi8(shared, _mm256_setzero_si256())
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has AVX2. `a` and `b` point to 16 bytes each.
 #[inline(always)]
 unsafe fn disjoint_words_256(a: *const u8, b: *const u8) -> __m256i {
     _mm256_cvtepi8_epi16(disjoint_bytes_128(a, b))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 8 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX2. `a` and `b` point to 8 bytes each.
 #[inline(always)]
 unsafe fn disjoint_doubles_256(a: *const u8, b: *const u8) -> __m256i {
     _mm256_cvtepi8_epi32(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 64 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW. `a` and `b` point to 64 bytes each.
 #[inline(always)]
 unsafe fn disjoint_bytes_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_movm_epi8(_mm512_testn_epi8_mask(_mm512_loadu_si512(a.cast()), _mm512_loadu_si512(b.cast())))
 }
 
+/// Does [`Lanes::equal`] for 16 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has SSE2.
 #[inline(always)]
 unsafe fn equal_bytes_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u64
 }
 
-/// Words that are all ones or none become such bytes, whose signs are the bits.
+/// Does [`Lanes::equal`] for 8 lanes of 16 bits. Lanes of ones or zeros become such bytes, whose
+/// signs are the bits.
+///
+/// # Safety
+/// The processor has SSE2.
 #[inline(always)]
 unsafe fn equal_words_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(a, b), _mm_setzero_si128())) as u64
 }
 
+/// Does [`Lanes::equal`] for 4 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has SSE2.
 #[inline(always)]
 unsafe fn equal_doubles_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(a, b))) as u64
 }
 
+/// Does [`Lanes::equal`] for 32 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn equal_bytes_256(a: __m256i, b: __m256i) -> u64 {
     (_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32).into()
 }
 
-/// As in 128 bits, in each half.
+/// Does [`Lanes::equal`] for 16 lanes of 16 bits: each half as [`equal_words_128`].
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn equal_words_256(a: __m256i, b: __m256i) -> u64 {
     let halves = _mm256_movemask_epi8(_mm256_packs_epi16(_mm256_cmpeq_epi16(a, b), _mm256_setzero_si256())) as u64;
     halves & 0xff | halves >> 8 & 0xff00
 }
 
+/// Does [`Lanes::equal`] for 8 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn equal_doubles_256(a: __m256i, b: __m256i) -> u64 {
     _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) as u64
 }
 
+/// Does [`Lanes::equal`] for 64 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW.
 #[inline(always)]
 unsafe fn equal_bytes_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi8_mask(a, b)
 }
 
+/// Does [`Lanes::equal`] for 32 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW.
 #[inline(always)]
 unsafe fn equal_words_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi16_mask(a, b).into()
 }
 
+/// Does [`Lanes::equal`] for 16 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX-512F.
 #[inline(always)]
 unsafe fn equal_doubles_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi32_mask(a, b).into()
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 32 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW. `a` and `b` point to 32 bytes each.
 #[inline(always)]
 unsafe fn disjoint_words_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_cvtepi8_epi16(disjoint_bytes_256(a, b))
 }
 
+/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX-512F. `a` and `b` point to 16 bytes each.
 #[inline(always)]
 unsafe fn disjoint_doubles_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_cvtepi8_epi32(disjoint_bytes_128(a, b))
 }
 
-/// A table of 32 bytes in two registers of 16: the codes' fifth bit, moved to the top, chooses.
+/// Does [`Lanes::lookup`] for 16 lanes of 8 bits. The table of 32 bytes is in two registers of 16:
+/// the codes' fifth bit, moved to the top, chooses.
+///
+/// # Safety
+/// The processor has SSE4.1. `codes` points to 16 codes.
 #[inline(always)]
 unsafe fn lookup_bytes_128(table: &[i8; STEPS], codes: *const Code) -> V128<i8> {
     let (low, high) = (_mm_loadu_si128(table.as_ptr().cast()), _mm_loadu_si128(table.as_ptr().add(16).cast()));
@@ -412,6 +514,10 @@ unsafe fn lookup_bytes_128(table: &[i8; STEPS], codes: *const Code) -> V128<i8> 
     V128(_mm_blendv_epi8(low, high, _mm_slli_epi16::<3>(codes)), PhantomData)
 }
 
+/// Does [`Lanes::lookup`] for 32 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX2. `codes` points to 32 codes.
 #[inline(always)]
 unsafe fn lookup_bytes_256(table: &[i8; STEPS], codes: *const Code) -> V256<i8> {
     let half = |from: *const i8| _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
@@ -421,6 +527,10 @@ unsafe fn lookup_bytes_256(table: &[i8; STEPS], codes: *const Code) -> V256<i8> 
     V256(_mm256_blendv_epi8(low, high, _mm256_slli_epi16::<3>(codes)), PhantomData)
 }
 
+/// Does [`Lanes::lookup`] for 64 lanes of 8 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW. `codes` points to 64 codes.
 #[inline(always)]
 unsafe fn lookup_bytes_512(table: &[i8; STEPS], codes: *const Code) -> V512<i8> {
     let quarter = |from: *const i8| _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
@@ -431,33 +541,59 @@ unsafe fn lookup_bytes_512(table: &[i8; STEPS], codes: *const Code) -> V512<i8> 
     V512(_mm512_mask_shuffle_epi8(low, is_high, high, codes), PhantomData)
 }
 
+/// Does [`Lanes::lookup`] for 8 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has SSE2. `codes` points to 8 codes.
 #[inline(always)]
 unsafe fn lookup_words_128(table: &[i16; STEPS], codes: *const Code) -> V128<i16> {
     V128::load(lookup_each::<i16, 8>(table, codes).as_ptr())
 }
 
+/// Does [`Lanes::lookup`] for 16 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has AVX2. `codes` points to 16 codes.
 #[inline(always)]
 unsafe fn lookup_words_256(table: &[i16; STEPS], codes: *const Code) -> V256<i16> {
     V256::load(lookup_each::<i16, 16>(table, codes).as_ptr())
 }
 
+/// Does [`Lanes::lookup`] for 32 lanes of 16 bits.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW. `codes` points to 32 codes.
 #[inline(always)]
 unsafe fn lookup_words_512(table: &[i16; STEPS], codes: *const Code) -> V512<i16> {
     let codes = _mm512_cvtepu8_epi16(_mm256_loadu_si256(codes.cast()));
     V512(_mm512_permutexvar_epi16(codes, _mm512_loadu_si512(table.as_ptr().cast())), PhantomData)
 }
 
+/// Does [`Lanes::lookup`] for 4 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has SSE2. `codes` points to 4 codes.
 #[inline(always)]
 unsafe fn lookup_doubles_128(table: &[i32; STEPS], codes: *const Code) -> V128<i32> {
     V128::load(lookup_each::<i32, 4>(table, codes).as_ptr())
 }
 
+/// Does [`Lanes::lookup`] for 8 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX2. `codes` points to 8 codes.
 #[inline(always)]
 unsafe fn lookup_doubles_256(table: &[i32; STEPS], codes: *const Code) -> V256<i32> {
     let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.cast()));
+    // A gather reads wherever an index points to.
+    let codes = _mm256_and_si256(codes, _mm256_set1_epi32(STEPS as i32 - 1));
     V256(_mm256_i32gather_epi32::<4>(table.as_ptr(), codes), PhantomData)
 }
 
+/// Does [`Lanes::lookup`] for 16 lanes of 32 bits.
+///
+/// # Safety
+/// The processor has AVX-512F. `codes` points to 16 codes.
 #[inline(always)]
 unsafe fn lookup_doubles_512(table: &[i32; STEPS], codes: *const Code) -> V512<i32> {
     let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.cast()));

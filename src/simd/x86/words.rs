@@ -125,11 +125,19 @@ words!(
     shift_down_256
 );
 
+/// Does [`Words::shift_down`] in 128 bits.
+///
+/// # Safety
+/// The processor has SSSE3.
 #[inline(always)]
 unsafe fn shift_down_128(words: __m128i, above: __m128i) -> __m128i {
     _mm_alignr_epi8::<8>(above, words)
 }
 
+/// Does [`Words::shift_down`] in 256 bits.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn shift_down_256(words: __m256i, above: __m256i) -> __m256i {
     // The lowest word is replaced before all words move down in a circle.
@@ -210,11 +218,19 @@ macro_rules! words_512 {
 words_512!(V512, shift_in_by_two);
 words_512!(V512Vbmi2, shift_in_at_once);
 
+/// Does [`Words::shift_in`] by two shifts.
+///
+/// # Safety
+/// The processor has AVX-512F.
 #[inline(always)]
 unsafe fn shift_in_by_two(words: __m512i, below: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_add_epi64(words, words), _mm512_srli_epi64::<63>(below))
 }
 
+/// Does [`Words::shift_in`] by one shift of two words.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512VBMI2.
 #[inline(always)]
 unsafe fn shift_in_at_once(words: __m512i, below: __m512i) -> __m512i {
     _mm512_shldi_epi64::<1>(words, below)

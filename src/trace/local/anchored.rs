@@ -164,6 +164,7 @@ struct Sweep<'a, E> {
 
 impl<E: LaneElement> Kernel for Sweep<'_, E> {
     type Output = Swept;
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Swept {
@@ -178,6 +179,11 @@ impl<E: LaneElement> Kernel for Sweep<'_, E> {
     }
 }
 
+/// Computes strip after strip, and stores all values and where alignments start.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `task.values.arrays` is 3 if `AFFINE`, else 1. Codes
+/// of both sequences are less than the number of rows of the table in `task.form`.
 #[inline(always)]
 unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swept {
     let Sweep { at, gains, form, values, most } = task;
@@ -326,7 +332,11 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
     Swept::Done
 }
 
-/// Ends above the first `starts` rows of a strip, of which lanes have the values `start`, as the step's cells come after them.
+/// Returns the values of ends above the first `starts` rows of a strip, from which the cells of
+/// `step` follow. `start` has the lanes' values.
+///
+/// # Safety
+/// The processor has the instructions of `W`.
 #[inline(always)]
 unsafe fn starting<W: Lanes>(
     start: &[W::Elem; MAX_LANES],

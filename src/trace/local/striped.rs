@@ -94,6 +94,7 @@ struct Striped<'a, E> {
 
 impl<E: LaneElement> Kernel for Striped<'_, E> {
     type Output = Found;
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Found {
@@ -102,6 +103,11 @@ impl<E: LaneElement> Kernel for Striped<'_, E> {
     }
 }
 
+/// Finds the first cell with the greatest score, row by row.
+///
+/// # Safety
+/// The processor has the instructions of `W`. Codes of `task.target` are less than
+/// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
     let Striped { query, target, form, enough, stripes } = task;
@@ -159,7 +165,12 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
     Found::End(best)
 }
 
-/// A row of H below `above`, and what of I the next one takes; gives the greatest values of each lane.
+/// Computes a row of H below `above`, and the values of I that the next row takes. Returns the
+/// greatest value of each lane.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `scores`, `above`, `h` and `insertion` have the same
+/// length, a multiple of [`Lanes::COUNT`] above 0.
 #[inline(always)]
 unsafe fn row<W: Lanes>(
     form: &LocalScoring<W::Elem>,
@@ -211,8 +222,11 @@ unsafe fn row<W: Lanes>(
 /// Runs that gaps are carried through all lanes at once, before it is done lane by lane.
 const RUNS_AT_ONCE: usize = 4;
 
-/// Gaps at the first column of each run, of those that come out of the run before it: with those that have come through it,
-/// a run of so many columns, from runs before that.
+/// Returns the gaps at the first column of each run, given those that leave the run before it. Adds
+/// those that come through it, a run of `columns` columns, from earlier runs.
+///
+/// # Safety
+/// The processor has the instructions of `W`.
 #[inline(always)]
 unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, columns: usize) -> W {
     let through = form.next().number().saturating_mul(columns as i64);

@@ -245,7 +245,7 @@ fn scores_alone_are_the_same() {
         let scoring = scoring(rng);
         let job = any_job(rng, &query, &target, &scoring);
         let aligned = oracle::best(&query, &target, &scoring, job.strand, (job.top, job.min_score));
-        let scores = run(&LongAlignment { want: LongWant::Score, ..job }, vec![cpu(Level::Portable)]).unwrap().hits;
+        let scores = run(&LongAlignment { want: LongWant::Score, ..job }, vec![cpu(Level::PORTABLE)]).unwrap().hits;
         let brief = |hits: &[pairwave::jobs::LongHit]| {
             hits.iter().map(|hit| (hit.strand, hit.score, hit.query_end, hit.target_end)).collect::<Vec<_>>()
         };

@@ -93,7 +93,11 @@ impl<const WHAT: u8> Kernel for Compute<'_, '_, WHAT> {
     }
 }
 
-/// The body for this scheme.
+/// Computes the strip with the body for its scheme.
+///
+/// # Safety
+/// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
+/// each code of `strip.rows`.
 #[inline(always)]
 unsafe fn choose<W: Doubles, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
     // SAFETY: the caller's.
@@ -118,6 +122,11 @@ struct Spilled<const R: usize> {
     diagonal: [i32; MAX_DOUBLES],
 }
 
+/// Computes the strip. Returns its greatest value, if H is cut off at 0.
+///
+/// # Safety
+/// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
+/// each code of `strip.rows`.
 #[inline(always)]
 unsafe fn body<W: Doubles, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
     strip: &mut Strip<'_>,

@@ -96,6 +96,7 @@ impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
 
 impl<E: LaneElement> Kernel for Retrace<'_, '_, E> {
     type Output = ();
+    const ARRAYS: bool = E::ARRAYS;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -111,6 +112,12 @@ impl<E: LaneElement> Kernel for Retrace<'_, '_, E> {
     }
 }
 
+/// Walks back through the pairs of the walks, part by part, until they are done or lost.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `TWO` is set only if the form of `task.group` has two
+/// steps. Codes of the query are less than `form.size()`, codes of the targets less than [`STEPS`].
+/// `j` of a walk is at most the length of the query.
 #[inline(always)]
 unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, '_, W::Elem>) {
     let Retrace { group, buffers, walks } = task;
@@ -225,8 +232,14 @@ impl<W: Lanes> Part<'_, W> {
         }
     }
 
-    /// Computes the directions. Gives the value of the cell of the last column and the row of the walk, that of the row above
-    /// before the first column being 0.
+    /// Computes the directions. Returns the value of the cell of the last column and the row of the
+    /// walk, that of the row above before the first column being 0.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. `dh` and `f` have [`MAX_LANES`] elements before
+    /// the columns, one for each column, and [`MAX_LANES`] behind them. With `TWO` the form has two
+    /// steps; without it `skew` is made of the query, whose codes are less than `form.size()`.
+    /// Codes of the rows are less than [`STEPS`]. The columns are within the query.
     #[inline(always)]
     unsafe fn compute<const AFFINE: bool, const TWO: bool>(
         &self,
