@@ -101,7 +101,7 @@ impl Prices {
 
     /// The kernel of least cost.
     pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
-        let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
+        let possible = chosen(situation);
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
         let mut choices: Vec<Choice> =
             choices.filter_map(|(kernel, aligned)| self.possible(situation, kernel, aligned)).collect();
@@ -116,7 +116,7 @@ impl Prices {
 
     /// The kernel that traces a batch back for least, and the seconds that it takes; `None` if none can.
     pub(super) fn choose_aligned(&self, situation: &Situation<'_>) -> Option<(Choice, f64)> {
-        let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
+        let possible = chosen(situation);
         let choices = possible.filter_map(|kernel| self.possible(situation, kernel, true));
         let priced = choices.map(|choice| (choice, self.seconds(situation.batch, &choice)));
         priced.min_by(|(_, one), (_, other)| one.total_cmp(other))
@@ -175,6 +175,11 @@ impl Prices {
         let share = open as f64 / pairs.max(1) as f64;
         self.open_share += OPEN_SHARE_MEMORY * (share - self.open_share);
     }
+}
+
+/// Lists the kernels that are chosen unasked and run on the device.
+fn chosen(situation: &Situation<'_>) -> impl Iterator<Item = &'static Kernel> {
+    offered(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
 }
 
 /// Position among the kernels for pairs.

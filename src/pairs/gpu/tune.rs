@@ -277,9 +277,9 @@ fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &A
     Ok(speeds)
 }
 
-/// Whether a kernel's speed is measured: not that of halves where they are not used unasked.
+/// Returns whether a kernel's speed is measured: not where it is not used unasked.
 fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
-    kernel.kind != Kind::Slice(Numbers::Halves) || engine.config().halves
+    kernel.is_chosen() && (kernel.kind != Kind::Slice(Numbers::Halves) || engine.config().halves)
 }
 
 /// The speed of the kernel in use: from one pair, whose time is that of its chain, then from as many as last long enough.
