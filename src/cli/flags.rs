@@ -144,7 +144,7 @@ mod tests {
     fn read(folder: &Path, said: &mut Vec<(String, Said)>) {
         for entry in std::fs::read_dir(folder).expect("the folder is there") {
             let path = entry.expect("it can be read").path();
-            // The folder and the file beside it.
+            // The folder and the file next to it.
             if path.with_extension("").ends_with("src/cli") {
                 continue;
             }
