@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, OnceLock};
 
 use pairwave::Error;
 use pairwave::engine::{Capacity, Engine, Ticket};
-use pairwave::gpu::adapter::{Device, FoundAdapter, memory_budget};
+use pairwave::gpu::adapter::{Device, memory_budget};
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
@@ -42,14 +42,6 @@ fn assert_same(results: &[PairResult]) {
         panic!("{}-{} where {}-{} was expected", ours.query, ours.target, theirs.query, theirs.target);
     }
     assert_eq!(results.len(), expected().len());
-}
-
-/// The first adapter, the same for all, under a name of its own.
-fn adapter_called(label: &str) -> FoundAdapter {
-    static FOUND: OnceLock<FoundAdapter> = OnceLock::new();
-    let mut found = FOUND.get_or_init(adapter).clone();
-    found.description.label = label.into();
-    found
 }
 
 fn gpu_called(label: &str) -> GpuEngine {

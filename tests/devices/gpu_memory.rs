@@ -305,8 +305,7 @@ fn a_job_is_right_though_memory_is_short() {
     let job = AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
     let (expected, _) = run(&job, Box::new(cpu()));
     for (count, engines) in [(1, 1), (u64::MAX, 2)] {
-        let mut found = adapter();
-        found.description.label = format!("short of {count}");
+        let found = adapter_called(&format!("short of {count}"));
         let gpu = pairs::gpu::GpuEngine::open(&found, Config::default()).expect("the adapter opens");
         gpu.gpu().feign_shortage("", 4, count);
         let (results, summary) = run(&job, Box::new(gpu));

@@ -126,9 +126,7 @@ fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
     let job = jobs().remove(3);
     // The warnings of all tests of the process are recorded, so the adapter needs a name that no other test uses.
     let name = "destroyed beside the cpu";
-    let mut found = adapter();
-    found.description.label = name.into();
-    let gpu = GpuEngine::open(&found, Config::default()).expect("the adapter opens");
+    let gpu = GpuEngine::open(&adapter_called(name), Config::default()).expect("the adapter opens");
     let (results, summary) = run(&job, mixed(gpu, 2, Some(0)));
     assert_eq!(results.len() as u64, summary.pairs);
     let rows: Vec<(&str, bool)> =

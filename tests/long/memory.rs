@@ -11,16 +11,14 @@ use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::long::{BestSoFar, LongEngine, Region, Sweep};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
-use support::adapter;
+use support::adapter_called;
 use support::long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
 use support::long_cases::{METHODS, codes, relative};
 use support::random::rng;
 
 /// An engine whose messages have this name.
 fn open(name: &str) -> GpuLong {
-    let mut found = adapter();
-    found.description.label = name.into();
-    GpuLong::open(&found).expect("the adapter opens")
+    GpuLong::open(&adapter_called(name)).expect("the adapter opens")
 }
 
 fn local_case(seed: u64, rows: usize) -> LongCase {

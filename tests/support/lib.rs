@@ -27,8 +27,9 @@ use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 
-pub use adapter::adapter;
 #[allow(unused_imports)] // as above
+pub use adapter::{adapter, adapter_called};
+#[allow(unused_imports)]
 pub use jobs::{LongResult, run_long, run_on, two_threads};
 #[allow(unused_imports)]
 pub use random::{Rng, rng};
