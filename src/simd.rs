@@ -43,7 +43,7 @@ pub(crate) const BLOCK: usize = 16;
 pub(crate) unsafe trait Lanes: Copy {
     /// A lane.
     type Elem: Element;
-    /// How many there are; at most [`MAX_LANES`].
+    /// Number of lanes, at most [`MAX_LANES`].
     const COUNT: usize;
     /// Sets all lanes to `value`.
     ///
@@ -81,7 +81,7 @@ pub(crate) unsafe trait Lanes: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn max_unsigned(self, other: Self) -> Self;
-    /// Returns whether any lane is greater than that of `other`, with signs.
+    /// Returns whether any lane is greater than the same lane of `other`, with signs.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
@@ -207,7 +207,7 @@ pub(crate) unsafe trait Eight: Lanes<Elem = i32> {
 /// An implementation has at most [`MAX_WORDS`] lanes. Its methods access no more memory through a
 /// pointer than they ask of the caller, and the pointer may have any alignment.
 pub(crate) unsafe trait Words: Copy {
-    /// How many lanes there are; at most [`MAX_WORDS`].
+    /// Number of lanes, at most [`MAX_WORDS`].
     const COUNT: usize;
     /// Sets all lanes to `word`.
     ///

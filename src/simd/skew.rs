@@ -92,8 +92,8 @@ impl<'a, W: Lanes> Skew<'a, W> {
         }
     }
 
-    /// Returns the scores of step `t`, lane by lane. Steps come in order, up to columns + COUNT -
-    /// 2.
+    /// Returns the scores of step `t`, lane by lane. Steps come in order, up to step
+    /// columns + COUNT - 2.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `t` is at most columns + [`Lanes::COUNT`] - 1.

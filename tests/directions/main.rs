@@ -58,7 +58,8 @@ fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     all.into_iter().flatten().collect()
 }
 
-/// Linear and affine gaps, DNA and proteins, and end gaps of every kind, each once. They differ in what a cell stores.
+/// Linear and affine gaps, DNA and proteins, and end gaps of every kind, each once. A cell stores 2 bits under linear gaps
+/// and 4 under affine gaps.
 fn four_scorings() -> [Scoring; 4] {
     let affine = Gaps::from_blast(10, 1);
     [

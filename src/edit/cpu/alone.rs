@@ -250,7 +250,7 @@ impl Strip<'_> {
     /// Computes a strip of K vectors. With `last_row`, follows the last row, which is in the strip.
     ///
     /// # Safety
-    /// The conditions are those of [`Strip::compute_block`].
+    /// The conditions of [`Strip::compute_block`] hold.
     #[inline(always)]
     unsafe fn compute<V: Words, M: Matcher, const K: usize>(
         &self,

@@ -144,7 +144,7 @@ impl<W: Lanes> StripOf<'_, W> {
     /// Does [`StripOf::compute`], but leaves no dh and f of the last row if the strip is the last.
     ///
     /// # Safety
-    /// The conditions are those of [`StripOf::compute`].
+    /// The conditions of [`StripOf::compute`] hold.
     #[inline(always)]
     pub(super) unsafe fn compute_last<const AFFINE: bool>(
         self,

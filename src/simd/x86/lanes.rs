@@ -77,7 +77,7 @@ macro_rules! lanes {
 }
 
 impl V128<()> {
-    /// Returns whether any bit of `a` differs from that of `b`.
+    /// Returns whether `a` and `b` differ in any bit.
     ///
     /// # Safety
     /// The processor has SSE2.
@@ -88,7 +88,7 @@ impl V128<()> {
 }
 
 impl V256<()> {
-    /// Returns whether any bit of `a` differs from that of `b`.
+    /// Returns whether `a` and `b` differ in any bit.
     ///
     /// # Safety
     /// The processor has AVX2.
@@ -99,7 +99,7 @@ impl V256<()> {
 }
 
 impl V512<()> {
-    /// Returns whether any bit of `a` differs from that of `b`.
+    /// Returns whether `a` and `b` differ in any bit.
     ///
     /// # Safety
     /// The processor has AVX-512F.
