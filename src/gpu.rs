@@ -9,6 +9,7 @@ pub mod device;
 pub mod engine;
 pub mod kernels;
 pub mod kit;
+pub mod launch;
 pub mod memory;
 pub(crate) mod pipeline;
 pub(crate) mod readback;

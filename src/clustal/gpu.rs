@@ -1,11 +1,10 @@
 //! ClustalW's pairwise stage on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of it. Sequences stay on the device.
 
-mod slot;
+mod dispatch;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use self::slot::{ClustalSlot, SlotWork};
+use self::dispatch::ClustalWork;
 use super::kernels::program::{Pass, Variant};
 use super::kernels::tasks::Tasks;
 use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
@@ -17,6 +16,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
 use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
+use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
 
@@ -120,7 +120,7 @@ impl ClustalHost {
         let Some(launch) = launches.find(|launch| launch.variant.pass == Pass::ForwardReverseThread) else {
             return Pass::ForwardReverse;
         };
-        let groups = slot::groups(launch, tasks.longest, self.scratch_budget(memory), MOST_GROUPS);
+        let groups = dispatch::groups(launch, tasks.longest, self.scratch_budget(memory), MOST_GROUPS);
         let lanes = groups * u64::from(launch.variant.workgroup);
         let share = if lanes < tasks.pairs.len() as u64 { lanes as f64 / self.fill as f64 } else { 1.0 };
         let [rows, columns] = tasks.longest.map(f64::from);
@@ -161,7 +161,7 @@ has_kit!(ClustalHost, Variant, ClustalShape);
 impl GpuKind for Clustal {
     type Choice = Chosen;
     type Host = ClustalHost;
-    type Slot = ClustalSlot;
+    type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
@@ -171,16 +171,8 @@ impl GpuKind for Clustal {
         host.fill
     }
 
-    fn slot(gpu: &Gpu) -> ClustalSlot {
-        ClustalSlot::new(gpu)
-    }
-
     fn resident_bytes(memory: u64) -> u64 {
         memory / 4
-    }
-
-    fn release_slot(slot: &mut ClustalSlot) {
-        slot.release();
     }
 
     fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
@@ -196,7 +188,7 @@ impl GpuKind for Clustal {
         let last = host.last_pass(site.kernel, &tasks, batch.cells(), site.memory);
         tasks.launches.retain(|launch| !launch.variant.pass.is_last() || launch.variant.pass == last);
         if let Some(iterations) = host.kit.loop_budget {
-            slot::narrow(&mut tasks, iterations);
+            dispatch::narrow(&mut tasks, iterations);
         }
         let table = host.kit.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
         Ok(Chosen { sequences: resident, table, tasks, is_partial })
@@ -205,13 +197,13 @@ impl GpuKind for Clustal {
     fn record(
         host: &mut ClustalHost,
         site: &mut Site<'_>,
-        slot: &mut ClustalSlot,
+        buffers: &mut Buffers,
         _batch: &Arc<ClustalBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
         let variants: Vec<Variant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
         let programs = host.kit.get_all(&variants)?;
-        let work = SlotWork {
+        let work = ClustalWork {
             symbols: &chosen.sequences.buffer,
             table: &chosen.table,
             tasks: &chosen.tasks,
@@ -220,21 +212,22 @@ impl GpuKind for Clustal {
             most_groups: MOST_GROUPS,
             loop_budget: host.kit.loop_budget,
         };
-        slot.start(&host.kit.gpu, &work)
+        dispatch::record(&host.kit.gpu, buffers, &work)
     }
 
-    fn finish(
-        host: &mut ClustalHost,
-        slot: &mut ClustalSlot,
+    fn decode(
+        _host: &mut ClustalHost,
+        _buffers: &mut Buffers,
         batch: &Arc<ClustalBatch>,
         chosen: &Chosen,
-        limit: Duration,
+        results: Results,
     ) -> Result<ClustalReport> {
-        let report = slot.finish(&host.kit.gpu, &chosen.tasks, limit)?;
-        match chosen.is_partial {
-            true => Ok(ClustalReport { kernel_time: report.kernel_time, ..Self::nothing_of(batch) }),
-            false => Ok(report),
+        let kernel_time = results.kernel_time;
+        if chosen.is_partial {
+            return Ok(ClustalReport { kernel_time, ..Self::nothing_of(batch) });
         }
+        let identities = dispatch::identities(&results.words, &chosen.tasks);
+        Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time })
     }
 
     /// A batch of few pairs takes little less than one of many: it tells what a usual one should do.

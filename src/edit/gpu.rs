@@ -12,7 +12,6 @@ mod slot;
 mod staging;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -34,6 +33,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
 use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::launch::Results;
 use crate::gpu::memory::Shares;
 use crate::gpu::resident::Residents;
 use crate::score::Found;
@@ -162,10 +162,6 @@ impl GpuKind for Edit {
         Ok(host.pool()?.install(cells))
     }
 
-    fn slot(gpu: &Gpu) -> EditSlot {
-        EditSlot::new(gpu)
-    }
-
     /// A batch may have a quarter each for texts and profiles.
     fn resident_bytes(memory: u64) -> u64 {
         memory / 2
@@ -173,10 +169,6 @@ impl GpuKind for Edit {
 
     fn release_scratch(host: &mut EditHost) {
         host.found = Shelf::default();
-    }
-
-    fn release_slot(slot: &mut EditSlot) {
-        slot.release();
     }
 
     fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
@@ -236,18 +228,18 @@ impl GpuKind for Edit {
             pool: &pool,
             columns: host.kit.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.kit.shape.dispatch_columns),
         };
-        slot.start(&host.kit.gpu, batch, &mut work)
+        slot.record(&host.kit.gpu, batch, &mut work)
     }
 
-    fn finish(
+    fn decode(
         host: &mut EditHost,
         slot: &mut EditSlot,
         _batch: &Arc<EditBatch>,
         chosen: &Chosen,
-        limit: Duration,
+        results: Results,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let (mut report, kept) = slot.finish(&host.kit.gpu, (&pool, &host.found), limit)?;
+        let (mut report, kept) = slot.decode(&host.kit.gpu, (&pool, &host.found), results)?;
         if let Some(kept) = kept {
             host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }

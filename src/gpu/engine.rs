@@ -8,13 +8,13 @@ mod stages;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use self::stages::{Finished, FollowUp};
 use self::stages::{Flight, Stage};
 use super::BATCH_SECONDS;
 use super::device::Gpu;
 use super::kernels::Kernel;
+use super::launch::{Results, Slot};
 use super::memory::Shares;
 use super::resident::Residents;
 use super::shortage;
@@ -36,7 +36,7 @@ pub trait GpuKind: Work {
     /// What it has on a device beside batches in flight: pipelines, sizes of kernels, scratch memory, measured speeds.
     type Host: Send;
     /// Buffers of a batch in flight.
-    type Slot: Send;
+    type Slot: Slot;
 
     /// Seconds of work that the first batch should be.
     const FIRST_SECONDS: f64;
@@ -58,9 +58,6 @@ pub trait GpuKind: Work {
         Ok(batch.cells())
     }
 
-    /// A slot without buffers.
-    fn slot(gpu: &Gpu) -> Self::Slot;
-
     /// Bytes of what lies on the device from batch to batch, of all that the engine may take.
     fn resident_bytes(memory: u64) -> u64;
 
@@ -74,9 +71,6 @@ pub trait GpuKind: Work {
 
     /// Frees the scratch memory of all batches together.
     fn release_scratch(_host: &mut Self::Host) {}
-
-    /// Frees the buffers of a slot that has no batch.
-    fn release_slot(slot: &mut Self::Slot);
 
     /// The kernel for a batch: that which the user named, or the one that is expected to be fastest.
     ///
@@ -98,13 +92,13 @@ pub trait GpuKind: Work {
         choice: &mut Self::Choice,
     ) -> Result<()>;
 
-    /// Waits for a batch, at most as long as `limit`, and decodes its results.
-    fn finish(
+    /// Decodes the results of a batch.
+    fn decode(
         host: &mut Self::Host,
         slot: &mut Self::Slot,
         batch: &Arc<Batch<Self>>,
         choice: &Self::Choice,
-        limit: Duration,
+        results: Results,
     ) -> Result<Self::Report>;
 
     /// A second batch for the slot of a finished one, of what that left to do, and its kernel; `None` where that does not pay.
@@ -196,7 +190,7 @@ impl<K: GpuKind> GpuEngine<K> {
     /// expected.
     pub(crate) fn new(gpu: Gpu, host: K::Host, memory: u64, speed: f64) -> Self {
         let engine = GpuEngine {
-            slots: (0..SLOTS).map(|_| K::slot(&gpu)).collect(),
+            slots: (0..SLOTS).map(|_| K::Slot::new(&gpu)).collect(),
             free_slots: (0..SLOTS).rev().collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
@@ -278,7 +272,7 @@ impl<K: GpuKind> GpuEngine<K> {
         started.map_err(|error| {
             // What takes memory beside sequences grows with the pairs.
             self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
-            K::release_slot(&mut self.slots[slot]);
+            self.slots[slot].release();
             self.gpu.unsuited(format!("its memory does not hold the batch: {error}"))
         })
     }
@@ -341,7 +335,7 @@ impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
         let computed: Vec<usize> = self.in_flight.values().filter(is_computed).map(|flight| flight.slot).collect();
         for (place, slot) in self.slots.iter_mut().enumerate() {
             if !computed.contains(&place) {
-                K::release_slot(slot);
+                slot.release();
             }
         }
         tracing::debug!(bytes, "sequences freed");

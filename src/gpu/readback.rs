@@ -26,33 +26,13 @@ impl Readback {
         Readback { staging: staging.clone(), bytes, submission, mapped }
     }
 
-    /// Waits without spinning, at most as long as `limit`, and copies the words out. The buffer can be used again.
-    pub(crate) fn words(self, gpu: &Gpu, limit: Duration) -> Result<Vec<u32>> {
-        Ok(std::mem::take(&mut self.read(gpu, limit, false)?.copy))
-    }
-
-    /// As [`Self::words`], in memory that is there already: the kernel gives it once, not for every batch. Only as many words as
-    /// `needed` says when it sees all of them.
-    pub(crate) fn words_into(
-        self,
-        gpu: &Gpu,
-        limit: Duration,
-        words: &mut Vec<u32>,
-        needed: impl FnOnce(&[u32]) -> usize,
-    ) -> Result<()> {
-        let mapped = self.read(gpu, limit, true)?;
-        words.clear();
-        words.extend_from_slice(&mapped[..needed(&mapped).min(mapped.len())]);
-        Ok(())
-    }
-
-    /// As [`Self::words`], but `in_place` leaves the words in the mapped buffer.
-    pub(crate) fn read(self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Words> {
+    /// Waits without spinning, at most as long as `limit`. The words stay in the mapped buffer.
+    pub(crate) fn read(self, gpu: &Gpu, limit: Duration) -> Result<Words> {
         // From here on the buffer is unmapped whatever happens.
-        let mut words = Words { view: None, copy: Vec::new(), staging: self.staging.clone() };
+        let mut words = Words { view: None, copy: Vec::new(), count: 0, staging: self.staging.clone() };
         let view = self.view(gpu, limit)?;
-        // The host may read device-visible memory slowly word by word; one copy reads it in order.
-        if in_place && bytemuck::try_cast_slice::<u8, u32>(&view).is_ok() {
+        words.count = view.len() / 4;
+        if bytemuck::try_cast_slice::<u8, u32>(&view).is_ok() {
             words.view = Some(view);
         } else {
             words.copy = bytemuck::pod_collect_to_vec(&view[..]);
@@ -83,12 +63,27 @@ impl Readback {
     }
 }
 
-/// Words that a device wrote. The buffer that they came in can be used again once this is dropped.
+/// Words that a device wrote. The buffer that holds them can be used again after this is dropped. The host may read
+/// it slowly word by word: a caller that reads them more than once, or out of order, copies them first.
 pub(crate) struct Words {
     /// The mapped buffer, if it is read in place.
     view: Option<wgpu::BufferView>,
     copy: Vec<u32>,
+    /// Number of words.
+    count: usize,
     staging: wgpu::Buffer,
+}
+
+impl Words {
+    /// Drops all words after the first `count`.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.count = self.count.min(count);
+    }
+
+    /// Copies the words out and unmaps the buffer.
+    pub(crate) fn into_vec(self) -> Vec<u32> {
+        self.to_vec()
+    }
 }
 
 impl Deref for Words {
@@ -97,8 +92,8 @@ impl Deref for Words {
     fn deref(&self) -> &[u32] {
         match &self.view {
             // Checked when the view was taken.
-            Some(view) => bytemuck::cast_slice(view),
-            None => &self.copy,
+            Some(view) => &bytemuck::cast_slice(view)[..self.count],
+            None => &self.copy[..self.count],
         }
     }
 }

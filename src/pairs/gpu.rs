@@ -24,7 +24,7 @@ use self::programs::Shader;
 use self::resident::{Resident, ResidentStores};
 pub use self::shape::MatrixShape;
 use self::shape::{Arenas, Expected};
-use self::slot::Slot;
+use self::slot::SliceSlot;
 pub use self::survivors::Survivors;
 pub use self::tile::{COLUMNS as TILE_COLUMNS, LANES as TILE_LANES, TileShape};
 use self::tile::{ChosenTiles, TileSlot, Tiles};
@@ -38,6 +38,7 @@ use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, Finished, FollowUp, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
 use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::launch::{Results, Slot};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
@@ -117,18 +118,6 @@ impl Config {
     }
 }
 
-/// How batches and copies of results follow each other (Truong et al. 2014, section 5.4 and figure 10a).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Buffering {
-    /// One batch at a time; results are copied out of the mapped buffer before they are used.
-    Copied,
-    /// One batch at a time; results are used where the device wrote them.
-    InPlace,
-    /// Two batches: the device computes one while the host reads the other.
-    #[default]
-    Double,
-}
-
 /// A GPU that computes pairs of whole sequences.
 pub type GpuEngine = engine::GpuEngine<Pairs>;
 
@@ -155,8 +144,6 @@ pub struct PairsHost {
     prices: Prices,
     /// Cells per second assumed of `nw_slice` before anything was measured.
     assumed_speed: f64,
-    /// Results of `nw_slice` are used where the device wrote them.
-    in_place: bool,
     /// Who aligns the pairs that a filter leaves open.
     survivors: Survivors,
 }
@@ -202,7 +189,6 @@ impl GpuEngine {
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
-            in_place: false,
             survivors: Survivors::default(),
             kit,
         };
@@ -247,10 +233,10 @@ impl GpuEngine {
         self
     }
 
-    /// Changes how batches and copies follow each other.
-    pub fn with_buffering(mut self, buffering: Buffering) -> Self {
-        self.limit_batches(if buffering == Buffering::Double { 2 } else { 1 });
-        self.host.in_place = buffering == Buffering::InPlace;
+    /// Has at most so many batches in flight: with two, the device computes one while the host reads the other (Truong et al.
+    /// 2014, section 5.4 and figure 10a).
+    pub fn with_batches(mut self, batches: usize) -> Self {
+        self.limit_batches(batches);
         self
     }
 
@@ -306,19 +292,40 @@ impl PairsHost {
     }
 }
 
+/// Buffers of a batch of pairs: each kind of kernel has its own.
+pub struct PairsSlot {
+    slice: SliceSlot,
+    matrix: MatrixSlot,
+    tile: TileSlot,
+}
+
+impl Slot for PairsSlot {
+    fn new(gpu: &Gpu) -> Self {
+        PairsSlot { slice: SliceSlot::new(gpu), matrix: MatrixSlot::new(gpu), tile: TileSlot::new(gpu) }
+    }
+
+    fn release(&mut self) {
+        self.slice.release();
+        self.matrix.release();
+        self.tile.release();
+    }
+
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
+        let all = [&mut self.slice.buffers, &mut self.matrix.buffers, &mut self.tile.first.buffers];
+        let in_flight = all.into_iter().find(|buffers| buffers.is_in_flight());
+        in_flight.ok_or_else(|| gpu.error("no batch in flight"))?.collect(gpu, limit)
+    }
+}
+
 has_kit!(PairsHost, Shader, MatrixShape);
 
 impl GpuKind for Pairs {
     type Choice = Chosen;
     type Host = PairsHost;
-    type Slot = (Slot, MatrixSlot, TileSlot);
+    type Slot = PairsSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
-
-    fn slot(gpu: &Gpu) -> Self::Slot {
-        (Slot::new(gpu), MatrixSlot::new(gpu), TileSlot::new(gpu))
-    }
 
     /// Two batches may each have queries and targets of their own.
     fn resident_bytes(memory: u64) -> u64 {
@@ -340,12 +347,6 @@ impl GpuKind for Pairs {
     fn release_scratch(host: &mut PairsHost) {
         host.scratch = GrowingBuffer::default();
         host.arenas.release();
-    }
-
-    fn release_slot((slice, matrix, tile): &mut Self::Slot) {
-        slice.release();
-        matrix.release();
-        tile.release();
     }
 
     fn choose(host: &mut PairsHost, site: &mut Site<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
@@ -390,7 +391,7 @@ impl GpuKind for Pairs {
     fn record(
         host: &mut PairsHost,
         site: &mut Site<'_>,
-        (slice, matrix, tile): &mut Self::Slot,
+        PairsSlot { slice, matrix, tile }: &mut PairsSlot,
         batch: &Arc<Batch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
@@ -408,21 +409,21 @@ impl GpuKind for Pairs {
         Ok(())
     }
 
-    fn finish(
+    fn decode(
         host: &mut PairsHost,
-        (slice, matrix, tile): &mut Self::Slot,
+        PairsSlot { slice, matrix, tile }: &mut PairsSlot,
         batch: &Arc<Batch>,
         chosen: &Chosen,
-        limit: Duration,
+        results: Results,
     ) -> Result<Report> {
         let chosen = match chosen {
             Chosen::Global(chosen) => chosen,
-            Chosen::Local(chosen) => return host.finish_tiles(tile, batch, chosen, limit),
+            Chosen::Local(chosen) => return host.decode_tiles(tile, batch, chosen, results),
         };
         if chosen.choice.kernel.scan().is_none() {
-            return slice.finish(&host.kit.gpu, limit, host.in_place);
+            return slice.decode(&host.kit.gpu, results);
         }
-        let (report, taken) = matrix.finish(&host.kit.gpu, limit)?;
+        let (report, taken) = matrix.decode(&host.kit.gpu, results)?;
         if let Some(taken) = taken {
             // A little more than the last batch took: the next is of the same job.
             let words = &mut host.words_a_symbol[is_filtered(batch) as usize];

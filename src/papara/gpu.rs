@@ -1,12 +1,11 @@
 //! Reads against ancestral states on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Vectors stay on the
 //! device.
 
-mod slot;
+mod dispatch;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use self::slot::{BlockSlot, BlockWork};
+use self::dispatch::BlockWork;
 use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
 use super::vectors::Cells;
 use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport};
@@ -17,6 +16,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind};
 use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
+use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
 
@@ -145,7 +145,7 @@ has_kit!(PhyloHost, Variant, BlockShape);
 impl GpuKind for Phylo {
     type Choice = Chosen;
     type Host = PhyloHost;
-    type Slot = BlockSlot;
+    type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
@@ -155,16 +155,8 @@ impl GpuKind for Phylo {
         host.fill
     }
 
-    fn slot(gpu: &Gpu) -> BlockSlot {
-        BlockSlot::new(gpu)
-    }
-
     fn resident_bytes(memory: u64) -> u64 {
         memory / 2
-    }
-
-    fn release_slot(slot: &mut BlockSlot) {
-        slot.release();
     }
 
     fn choose(host: &mut PhyloHost, site: &mut Site<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
@@ -202,7 +194,7 @@ impl GpuKind for Phylo {
     fn record(
         host: &mut PhyloHost,
         site: &mut Site<'_>,
-        slot: &mut BlockSlot,
+        buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
@@ -218,17 +210,19 @@ impl GpuKind for Phylo {
             most_groups: MOST_GROUPS,
             loop_budget: host.kit.loop_budget,
         };
-        slot.start(&host.kit.gpu, batch, &work)
+        dispatch::record(&host.kit.gpu, buffers, batch, &work)
     }
 
-    fn finish(
-        host: &mut PhyloHost,
-        slot: &mut BlockSlot,
+    fn decode(
+        _host: &mut PhyloHost,
+        _buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
         _chosen: &Chosen,
-        limit: Duration,
+        results: Results,
     ) -> Result<PhyloReport> {
-        slot.finish(&host.kit.gpu, batch, limit)
+        let (eights, _) = results.words[..OCTET * batch.pairs() as usize].as_chunks::<OCTET>();
+        let scores = eights.iter().map(|eight| eight.map(|word| word as i32)).collect();
+        Ok(PhyloReport { scores, unfinished: Vec::new(), kernel_time: results.kernel_time })
     }
 
     fn learn(

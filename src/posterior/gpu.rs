@@ -1,14 +1,13 @@
 //! Probabilities of pairs on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Sequences stay on the device.
 
+mod dispatch;
 mod results;
-mod slot;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use self::slot::{PosteriorSlot, SlotWork};
+use self::dispatch::PosteriorWork;
 use super::kernels::program::Variant;
 use super::kernels::tasks::{Room, Tasks, table};
 use super::sparse::Sparse;
@@ -19,6 +18,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kind, Sweep};
 use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::gpu::resident::Residents;
 
@@ -148,7 +148,7 @@ has_kit!(PosteriorHost, Variant, PosteriorShape);
 impl GpuKind for Posterior {
     type Choice = Chosen;
     type Host = PosteriorHost;
-    type Slot = PosteriorSlot;
+    type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
@@ -161,16 +161,8 @@ impl GpuKind for Posterior {
         host.fill
     }
 
-    fn slot(gpu: &Gpu) -> PosteriorSlot {
-        PosteriorSlot::new(gpu)
-    }
-
     fn resident_bytes(memory: u64) -> u64 {
         memory / 16
-    }
-
-    fn release_slot(slot: &mut PosteriorSlot) {
-        slot.release();
     }
 
     fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
@@ -191,7 +183,7 @@ impl GpuKind for Posterior {
     fn record(
         host: &mut PosteriorHost,
         site: &mut Site<'_>,
-        slot: &mut PosteriorSlot,
+        buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
@@ -203,7 +195,7 @@ impl GpuKind for Posterior {
             let variant = Variant::new(sweep, alphabet, workgroup, lanes);
             programs.push((variant, host.kit.get(variant)?));
         }
-        let work = SlotWork {
+        let work = PosteriorWork {
             symbols: &chosen.resident.sequences,
             table: &chosen.resident.weights,
             model: &batch.band.model,
@@ -214,17 +206,17 @@ impl GpuKind for Posterior {
             binding: host.kit.binding,
             kept_bytes: host.kept_bytes(site.memory),
         };
-        slot.start(&host.kit.gpu, &work)
+        dispatch::record(&host.kit.gpu, buffers, &work)
     }
 
-    fn finish(
+    fn decode(
         host: &mut PosteriorHost,
-        slot: &mut PosteriorSlot,
+        _buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
         chosen: &Chosen,
-        limit: Duration,
+        results: Results,
     ) -> Result<PosteriorReport> {
-        let (words, kernel_time) = slot.finish(&host.kit.gpu, limit)?;
+        let Results { words, kernel_time, .. } = results;
         let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
         if chosen.is_partial {
             return Ok(PosteriorReport { kernel_time, ..Self::nothing_of(batch) });

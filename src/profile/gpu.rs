@@ -1,22 +1,20 @@
 //! Profiles against profiles on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of it. The device divides the matrix into
 //! rectangles of few rows; whoever takes a report finishes these.
 
-mod slot;
-
 use std::sync::Arc;
-use std::time::Duration;
 
-use self::slot::{ProfileSlot, Programs};
 use super::divided::Divided;
+use super::kernels::layout::Node;
 use super::kernels::program::{MOST_LETTERS, Variant};
 pub use super::kernels::tasks::Shape;
-use super::kernels::tasks::{LEAST_ROWS, Tasks};
+use super::kernels::tasks::{LEAST_ROWS, Launch, Tasks};
 use super::work::{Merged, Profile, ProfileBatch, ProfileReport};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::launch::{Buffers, Results};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
@@ -51,7 +49,7 @@ has_kit!(ProfileHost, Variant, Shape);
 impl GpuKind for Profile {
     type Choice = Tasks;
     type Host = ProfileHost;
-    type Slot = ProfileSlot;
+    type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
@@ -61,16 +59,8 @@ impl GpuKind for Profile {
         host.fill
     }
 
-    fn slot(gpu: &Gpu) -> ProfileSlot {
-        ProfileSlot::new(gpu)
-    }
-
     fn resident_bytes(_memory: u64) -> u64 {
         0
-    }
-
-    fn release_slot(slot: &mut ProfileSlot) {
-        slot.release();
     }
 
     fn choose(host: &mut ProfileHost, site: &mut Site<'_>, batch: &Arc<ProfileBatch>) -> Result<Tasks> {
@@ -90,25 +80,42 @@ impl GpuKind for Profile {
     fn record(
         host: &mut ProfileHost,
         _site: &mut Site<'_>,
-        slot: &mut ProfileSlot,
+        buffers: &mut Buffers,
         _batch: &Arc<ProfileBatch>,
         tasks: &mut Tasks,
     ) -> Result<()> {
         let Shape { workgroup, columns, cross, .. } = host.kit.shape;
         let tile = Variant::Tile { workgroup, columns, letters: tasks.letters.max(4) };
-        let programs =
-            Programs { tile: host.kit.get(tile)?, cross: host.kit.get(Variant::Cross { workgroup: cross })? };
-        slot.start(&host.kit.gpu, tasks, &programs)
+        let (tile, cross) = (host.kit.get(tile)?, host.kit.get(Variant::Cross { workgroup: cross })?);
+        let mut recording = buffers.record(&host.kit.gpu);
+        recording.upload("problems", &tasks.problems)?;
+        recording.upload("data", &tasks.data)?;
+        recording.upload("nodes", &tasks.nodes)?;
+        let [rows, columns, corners] = tasks.borders;
+        recording.reserve("rows", 8 * rows)?;
+        recording.reserve("columns", 8 * columns)?;
+        recording.reserve("corners", 4 * corners)?;
+        for (launch, params, groups) in &tasks.launches {
+            let program = match launch {
+                Launch::Tiles => &tile,
+                Launch::Crossings => &cross,
+            };
+            recording.dispatch(program, params, *groups);
+        }
+        recording.copy_back("nodes", 0..size_of_val(&tasks.nodes[..]) as u64)?;
+        recording.submit("profiles")
     }
 
-    fn finish(
-        host: &mut ProfileHost,
-        slot: &mut ProfileSlot,
+    fn decode(
+        _host: &mut ProfileHost,
+        _buffers: &mut Buffers,
         _batch: &Arc<ProfileBatch>,
         tasks: &Tasks,
-        limit: Duration,
+        results: Results,
     ) -> Result<ProfileReport> {
-        slot.finish(&host.kit.gpu, tasks, limit)
+        let nodes: &[Node] = bytemuck::cast_slice(&results.words[..tasks.nodes.len() * size_of::<Node>() / 4]);
+        let merged = (0..tasks.problems.len()).map(|problem| Merged::Divided(tasks.divided(problem, nodes))).collect();
+        Ok(ProfileReport { merged, unfinished: Vec::new(), kernel_time: results.kernel_time })
     }
 
     fn nothing_of(batch: &ProfileBatch) -> ProfileReport {

@@ -228,8 +228,8 @@ fn distances_are_computed_though_a_buffer_is_refused() {
 
 #[test]
 fn results_that_cannot_be_fetched_are_left_unfinished() {
-    // So many pairs pass that not all come with the first copy.
-    let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 370]);
+    // So many pairs pass that the rest takes more memory than the first copy.
+    let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 560]);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
     let batch = pairs_of(&store, Want::Reaching(Arc::new(filter)));
     let mut gpu = kernel_checked("nw_slice");
@@ -238,7 +238,7 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
         gpu.gpu().feign_shortage("", 0, refused);
         let report = gpu.collect(ticket).expect("the device answers");
         Pairs::check(&batch, &report).expect("the report can be right");
-        let (blocks, pairs) = if refused > 0 { (batch.blocks.len(), 0) } else { (0, 370 * 369 / 2) };
+        let (blocks, pairs) = if refused > 0 { (batch.blocks.len(), 0) } else { (0, 560 * 559 / 2) };
         assert_eq!((report.unfinished.len(), report.hits.len()), (blocks, pairs));
     }
     assert_eq!(gpu.gpu().refused_buffers(), 1);

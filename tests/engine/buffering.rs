@@ -1,22 +1,21 @@
-//! However results are brought back, they are the same.
+//! Results do not depend on the number of batches in flight.
 
 use std::sync::Arc;
 
 use pairwave::pairs::Want;
-use pairwave::pairs::gpu::Buffering;
 use pairwave::score::{IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 
 #[test]
-fn results_do_not_depend_on_how_they_are_brought_back() {
+fn results_do_not_depend_on_batches_in_flight() {
     let lengths: Vec<usize> = (0..40).map(|index| 1 + index * 5 % 90).collect();
     let store = support::mixed_store(&mut support::rng(10), Alphabet::Dna, &lengths);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
     for want in [Want::Scores, Want::Alignments, Want::Reaching(Arc::new(filter))] {
         let job = support::job(&store, Scoring::truong(), want);
         let mut all = Vec::new();
-        for buffering in [Buffering::Copied, Buffering::InPlace, Buffering::Double] {
-            let mut engine = support::kernel_checked("nw_slice").with_buffering(buffering);
+        for in_flight in [1, 2] {
+            let mut engine = support::kernel_checked("nw_slice").with_batches(in_flight);
             // Large after small, and small again: a buffer is used again after its results were read.
             let sizes = [3000, u64::MAX, 3000];
             let hits: Vec<_> =

@@ -140,7 +140,7 @@ fn small_rectangles_need_no_launch() {
 fn what_does_not_fit_is_tried_again_or_refused() {
     let rng = &mut rng(63);
     let batch = batch((0..3).map(|_| pair(rng, [30, 40], 5, 100)).collect());
-    for label in ["problems", "profiles", "rectangles", "rows", "columns", "corners", "staging"] {
+    for label in ["problems", "data", "nodes", "rows", "columns", "corners", "staging"] {
         let mut engine = engine().with_shape(SMALL);
         engine.gpu().feign_shortage(label, 0, 1);
         assert_paths(&batch, &compute(&mut engine, &batch), label);
@@ -255,7 +255,7 @@ fn alignments_are_the_same_on_any_engines() {
 fn what_a_device_refuses_goes_to_the_cpu() {
     let case = Case::random(&mut rng(66), Alphabet::Protein, 12, 40);
     let gpu = engine().with_shape(SMALL);
-    gpu.gpu().feign_shortage("profiles", 0, u64::MAX);
+    gpu.gpu().feign_shortage("data", 0, u64::MAX);
     let (aligned, pairs) = case.on(vec![boxed(gpu)], 0);
     assert_eq!(aligned, case.on_cpu());
     // The reserve is behind the one that was there.

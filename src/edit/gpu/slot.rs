@@ -11,14 +11,13 @@ use super::dispatch::{EditPlan, plan_dispatches};
 use super::extent::Extent;
 use super::resident::{ResidentProfiles, ResidentTexts};
 use super::staging::{List, Staging};
-use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
+use crate::edit::kernels::myers::{EditTasks, Selection, Variant};
 use crate::edit::{Distances, EditBand, EditBatch, EditReport, Places, Region};
 use crate::engine::shelf::Shelf;
 use crate::error::Result;
-use crate::gpu::clock::{Clock, TIME_BYTES};
-use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::device::Gpu;
+use crate::gpu::launch::{Buffers, Results, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::gpu::readback::{Readback, Words};
 use crate::score::Found;
 
 /// What a batch needs beside its own lists.
@@ -60,7 +59,6 @@ struct InFlight {
     text_symbols: Option<u32>,
     /// Pairs that the list has room for, if it was read and not the results of all pairs.
     list_room: Option<u32>,
-    readback: Readback,
 }
 
 /// Words of the output before its data: as `Output` of `common/myers.wgsl` has them.
@@ -68,51 +66,33 @@ const HEADER_WORDS: u64 = 4;
 
 /// Buffers of one batch.
 pub struct EditSlot {
-    /// What is in flight, as the kernels see it.
+    /// The batch as the kernels see it.
     tasks: EditTasks,
     lists: Staging,
-    params: GrowingBuffer,
-    places: GrowingBuffer,
-    runs: GrowingBuffer,
-    first_runs: GrowingBuffer,
-    scratch: GrowingBuffer,
-    output: GrowingBuffer,
-    staging: GrowingBuffer,
-    clock: Clock,
+    buffers: Buffers,
     in_flight: Option<InFlight>,
 }
 
-impl EditSlot {
-    /// No buffers yet.
-    pub fn new(gpu: &Gpu) -> Self {
-        EditSlot {
-            tasks: EditTasks::default(),
-            lists: Staging::default(),
-            params: GrowingBuffer::default(),
-            places: GrowingBuffer::default(),
-            runs: GrowingBuffer::default(),
-            first_runs: GrowingBuffer::default(),
-            scratch: GrowingBuffer::default(),
-            output: GrowingBuffer::default(),
-            staging: GrowingBuffer::default(),
-            clock: Clock::new(gpu),
-            in_flight: None,
-        }
+impl Slot for EditSlot {
+    fn new(gpu: &Gpu) -> Self {
+        EditSlot { tasks: EditTasks::default(), lists: Staging::default(), buffers: Buffers::new(gpu), in_flight: None }
     }
 
-    /// Gives the memory of its buffers back; it holds no batch.
-    pub fn release(&mut self) {
+    fn release(&mut self) {
         self.tasks = EditTasks::default();
         self.lists = Staging::default();
-        let buffers = [&mut self.params, &mut self.places, &mut self.runs, &mut self.first_runs];
-        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
-        let buffers = [&mut self.scratch, &mut self.output, &mut self.staging];
-        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
+        self.buffers.release();
         self.in_flight = None;
     }
 
-    /// Hands a batch to the device.
-    pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &mut EditWork<'_>) -> Result<()> {
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
+        self.buffers.collect(gpu, limit)
+    }
+}
+
+impl EditSlot {
+    /// Records a batch: its lists, its dispatches and the copy of its results.
+    pub fn record(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &mut EditWork<'_>) -> Result<()> {
         let (begin, variant, band, pool) = (Instant::now(), work.variant, &batch.band, work.pool);
         let heads = work.heads.map(|(_, variant)| variant);
         pool.install(|| self.tasks.fill(batch, &heads.unwrap_or(variant), &work.profiles.begins));
@@ -125,16 +105,7 @@ impl EditSlot {
         // Heads first.
         let programs: Vec<(&Compiled, Variant)> = work.heads.into_iter().chain([(work.program, variant)]).collect();
         let plans: Vec<EditPlan> = programs.iter().map(|(_, variant)| plan_dispatches(list, work, variant)).collect();
-        let dispatches = || plans.iter().flat_map(|plan| &plan.dispatches);
-        let dispatch_count = dispatches().count();
         let scratch_bytes = plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0);
-        let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
-        let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
-        let mut params = vec![0u32; stride as usize / 4 * dispatch_count];
-        for (words, dispatch) in params.chunks_mut(stride as usize / 4).zip(dispatches()) {
-            words[..size_of::<Params>() / 4]
-                .copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&dispatch.params)));
-        }
         let runs: &[u32] = bytemuck::cast_slice(&list.runs);
         let place_words = work.place_words() as usize;
         let write_places = |first: usize, words: &mut [u32]| {
@@ -146,7 +117,6 @@ impl EditSlot {
             words.copy_from_slice(&from[first..first + count]);
         };
         let lists = [
-            List { words: params.len(), write: &|first, words| copied(&params, first, words) },
             List { words: place_words * list.places.len(), write: &write_places },
             List { words: runs.len(), write: &|first, words| copied(runs, first, words) },
             List { words: list.first_runs.len(), write: &|first, words| copied(&list.first_runs, first, words) },
@@ -154,98 +124,60 @@ impl EditSlot {
         let list_bytes = lists.each_ref().map(|list| 4 * list.words as u64);
         let (staged, begins) = self.lists.fill(gpu, pool, "lists to be copied", lists)?;
         let written = begin.elapsed();
-        let storage = wgpu::BufferUsages::STORAGE;
-        let usages =
-            [wgpu::BufferUsages::UNIFORM, storage, storage, storage].map(|usage| usage | wgpu::BufferUsages::COPY_DST);
-        let buffers = [&mut self.params, &mut self.places, &mut self.runs, &mut self.first_runs];
-        let labels = ["parameters", "places", "runs", "first runs"];
-        let mut copied = Vec::with_capacity(buffers.len());
-        for (((buffer, label), usage), bytes) in buffers.into_iter().zip(labels).zip(usages).zip(list_bytes) {
-            copied.push(buffer.reserve(gpu, label, bytes, usage)?.clone());
+
+        let mut recording = self.buffers.record(gpu);
+        recording.resident("profile", &work.profiles.buffer);
+        recording.resident("texts", &work.texts.buffer);
+        for ((name, begin), bytes) in ["places", "runs", "first_runs"].into_iter().zip(begins).zip(list_bytes) {
+            recording.reserve(name, bytes)?;
+            if bytes > 0 {
+                recording.copy_in(&staged, begin..begin + bytes, name)?;
+            }
         }
-        let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
+        recording.reserve("scratch", scratch_bytes)?;
         let list_room = work.listing.map(|(_, room)| room);
         let listed_bytes = 4 * u64::from(variant.list_words()) * u64::from(list_room.unwrap_or(0));
         let all_bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
         let kept_bytes = if heads.is_some() { 4 * u64::from(list.tasks) } else { 0 };
-        let usage = storage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let output_bytes = 4 * HEADER_WORDS + listed_bytes + all_bytes + kept_bytes;
-        let output = self.output.reserve(gpu, "output", output_bytes, usage)?.clone();
-        // What is read: the number of listed pairs and the list, or the results of all pairs.
-        let bytes = 4 * HEADER_WORDS + if list_room.is_some() { listed_bytes } else { all_bytes };
-        let time_offset = bytes.next_multiple_of(8);
-        let staging_bytes = time_offset + TIME_BYTES;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
-
-        let buffers = [
-            ("params", &copied[0]),
-            ("profile", &work.profiles.buffer),
-            ("texts", &work.texts.buffer),
-            ("places", &copied[1]),
-            ("runs", &copied[2]),
-            ("first_runs", &copied[3]),
-            ("scratch", &scratch),
-            ("out", &output),
-        ];
-        let bind = |(program, _): &(&Compiled, Variant)| program.bind(gpu, &buffers);
-        let bind_groups = programs.iter().map(bind).collect::<Result<Vec<_>>>()?;
-        let of_plan = plans.iter().zip(programs.iter().zip(&bind_groups));
-        let steps = of_plan.flat_map(|(plan, of)| plan.dispatches.iter().map(move |dispatch| (dispatch, of)));
-        let mut readback = None;
-        for (index, (dispatch, ((program, _), bind_group))) in steps.enumerate() {
-            let (first, last) = (index == 0, index + 1 == dispatch_count);
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            if first {
-                encoder.clear_buffer(&output, 0, Some(4 * HEADER_WORDS));
+        recording.reserve("out", 4 * HEADER_WORDS + listed_bytes + all_bytes + kept_bytes)?;
+        recording.zero("out", 0..4 * HEADER_WORDS)?;
+        let steps = programs
+            .iter()
+            .zip(&plans)
+            .flat_map(|(&(program, _), plan)| plan.dispatches.iter().map(move |dispatch| (program, dispatch)));
+        for (index, (program, dispatch)) in steps.enumerate() {
+            if index > 0 {
+                recording.cut();
             }
-            let to_copy =
-                copied.iter().zip(begins.into_iter().zip(list_bytes)).filter(|(_, (_, bytes))| first && *bytes > 0);
-            to_copy.for_each(|(to, (begin, bytes))| encoder.copy_buffer_to_buffer(&staged, begin, to, 0, bytes));
-            {
-                let mut pass = self.clock.begin_pass(&mut encoder, "myers", first, last);
-                pass.set_pipeline(&program.pipeline);
-                pass.set_bind_group(0, bind_group, &[index as u32 * stride]);
-                let side = dispatch.workgroups.min(gpu.device.limits().max_compute_workgroups_per_dimension);
-                pass.dispatch_workgroups(side, dispatch.workgroups.div_ceil(side.max(1)), 1);
-            }
-            if last {
-                encoder.copy_buffer_to_buffer(&output, 0, &staging, 0, bytes);
-                self.clock.resolve(&mut encoder, &staging, time_offset);
-            }
-            let submission = gpu.queue.submit([encoder.finish()]);
-            readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
+            recording.dispatch(program, &dispatch.params, dispatch.workgroups.into());
         }
+        // Either the number of listed pairs and the list, or the results of all pairs.
+        let bytes = if list_room.is_some() { listed_bytes } else { all_bytes };
+        recording.copy_back("out", 0..4 * HEADER_WORDS + bytes)?;
+        recording.submit("myers")?;
         tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, ?written, submitted = ?begin.elapsed(), "edit batch");
-        self.in_flight = readback.map(|readback| InFlight {
-            batch: Arc::clone(batch),
-            variant,
-            text_symbols: work.text_symbols,
-            list_room,
-            readback,
-        });
-        gpu.check()
+        let (batch, text_symbols) = (Arc::clone(batch), work.text_symbols);
+        self.in_flight = Some(InFlight { batch, variant, text_symbols, list_room });
+        Ok(())
     }
 
-    /// Waits for the batch and decodes its results, on the threads of a pool, and in a buffer from a shelf if there is one for
-    /// every pair; and how many pairs heads kept, if there were any.
-    pub fn finish(
+    /// Decodes the results of the batch on the threads of a pool, in a buffer from a shelf if there is one result for every
+    /// pair. Returns with them the number of pairs that heads kept, if there were heads.
+    pub fn decode(
         &mut self,
         gpu: &Gpu,
         (pool, shelf): (&rayon::ThreadPool, &Shelf<Found>),
-        limit: Duration,
+        results: Results,
     ) -> Result<(EditReport, Option<u32>)> {
-        let Some(InFlight { batch, variant, text_symbols, list_room, readback }) = self.in_flight.take() else {
+        let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let begin = Instant::now();
-        let words = readback.read(gpu, limit, true)?;
-        let waited = begin.elapsed();
-        let kernel_time = self.clock.elapsed(gpu, &words);
+        let Results { words, kernel_time, limit } = results;
         let data = &words[HEADER_WORDS as usize..];
         let kept = (variant.selection == Selection::Kept).then_some(words[1]);
         let report = |found| {
-            tracing::trace!(?kept, ?kernel_time, ?waited, finished = ?begin.elapsed(), "edit batch done");
+            tracing::trace!(?kept, ?kernel_time, finished = ?begin.elapsed(), "edit batch done");
             (EditReport { found, kernel_time, is_checked: true, ..EditReport::default() }, kept)
         };
         let tasks = self.tasks.tasks;
@@ -270,19 +202,9 @@ impl EditSlot {
         }
         drop(words);
         let before = HEADER_WORDS + u64::from(variant.list_words()) * u64::from(room);
-        let words = self.fetch(gpu, before, u64::from(variant.output_words()) * u64::from(tasks), limit)?;
+        let end = before + u64::from(variant.output_words()) * u64::from(tasks);
+        let words = self.buffers.fetch(gpu, "out", 4 * before..4 * end, limit)?;
         Ok(report(each(&self.tasks, &words)?))
-    }
-
-    /// Copies words of the output that did not come with the first copy.
-    fn fetch(&mut self, gpu: &Gpu, begin: u64, count: u64, limit: Duration) -> Result<Words> {
-        let output = self.output.get().ok_or_else(|| gpu.error("no output buffer"))?;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", 4 * count, usage)?;
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(output, 4 * begin, staging, 0, 4 * count);
-        let submission = gpu.queue.submit([encoder.finish()]);
-        Readback::begin(staging, 4 * count, submission).read(gpu, limit, true)
     }
 }
 

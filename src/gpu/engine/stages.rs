@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{GpuEngine, GpuKind};
 use crate::engine::{Batch, Reported, Ticket};
 use crate::error::{Error, Result};
+use crate::gpu::launch::Slot;
 use crate::gpu::shortage;
 
 /// Seconds after which a device that was to compute a batch is taken for lost, beside 50 times what the batch should take.
@@ -56,7 +57,9 @@ impl<K: GpuKind> GpuEngine<K> {
         let expected = Duration::from_secs_f64(cells as f64 / self.speed);
         let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
         let refused = self.gpu.refused_buffers();
-        let finished = K::finish(&mut self.host, &mut self.slots[slot], batch, choice, limit);
+        let slot = &mut self.slots[slot];
+        let results = slot.collect(&self.gpu, limit);
+        let finished = results.and_then(|results| K::decode(&mut self.host, slot, batch, choice, results));
         match shortage::of(&self.gpu, refused, &finished) {
             Some(error) => {
                 shortage::recover(self, &error);

@@ -1,9 +1,8 @@
 //! Ways to bring results back, and sizes of batches (Truong et al. 2014, sections 5.4 and 6.2, figures 6 and 10).
 //!
-//! The paper copies whole alignment matrices; here four bytes a pair come back. What corresponds to its three bars:
-//! results copied out of the mapped buffer before use (unpinned memory), used where the device wrote them (pinned
-//! memory), and two batches in flight (dual buffering). Unlike there, memory does not limit batches, so that two
-//! batches in flight are as large as one.
+//! The paper copies whole alignment matrices; here four bytes a pair come back. Two of its bars are compared: one batch in
+//! flight, and two (dual buffering). Unlike there, memory does not limit batches: two batches in flight are each as
+//! large as one alone.
 
 use super::data::RandomPairs;
 use super::measure::{Sample, Timing, repeat, stream};
@@ -12,7 +11,7 @@ use crate::error::Result;
 use crate::gpu::kernels::Family;
 use crate::output::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
-use crate::pairs::gpu::{Buffering, Config, GpuEngine};
+use crate::pairs::gpu::{Config, GpuEngine};
 
 /// Lengths in symbols: a gene, where results are few, and a read, where they are many.
 const LENGTHS: [u32; 2] = [1536, 128];
@@ -42,8 +41,8 @@ const COLUMNS: [Column; 10] = [
     Column { key: "runs", name: "runs", unit: "" },
 ];
 
-const WAYS: [(Buffering, &str); 3] =
-    [(Buffering::Copied, "copied"), (Buffering::InPlace, "in place"), (Buffering::Double, "double")];
+/// Batches in flight, and the name of that number.
+const WAYS: [(usize, &str); 2] = [(1, "single"), (2, "double")];
 
 /// Measures the ways on one device, with `nw_slice`, or the first kernel if it was left out.
 pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
@@ -67,9 +66,9 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
             }
         };
         let work = make(BATCHES * usual);
-        for (buffering, way) in WAYS {
+        for (in_flight, way) in WAYS {
             bed.say(Experiment::Buffering, format_args!("{length} symbols, {way}"));
-            engine = engine.with_buffering(buffering);
+            engine = engine.with_batches(in_flight);
             for parts in PARTS {
                 let batch_pairs = usual.div_ceil(parts);
                 let batches = work.batches(batch_pairs);
@@ -102,7 +101,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                         let status = mark(&mut table, kernel.stem, error)?;
                         engine = GpuEngine::open(found, Config::for_adapter(found))?
                             .with_kernel(Some(kernel))
-                            .with_buffering(buffering);
+                            .with_batches(in_flight);
                         status
                     }
                 };
@@ -119,10 +118,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
         });
     }
     table.note(format!("{}; score and matches of every pair are read; linear gaps; the best of the runs", kernel.stem));
-    table.note("copied, in place: one batch at a time; double: the device computes one while the host reads another");
-    if kernel.stem != "nw_slice" {
-        table.note("alignments that the device traced are copied in each case: they outlive the buffer");
-    }
+    table.note("single: one batch at a time; double: the device computes one while the host reads another");
     table.note("in kernels: summed over batches; device busy: that share of the time by the clock");
     Ok(table)
 }

@@ -6,12 +6,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::laid::{Known, Laid};
+use super::laid::{Dispatch, Known, Laid};
 use super::region::{Fine, Retained};
 use super::sweep::{PATIENCE, SHARED_BYTES};
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::{Error, Result};
-use crate::gpu::readback::Readback;
+use crate::gpu::launch::{BoundProgram, Commands};
 use crate::gpu::shortage;
 use crate::long::kernels::striped::Shared;
 use crate::long::{BestSoFar, Region};
@@ -112,42 +112,35 @@ impl GpuLong {
         let dispatches = laid.iter().map(|laid| laid.plan.dispatches).max().unwrap_or(0);
         let a_submission = self.a_submission(cells, dispatches);
         let bytes = SHARED_BYTES * laid.len() as u64;
+        let programs: Vec<BoundProgram> = laid.iter().map(|laid| laid.program.clone()).collect();
         let mut begin = 0;
         while begin < dispatches {
             if region.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
             let end = (begin + a_submission).min(dispatches);
-            let counts: Vec<Vec<u32>> = laid
+            let dispatches: Vec<Vec<Dispatch>> = laid
                 .iter()
                 .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, Known::default()))
                 .collect();
             // A command buffer begins with one barrier for all that it uses first; a second use would have a barrier of its own,
             // behind which one panel's strips would wait for another's. So each round has its own.
-            let encoder = || gpu.device.create_command_encoder(&Default::default());
-            let mut commands = Vec::new();
+            let mut commands = Commands::default();
             for k in 0..(end - begin) as usize {
-                let there = || laid.iter().zip(&counts).filter_map(|(laid, counts)| Some((laid, *counts.get(k)?)));
+                let there = || (0..).zip(laid).zip(&dispatches).filter_map(|(own, all)| Some((own, all.get(k)?)));
                 if schedule == Schedule::Persistent || k == 0 {
-                    let mut clear = encoder();
-                    there().for_each(|(laid, _)| laid.clear_tickets(&mut clear));
-                    commands.push(clear.finish());
+                    there().for_each(|((_, laid), _)| laid.clear_tickets(&mut commands));
+                    commands.split();
                 }
-                let mut round = encoder();
-                let mut pass = round.begin_compute_pass(&Default::default());
-                there().for_each(|(laid, workgroups)| laid.dispatch(&mut pass, k as u32, workgroups));
-                drop(pass);
-                commands.push(round.finish());
+                for ((index, _), dispatch) in there() {
+                    commands.dispatch(index, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
+                }
+                commands.split();
             }
+            laid.iter().for_each(|laid| commands.copy_back(&laid.shared, 0..SHARED_BYTES));
             let staging = self.free_staging(bytes)?;
-            let mut told = encoder();
-            for (index, laid) in laid.iter().enumerate() {
-                told.copy_buffer_to_buffer(&laid.shared, 0, &staging, SHARED_BYTES * index as u64, SHARED_BYTES);
-            }
-            commands.push(told.finish());
-            let submission = gpu.queue.submit(commands);
             let stuck = {
-                let words = Readback::begin(&staging, bytes, submission).read(&gpu, PATIENCE, true)?;
+                let words = commands.submit(&gpu, "regions", &programs, &staging, None).read(&gpu, PATIENCE)?;
                 bytemuck::cast_slice::<u32, Shared>(&words).iter().any(|told| told.stuck != 0)
             };
             self.buffers.spare.push(staging);

@@ -10,7 +10,7 @@ use super::sweep::Keep;
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::pipeline::Compiled;
+use crate::gpu::launch::{BoundProgram, Commands, Uniforms};
 use crate::long::Sweep;
 use crate::long::kernels::striped::{BLOCK_ROWS, Params, Shared, Variant};
 
@@ -44,11 +44,17 @@ pub(super) struct Laid {
     pub records: wgpu::Buffer,
     /// What strips tell: a [`Shared`].
     pub shared: wgpu::Buffer,
+    /// The kernel with its buffers.
+    pub program: BoundProgram,
     params: wgpu::Buffer,
-    /// Bytes between the parameters of two dispatches.
-    stride: u32,
-    program: Compiled,
-    group: wgpu::BindGroup,
+}
+
+/// One dispatch of a submission.
+pub(super) struct Dispatch {
+    /// Offset of its parameters, in bytes.
+    pub params_offset: u32,
+    /// Number of workgroups.
+    pub workgroups: u32,
 }
 
 impl GpuLong {
@@ -97,12 +103,10 @@ impl GpuLong {
         let state = buffers.state.reserve(gpu, "strips", plan.state_bytes(&variant), storage)?.clone();
         let records = buffers.records.reserve(gpu, "records", plan.record_bytes(&variant), storage)?.clone();
         let shared = buffers.shared.reserve(gpu, "best", size_of::<Shared>() as u64, storage)?.clone();
-        let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
-        let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let params_bytes = u64::from(stride) * u64::from(SUBMISSION_DISPATCHES);
+        let params_bytes = Uniforms::bytes_of::<Params>(gpu, SUBMISSION_DISPATCHES);
         let params = buffers.params.reserve(gpu, "panel", params_bytes, uniform)?.clone();
-        let group = program.bind(
+        let program = program.bound(
             gpu,
             &[
                 ("params", &params),
@@ -120,12 +124,11 @@ impl GpuLong {
         self.write_pairs(&horizontal, 0, sweep.top, false);
         gpu.queue.write_buffer(&shared, 0, bytemuck::bytes_of(&Shared { best: sweep.best.get(), ..Shared::zeroed() }));
         if schedule == Schedule::Persistent {
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let begin = u64::from(plan.params.whole_entries) * 8;
-            encoder.clear_buffer(&vertical, begin, Some(plan.vertical_bytes() - begin));
-            gpu.queue.submit([encoder.finish()]);
+            let mut commands = Commands::default();
+            commands.zero(&vertical, u64::from(plan.params.whole_entries) * 8..plan.vertical_bytes());
+            commands.execute(gpu, "rings");
         }
-        Ok(Laid { plan, variant, vertical, horizontal, records, shared, params, stride, program, group })
+        Ok(Laid { plan, variant, vertical, horizontal, records, shared, program, params })
     }
 
     /// Dispatches of a submission, of so many that compute so many cells in all.
@@ -136,34 +139,22 @@ impl GpuLong {
 }
 
 impl Laid {
-    /// Writes the parameters of a submission's dispatches, as far as there are so many: how many workgroups each has.
-    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: Known) -> Vec<u32> {
+    /// Writes the parameters of a submission's dispatches, as far as the panel has them, and returns the dispatches.
+    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: Known) -> Vec<Dispatch> {
         let Known { best: best_floor, left_reached } = known;
-        let dispatches = dispatches.start..dispatches.end.min(self.plan.dispatches);
-        let mut bytes = vec![0u8; self.stride as usize * dispatches.len()];
-        let mut counts = Vec::new();
-        for (d, room) in dispatches.zip(bytes.chunks_exact_mut(self.stride as usize)) {
-            let (one, workgroups) = self.plan.dispatch(d);
-            room[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&Params {
-                best_floor,
-                left_reached,
-                ..one
-            }));
-            counts.push(workgroups);
-        }
-        gpu.queue.write_buffer(&self.params, 0, &bytes);
-        counts
+        let mut uniforms = Uniforms::new(gpu);
+        let dispatches = (dispatches.start..dispatches.end.min(self.plan.dispatches)).map(|d| {
+            let (params, workgroups) = self.plan.dispatch(d);
+            let params_offset = uniforms.push(&Params { best_floor, left_reached, ..params });
+            Dispatch { params_offset, workgroups }
+        });
+        let dispatches = dispatches.collect();
+        gpu.queue.write_buffer(&self.params, 0, uniforms.bytes());
+        dispatches
     }
 
-    /// Tickets begin anew.
-    pub(super) fn clear_tickets(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(&self.shared, 4, Some(4));
-    }
-
-    /// The k-th dispatch of those that were handed over last.
-    pub(super) fn dispatch(&self, pass: &mut wgpu::ComputePass, k: u32, workgroups: u32) {
-        pass.set_pipeline(&self.program.pipeline);
-        pass.set_bind_group(0, &self.group, &[k * self.stride]);
-        pass.dispatch_workgroups(workgroups, 1, 1);
+    /// Starts tickets at 0 again.
+    pub(super) fn clear_tickets(&self, commands: &mut Commands) {
+        commands.zero(&self.shared, 4..8);
     }
 }

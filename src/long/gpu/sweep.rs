@@ -12,7 +12,8 @@ use super::laid::{Known, Laid};
 use super::panel::PanelPlan;
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
-use crate::gpu::clock::{Clock, TIME_BYTES};
+use crate::gpu::clock::Clock;
+use crate::gpu::launch::Commands;
 use crate::gpu::readback::{Readback, Words};
 use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
@@ -75,18 +76,13 @@ impl GpuLong {
                 let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
                 let known = Known { best: sweep.best.get(), left_reached: reached.max(reached_before) };
                 reached_before = reached;
-                let counts = laid.hand_over(&gpu, begin..end, known);
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                let mut dispatches = counts.iter().enumerate().peekable();
-                while let Some(&(next, _)) = dispatches.peek() {
-                    // Tickets begin anew with each dispatch.
-                    let together = if schedule == Schedule::Persistent { 1 } else { counts.len() };
-                    laid.clear_tickets(&mut encoder);
-                    let is_last = next + together >= counts.len();
-                    let mut pass = clock.begin_pass(&mut encoder, "strips", next == 0, is_last);
-                    for (k, &workgroups) in dispatches.by_ref().take(together) {
-                        laid.dispatch(&mut pass, k as u32, workgroups);
+                let mut commands = Commands::default();
+                for (index, dispatch) in laid.hand_over(&gpu, begin..end, known).into_iter().enumerate() {
+                    // Where strips wait for each other, each dispatch draws tickets of its own.
+                    if index == 0 || schedule == Schedule::Persistent {
+                        laid.clear_tickets(&mut commands);
                     }
+                    commands.dispatch(0, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
                 }
                 // Row 0 is there once the last strip has begun.
                 let right_end = match plan.right_rows(end - 1, variant.lanes) {
@@ -96,16 +92,14 @@ impl GpuLong {
                 let right = right_begin..right_end;
                 right_begin = right_end;
                 let edge_bytes = u64::from(right.end - right.start) * 8;
-                let bytes = SHARED_BYTES + edge_bytes + TIME_BYTES;
-                let staging = self.free_staging(bytes)?;
-                encoder.copy_buffer_to_buffer(shared, 0, &staging, 0, SHARED_BYTES);
+                commands.copy_back(shared, 0..SHARED_BYTES);
                 if edge_bytes > 0 {
                     let from = (plan.right_begin() + u64::from(right.start)) * 8;
-                    encoder.copy_buffer_to_buffer(vertical, from, &staging, SHARED_BYTES, edge_bytes);
+                    commands.copy_back(vertical, from..from + edge_bytes);
                 }
-                clock.resolve(&mut encoder, &staging, SHARED_BYTES + edge_bytes);
-                let index = gpu.queue.submit([encoder.finish()]);
-                let readback = Readback::begin(&staging, bytes, index);
+                let staging = self.free_staging(commands.staging_bytes(true))?;
+                let programs = std::slice::from_ref(&laid.program);
+                let readback = commands.submit(&gpu, "strips", programs, &staging, Some(&clock));
                 flights.push_back(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) });
                 begin = end;
                 if flights.len() < 2 && begin < plan.dispatches {
@@ -115,10 +109,10 @@ impl GpuLong {
             let Some(flight) = flights.pop_front() else { continue };
             let Flight { readback, staging, clock, right, cells: until } = flight;
             {
-                let words = readback.read(&gpu, PATIENCE, true)?;
+                let mut words = readback.read(&gpu, PATIENCE)?;
                 busy = busy.zip(clock.elapsed(&gpu, &words)).map(|(all, own)| all + own);
-                let (words, _) = words.split_at(words.len() - TIME_BYTES as usize / 4);
                 let head = SHARED_BYTES as usize / 4;
+                words.truncate(head + 2 * right.len());
                 told = bytemuck::cast_slice::<u32, Shared>(&words[..head])[0];
                 if told.stuck != 0 {
                     return Ok(None);
@@ -288,12 +282,9 @@ impl GpuLong {
             engine.buffers.staging.reserve(&engine.gpu, "edges to be read", all.max(1 << 16), usage).cloned()
         })?;
         let staging = staging.map_err(|error| self.gpu.error(error))?;
-        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        for (k, &offset) in (0..).zip(places) {
-            encoder.copy_buffer_to_buffer(buffer, offset, &staging, k * bytes, bytes);
-        }
-        let index = self.gpu.queue.submit([encoder.finish()]);
-        Readback::begin(&staging, all, index).read(&self.gpu, PATIENCE, true)
+        let mut commands = Commands::default();
+        places.iter().for_each(|&offset| commands.copy_back(buffer, offset..offset + bytes));
+        commands.submit(&self.gpu, "edges", &[], &staging, None).read(&self.gpu, PATIENCE)
     }
 
     /// A buffer to be read that nobody uses.

@@ -18,14 +18,13 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::device::Gpu;
 use crate::gpu::pipeline::{Compiled, Pipelines};
-use crate::gpu::readback::Readback;
 use crate::long::kernels::striped_trace::{
     MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant,
     column_bits, directions_words, iterations, start_words, state_code, workgroup,
 };
 use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
-use buffers::TraceBuffers;
+use buffers::{Round, TraceBuffers};
 use decode::decode;
 use window::{Reach, Window};
 
@@ -96,7 +95,7 @@ impl TraceKernels {
                 starts_bytes: share.min(1 << 30),
                 block_rows: 1 << 16,
             },
-            buffers: TraceBuffers::default(),
+            buffers: TraceBuffers::new(gpu),
             gpu: gpu.clone(),
         }
     }
@@ -127,7 +126,7 @@ impl TraceKernels {
 
     /// Frees the memory of tracebacks.
     pub fn release(&mut self) {
-        self.buffers = TraceBuffers::default();
+        self.buffers.release();
     }
 
     /// Whether a region with so many rows can be traced, with these strips and chunks.
@@ -289,26 +288,9 @@ impl TraceKernels {
             directions,
             runs: window.path_columns,
         };
-        let gpu = &self.gpu;
-        let bound = self.buffers.fill(gpu, input, (&params, window, is_new), &sizes, &programs)?;
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            let most = gpu.device.limits().max_compute_workgroups_per_dimension;
-            let groups = [window.blocks.len() as u32 * u32::from(is_new), 1, window.parts];
-            for ((program, group), count) in programs.iter().zip(&bound.groups).zip(groups) {
-                if count > 0 {
-                    pass.set_pipeline(&program.pipeline);
-                    pass.set_bind_group(0, group, &[0]);
-                    let side = count.min(most);
-                    pass.dispatch_workgroups(side, count.div_ceil(side), 1);
-                }
-            }
-        }
-        encoder.copy_buffer_to_buffer(&bound.paths, 0, &bound.staging, 0, 4 * paths_words);
-        encoder.copy_buffer_to_buffer(&bound.runs, 0, &bound.staging, 4 * paths_words, 4 * sizes.runs);
-        let submission = gpu.queue.submit([encoder.finish()]);
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(window.cells as f64 / 1e7);
-        Readback::begin(&bound.staging, 4 * (paths_words + sizes.runs), submission).words(gpu, limit)
+        let workgroups = [window.blocks.len() as u32 * u32::from(is_new), 1, window.parts];
+        let stages = programs.into_iter().zip(workgroups).collect();
+        self.buffers.run(&self.gpu, input, &Round { params: &params, window, is_new, sizes, stages, limit })
     }
 }

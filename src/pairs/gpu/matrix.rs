@@ -6,33 +6,28 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::dispatch::filter_params;
 use super::resident::Resident;
-use super::upload::Uploads;
+use super::upload::{HeldTargets, Inputs};
 use crate::engine::shelf::Shelf;
 use crate::error::Result;
-use crate::gpu::clock::{Clock, TIME_BYTES};
-use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::device::Gpu;
+use crate::gpu::launch::{Buffers, Results, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::gpu::readback::Readback;
 use crate::pairs::kernels::layout::Params;
 use crate::pairs::kernels::matrix::{DROPPED, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
 use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
 
-/// Workgroups in the first dimension of a dispatch; more go to the next.
-const WIDTH: u32 = 1 << 15;
 /// Cells that one invocation, or one team of them, does in one dispatch at most: a fraction of a second.
 const STEP_CELLS: u64 = 8_000_000;
 pub(super) const TEAM_STEP_CELLS: u64 = 200_000_000;
 
 /// End of the passes of the dispatch that walks (`LAST` of `nw_checkpoint`).
 const LAST_PASS: u32 = u32::MAX;
-/// Words of the timestamps, which come back before the output.
-const TIME_WORDS: usize = TIME_BYTES as usize / 4;
 
 /// How much larger the outputs of batches may be than that of the first, which is small, but of which more runs are expected. To make the
 /// buffers anew takes the driver a third of a millisecond for each MiB, while nothing is computed (H100).
@@ -42,7 +37,7 @@ const FIRST_GROWTH: f64 = 1.4;
 const SMALL_RUN_WORDS: u64 = 1 << 20;
 
 /// A batch made ready for the device.
-pub struct MatrixWork<'a> {
+pub(super) struct MatrixWork<'a> {
     pub batch: &'a Arc<Batch>,
     pub list: MatrixTasks,
     pub scoring: OffsetScoring,
@@ -62,23 +57,20 @@ pub struct MatrixWork<'a> {
     pub targets: &'a Resident,
 }
 
-/// What of a batch is in flight in a slot.
+/// A batch in flight.
 struct InFlight {
     batch: Arc<Batch>,
     list: MatrixTasks,
     scoring: OffsetScoring,
     walk: bool,
     tag_bits: u32,
-    readback: Readback,
 }
 
 /// Buffers of a slot and the batch that is in it.
-pub struct MatrixSlot {
-    uploads: Uploads,
-    output: GrowingBuffer,
-    staging: GrowingBuffer,
-    clock: Clock,
-    /// What comes back, which leaves with the report.
+pub(super) struct MatrixSlot {
+    pub(super) buffers: Buffers,
+    targets: HeldTargets,
+    /// Memory for results, which leave with the report.
     words: Shelf<u32>,
     in_flight: Option<InFlight>,
 }
@@ -87,102 +79,89 @@ pub struct MatrixSlot {
 struct Dispatch {
     params: Params,
     walk: bool,
-    workgroups: [u32; 3],
+    workgroups: u32,
+    /// Tiles of a task along an anti-diagonal, each with a workgroup; `None` where a task has one workgroup.
+    tiles: Option<u32>,
 }
 
 impl MatrixSlot {
-    /// An empty slot.
-    pub fn new(gpu: &Gpu) -> Self {
+    /// Creates an empty slot.
+    pub(super) fn new(gpu: &Gpu) -> Self {
         MatrixSlot {
-            uploads: Uploads::default(),
-            output: GrowingBuffer::default(),
-            staging: GrowingBuffer::default(),
-            clock: Clock::new(gpu),
+            buffers: Buffers::new(gpu),
+            targets: HeldTargets::default(),
             words: Shelf::default(),
             in_flight: None,
         }
     }
 
-    /// Gives the memory of its buffers back; it holds no batch.
-    pub fn release(&mut self) {
-        self.uploads = Uploads::default();
-        self.output = GrowingBuffer::default();
-        self.staging = GrowingBuffer::default();
+    /// Frees the buffers. The slot must not hold a batch.
+    pub(super) fn release(&mut self) {
+        self.buffers.release();
         self.words = Shelf::default();
         self.in_flight = None;
     }
 
     /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
-    pub fn start(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
+    pub(super) fn record(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let runs_words = if work.variant.directions { room_for_runs(&work) } else { 0 };
         let before_runs = OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs;
         let output_bytes = 4 * (before_runs + runs_words);
         let dispatches = plan_dispatches(&work, runs_words);
-        let params = dispatches.iter().map(|dispatch| dispatch.params);
         let table = work.variant.tagged_table(&work.scoring);
-        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
-        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let is_first = self.staging.get().is_none();
+        let is_first = !self.buffers.has_staging();
         let growth = if is_first && work.has_more { FIRST_GROWTH } else { 1.0 };
-        let room = |bytes| room_for(bytes, growth, work.output_budget);
-        let begin = Instant::now();
-        let output = self.output.reserve(gpu, "output", room(output_bytes), storage)?.clone();
-        let own: Vec<(&str, &wgpu::Buffer)> =
-            arenas.iter().map(|arena| ("arena", arena)).chain([("out", &output)]).collect();
-        let bind = |program| uploaded.bind(gpu, program, work.queries, work.targets, &own);
-        let scan_group = bind(work.program)?;
-        let walk_group = work.walk_program.map(bind).transpose()?;
-        let staging_bytes = TIME_BYTES + output_bytes;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", room(staging_bytes), usage)?.clone();
-        let reserved = begin.elapsed();
+        let room = room_for(output_bytes, growth, work.output_budget);
 
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        // The counter begins at 0, and pairs that a lost device never reached have no runs.
-        encoder.clear_buffer(&output, 0, Some(4 * before_runs));
-        {
-            let mut pass = self.clock.begin_pass(&mut encoder, "nw_", true, true);
-            for (index, dispatch) in dispatches.iter().enumerate() {
-                let walk = work.walk_program.zip(walk_group.as_ref()).filter(|_| dispatch.walk);
-                let (program, group) = walk.unwrap_or((work.program, &scan_group));
-                pass.set_pipeline(&program.pipeline);
-                pass.set_bind_group(0, group, &[index as u32 * uploaded.params_stride]);
-                let [x, y, z] = dispatch.workgroups;
-                pass.dispatch_workgroups(x, y, z);
+        let begin = Instant::now();
+        let mut recording = self.buffers.record(gpu);
+        let MatrixWork { program, queries, targets, .. } = work;
+        let inputs = Inputs { band: &batch.band, queries, targets, tasks: &list.tasks, table: &table };
+        self.targets.record(&mut recording, &inputs)?;
+        arenas.iter().for_each(|arena| recording.resident("arena", arena));
+        recording.reserve("out", room)?;
+        recording.make_room_for_results(room);
+        // The counter starts at 0, and pairs that a lost device never reached have no runs.
+        recording.zero("out", 0..4 * before_runs)?;
+        for Dispatch { params, walk, workgroups, tiles } in &dispatches {
+            let program = work.walk_program.filter(|_| *walk).unwrap_or(program);
+            match tiles {
+                Some(tiles) => recording.dispatch_tiles(program, params, (*workgroups).into(), *tiles),
+                None => recording.dispatch(program, params, (*workgroups).into()),
             }
         }
-        encoder.copy_buffer_to_buffer(&output, 0, &staging, TIME_BYTES, output_bytes);
-        self.clock.resolve(&mut encoder, &staging, 0);
-        let submission = gpu.queue.submit([encoder.finish()]);
-        let readback = Readback::begin(&staging, staging_bytes, submission);
-        tracing::trace!(staging_bytes, room = staging.size(), ?reserved, submitted = ?begin.elapsed(), "output of a batch");
+        recording.copy_back("out", 0..output_bytes)?;
+        recording.submit("nw_")?;
+        tracing::trace!(output_bytes, room, submitted = ?begin.elapsed(), "output of a batch");
         self.in_flight = Some(InFlight {
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,
             walk: work.variant.directions,
             tag_bits: work.variant.tag_bits(),
-            readback,
         });
-        gpu.check()
+        Ok(())
     }
 
-    /// Waits for the batch and decodes its results; beside them the words of runs a symbol that they took, if they were
-    /// walked.
-    pub fn finish(&mut self, gpu: &Gpu, limit: Duration) -> Result<(Report, Option<f64>)> {
+    /// Decodes the results of the batch, and returns with them the words of runs for each symbol that the pairs took, if they
+    /// were traced.
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: Results) -> Result<(Report, Option<f64>)> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let InFlight { batch, list, scoring, walk, tag_bits, readback } = flight;
-        let pairs_begin = TIME_WORDS + OUTPUT_HEADER_WORDS as usize;
+        let InFlight { batch, list, scoring, walk, tag_bits } = flight;
+        let pairs_begin = OUTPUT_HEADER_WORDS as usize;
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
-        let mut words = self.words.take();
-        // There is room for more runs than there are, and a counter that says how many.
         let begin = Instant::now();
-        readback.words_into(gpu, limit, &mut words, |all| runs_begin + all[TIME_WORDS] as usize)?;
+        let Results { words: mapped, kernel_time, .. } = results;
+        // The buffer has room for more runs than there are. The first word counts them.
+        let needed = (runs_begin + mapped[0] as usize).min(mapped.len());
+        let mut words = self.words.take();
+        words.clear();
+        words.extend_from_slice(&mapped[..needed]);
+        drop(mapped);
         let read = begin.elapsed();
-        let kernel_time = self.clock.elapsed(gpu, &words[..TIME_WORDS]);
         let band = &batch.band;
         let mut report = Report { kernel_time, ..Report::default() };
         for (task, &block) in list.tasks.iter().zip(&list.blocks) {
@@ -211,7 +190,7 @@ impl MatrixSlot {
             }
         }
         // The counter goes on where there is no room, so that the next batch can have more.
-        let taken = walk.then(|| words[TIME_WORDS] as f64 / list.symbols.max(1) as f64);
+        let taken = walk.then(|| f64::from(words[0]) / list.symbols.max(1) as f64);
         tracing::trace!(words = words.len(), ?read, decoded = ?begin.elapsed(), ?kernel_time, "alignments of a batch");
         if walk {
             report.traced.words = words;
@@ -265,8 +244,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
         dispatches.extend(steps(work, round, params));
         let threads = round.len() as u64 * variant.slots() as u64;
         let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
-        let workgroups = [workgroups.min(WIDTH), workgroups.div_ceil(WIDTH), 1];
-        dispatches.push(Dispatch { params, walk: true, workgroups });
+        dispatches.push(Dispatch { params, walk: true, workgroups, tiles: None });
     }
     dispatches
 }
@@ -275,7 +253,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
 /// device limits loops, some in which each does some passes of one, and then its walk.
 fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
     let list = &work.list;
-    let of = |params, workgroups| Dispatch { params, walk: false, workgroups: [workgroups, 1, 1] };
+    let of = |params, workgroups| Dispatch { params, walk: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
     // Each workgroup so far has drawn a ticket for which there was no task.
     let mut in_vain = 0u32;
@@ -316,8 +294,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
     let variant = &work.variant;
     let tasks = &work.list.tasks[round.start as usize..round.end as usize];
     let count = tasks.len() as u32;
-    let [x, y] = [count.min(WIDTH), count.div_ceil(WIDTH)];
-    let of = |params: Params, workgroups: [u32; 3]| Dispatch { params, walk: false, workgroups };
+    let of = |params: Params, tiles| Dispatch { params, walk: false, workgroups: count, tiles };
     if variant.scan == Scan::TiledDiagonal {
         let diagonals = tasks.iter().map(|task| variant.tile_diagonals(task)).max().unwrap_or(0);
         let columns = tasks.iter().map(|task| task.columns / variant.column_unit()).max().unwrap_or(0);
@@ -327,7 +304,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
                 // Pairs of different size have their widest diagonals elsewhere: enough for all of them.
                 let tiles =
                     if tasks.iter().all(|task| variant.tile_diagonals(task) == diagonals) { tiles } else { columns };
-                of(Params { tile_diagonal: diagonal, ..params }, [x, tiles, y])
+                of(Params { tile_diagonal: diagonal, ..params }, Some(tiles))
             })
             .collect();
     }
@@ -339,7 +316,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
     let step = by_time.min(by_loops).clamp(1, passes as u64) as u32;
     (0..passes)
         .step_by(step as usize)
-        .map(|first| of(Params { slice_begin: first, slice_end: passes.min(first + step), ..params }, [x, y, 1]))
+        .map(|first| of(Params { slice_begin: first, slice_end: passes.min(first + step), ..params }, None))
         .collect()
 }
 

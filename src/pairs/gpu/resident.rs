@@ -11,7 +11,7 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// Packed sequences in a buffer.
 #[derive(Debug)]
-pub struct Resident {
+pub(super) struct Resident {
     /// The buffer.
     pub buffer: wgpu::Buffer,
     /// Where each sequence ends in words; `None` if the buffer holds the whole store as it is.
@@ -20,12 +20,12 @@ pub struct Resident {
 
 impl Resident {
     /// Whether the buffer holds the whole store as it is.
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.end_words.is_none()
     }
 
     /// Word just past a sequence's last symbol; 0 for a sequence that the buffer does not hold.
-    pub fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
+    pub(super) fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
         match &self.end_words {
             None => store.end_word(id) as u32,
             Some(end_words) => end_words.get(&id).copied().unwrap_or(0),

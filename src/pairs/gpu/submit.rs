@@ -7,7 +7,7 @@ use super::matrix::TEAM_STEP_CELLS;
 use super::matrix::{MatrixSlot, MatrixWork};
 use super::programs::Shader;
 use super::resident::Resident;
-use super::slot::{self, Slot};
+use super::slot::{self, SliceSlot};
 use super::{PairsHost, is_filtered};
 use crate::error::Result;
 use crate::gpu::engine::Site;
@@ -92,7 +92,7 @@ impl PairsHost {
     pub(super) fn start_slice(
         &mut self,
         site: &mut Site<'_>,
-        slot: &mut Slot,
+        slot: &mut SliceSlot,
         batch: &Arc<Batch>,
         numbers: Numbers,
         scoring: OffsetScoring,
@@ -134,7 +134,7 @@ impl PairsHost {
             targets: &targets,
             scratch: &scratch,
         };
-        slot.start(&self.kit.gpu, work)?;
+        slot.record(&self.kit.gpu, work)?;
         Ok([queries, targets])
     }
 
@@ -221,7 +221,7 @@ impl PairsHost {
             queries: &queries,
             targets: &targets,
         };
-        slot.start(&self.kit.gpu, work, &arenas)?;
+        slot.record(&self.kit.gpu, work, &arenas)?;
         Ok([queries, targets])
     }
 

@@ -11,7 +11,6 @@ mod shape;
 mod slot;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use self::again::{Again, Places};
 use self::plan::{Limits, Plan, Problem};
@@ -26,6 +25,7 @@ use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::Site;
 use crate::gpu::kernels::Packing;
+use crate::gpu::launch::{Results, Slot};
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
 use crate::pairs::kernels::tile_tasks;
 use crate::pairs::{Batch, Hit, Report, Want};
@@ -34,19 +34,19 @@ use crate::pairs::{Batch, Hit, Report, Want};
 const LEAST_SCRATCH_BYTES: u64 = 1 << 20;
 
 /// Buffers of a slot: for a batch, and for those of its pairs that are computed again.
-pub struct TileSlot {
-    first: Flight,
+pub(super) struct TileSlot {
+    pub(super) first: Flight,
     again: Flight,
 }
 
 impl TileSlot {
     /// An empty slot.
-    pub fn new(gpu: &Gpu) -> Self {
+    pub(super) fn new(gpu: &Gpu) -> Self {
         TileSlot { first: Flight::new(gpu), again: Flight::new(gpu) }
     }
 
     /// Gives the memory of its buffers back; it holds no batch.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.first.release();
         self.again.release();
     }
@@ -118,20 +118,20 @@ impl PairsHost {
         };
         let programs: Vec<Shader> = plan.launches.iter().map(|launch| Shader::Tile(launch.variant)).collect();
         let programs = self.kit.get_all(&programs)?;
-        flight.start(&self.kit.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
+        flight.record(&self.kit.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
     }
 
-    /// Waits for a batch, has those of its pairs computed again that halves did not hold or of which bounds are known, and gives its
-    /// hits.
-    pub(super) fn finish_tiles(
+    /// Decodes a batch, computes those of its pairs again whose scores exceed half floats or of which only bounds are known, and
+    /// returns its hits.
+    pub(super) fn decode_tiles(
         &mut self,
         slot: &mut TileSlot,
         batch: &Batch,
         chosen: &ChosenTiles,
-        limit: Duration,
+        results: Results,
     ) -> Result<Report> {
-        let band = &batch.band;
-        let outcome = slot.first.finish(&self.kit.gpu, limit)?;
+        let (band, limit) = (&batch.band, results.limit);
+        let outcome = slot.first.decode(&self.kit.gpu, results)?;
         let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
         let mut kernel_time = outcome.kernel_time;
@@ -156,7 +156,8 @@ impl PairsHost {
                         stores,
                         true,
                     )?;
-                    let outcome = slot.again.finish(&self.kit.gpu, limit)?;
+                    let results = slot.again.buffers.collect(&self.kit.gpu, limit)?;
+                    let outcome = slot.again.decode(&self.kit.gpu, results)?;
                     kernel_time = kernel_time.zip(outcome.kernel_time).map(|(one, other)| one + other);
                     let Some(right) = outcome.scores else { return Ok(unfinished()) };
                     right

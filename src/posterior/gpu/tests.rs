@@ -183,7 +183,7 @@ fn survivors_without_room_are_left_to_others_and_have_room_the_next_time() {
 fn what_does_not_fit_is_tried_again_or_refused() {
     let rng = &mut fastrand::Rng::with_seed(5);
     let batch = batch(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
-    for label in ["sequences", "weights", "forward values", "scratch", "results", "staging"] {
+    for label in ["sequences", "weights", "kept", "scratch", "output", "staging"] {
         let mut short = engine();
         short.gpu().feign_shortage(label, 0, 1);
         assert_same(&mut short, &batch, label);
@@ -222,7 +222,7 @@ fn the_next_batches_need_no_new_buffers() {
     let of = |blocks: std::ops::Range<usize>| {
         Arc::new(Batch { band: Arc::clone(&whole.band), blocks: whole.blocks[blocks].to_vec() })
     };
-    for label in ["sequences", "weights", "forward values", "scratch", "results", "staging"] {
+    for label in ["sequences", "weights", "kept", "scratch", "output", "staging"] {
         let mut engine = engine();
         assert_same(&mut engine, &of(0..6), "the first");
         engine.gpu().feign_shortage(label, 0, u64::MAX);

@@ -1,17 +1,15 @@
-//! One of the batches that are in flight at once: its buffers, its dispatches, its identities.
+//! A batch as dispatches, and the identities that come back.
 
 use std::ops::Range;
-use std::time::Duration;
 
+use crate::clustal::PairIdentities;
 use crate::clustal::kernels::layout::{Found, Params};
 use crate::clustal::kernels::program::{Pass, Variant};
 use crate::clustal::kernels::tasks::{Launch, Tasks};
-use crate::clustal::{ClustalReport, PairIdentities};
 use crate::error::Result;
-use crate::gpu::clock::{Clock, TIME_BYTES};
-use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::device::Gpu;
+use crate::gpu::launch::Buffers;
 use crate::gpu::pipeline::Compiled;
-use crate::gpu::readback::Readback;
 
 /// Tasks and slices of one dispatch.
 struct Dispatch {
@@ -20,7 +18,7 @@ struct Dispatch {
 }
 
 /// What a batch needs beside its own lists.
-pub struct SlotWork<'a> {
+pub(super) struct ClustalWork<'a> {
     /// The packed sequences.
     pub symbols: &'a wgpu::Buffer,
     /// Scores of all pairs of codes.
@@ -37,101 +35,33 @@ pub struct SlotWork<'a> {
     pub loop_budget: Option<u64>,
 }
 
-/// Buffers of one batch.
-pub struct ClustalSlot {
-    params: GrowingBuffer,
-    pairs: GrowingBuffer,
-    lists: GrowingBuffer,
-    found: GrowingBuffer,
-    scratch: GrowingBuffer,
-    staging: GrowingBuffer,
-    clock: Clock,
-    in_flight: Option<Readback>,
+/// Records a batch: its pairs, its tasks, its dispatches and the copy of what they find.
+pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &ClustalWork<'_>) -> Result<()> {
+    let tasks = work.tasks;
+    let (dispatches, scratch_bytes) = plan(gpu, work)?;
+    let mut recording = buffers.record(gpu);
+    recording.resident("symbols", work.symbols);
+    recording.resident("table", work.table);
+    recording.upload("pairs", &tasks.pairs)?;
+    recording.upload("tasks", &tasks.list)?;
+    let bytes = (size_of::<Found>() * tasks.pairs.len()) as u64;
+    recording.reserve("found", bytes)?;
+    recording.reserve("scratch", scratch_bytes)?;
+    for Dispatch { launch, params } in &dispatches {
+        recording.dispatch(&work.programs[*launch], params, params.groups.into());
+    }
+    recording.copy_back("found", 0..bytes)?;
+    recording.submit("clustal")
 }
 
-impl ClustalSlot {
-    /// No buffers yet.
-    pub fn new(gpu: &Gpu) -> Self {
-        ClustalSlot {
-            params: GrowingBuffer::default(),
-            pairs: GrowingBuffer::default(),
-            lists: GrowingBuffer::default(),
-            found: GrowingBuffer::default(),
-            scratch: GrowingBuffer::default(),
-            staging: GrowingBuffer::default(),
-            clock: Clock::new(gpu),
-            in_flight: None,
-        }
+/// Returns the identities of a batch's pairs, in the order of the batch.
+pub(super) fn identities(words: &[u32], tasks: &Tasks) -> Vec<PairIdentities> {
+    let all: &[Found] = bytemuck::cast_slice(&words[..tasks.pairs.len() * size_of::<Found>() / 4]);
+    let mut identities = vec![PairIdentities::default(); tasks.pairs.len()];
+    for ((found, pair), &place) in all.iter().zip(&tasks.pairs).zip(&tasks.places) {
+        identities[place as usize] = found.identities(pair);
     }
-
-    /// Gives the memory of its buffers back; it holds no batch.
-    pub fn release(&mut self) {
-        let buffers = [&mut self.params, &mut self.pairs, &mut self.lists, &mut self.found];
-        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
-        let buffers = [&mut self.scratch, &mut self.staging];
-        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
-        self.in_flight = None;
-    }
-
-    /// Hands a batch to the device.
-    pub fn start(&mut self, gpu: &Gpu, work: &SlotWork<'_>) -> Result<()> {
-        let tasks = work.tasks;
-        let (dispatches, scratch_bytes) = plan(gpu, work)?;
-        let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
-        let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
-        let mut params = vec![0u8; stride as usize * dispatches.len()];
-        for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(&dispatches) {
-            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
-        }
-        let storage = wgpu::BufferUsages::STORAGE;
-        let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let pairs = self.pairs.fill(gpu, "pairs", storage, bytemuck::cast_slice(&tasks.pairs))?;
-        let lists = self.lists.fill(gpu, "tasks", storage, bytemuck::cast_slice(&tasks.list))?;
-        let bytes = (size_of::<Found>() * tasks.pairs.len()) as u64;
-        let found = self.found.reserve(gpu, "found", bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
-        let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
-        let staging_bytes = bytes + TIME_BYTES;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
-        let buffers = [
-            ("params", &params),
-            ("symbols", work.symbols),
-            ("table", work.table),
-            ("pairs", &pairs),
-            ("found", &found),
-            ("tasks", &lists),
-            ("scratch", &scratch),
-        ];
-        let bound: Vec<_> = work.programs.iter().map(|program| program.bind(gpu, &buffers)).collect::<Result<_>>()?;
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        for (index, dispatch) in dispatches.iter().enumerate() {
-            let (first, last) = (index == 0, index + 1 == dispatches.len());
-            let mut pass = self.clock.begin_pass(&mut encoder, "clustal", first, last);
-            pass.set_pipeline(&work.programs[dispatch.launch].pipeline);
-            pass.set_bind_group(0, &bound[dispatch.launch], &[index as u32 * stride]);
-            let side = dispatch.params.groups.min(gpu.device.limits().max_compute_workgroups_per_dimension);
-            pass.dispatch_workgroups(side, dispatch.params.groups.div_ceil(side.max(1)), 1);
-        }
-        encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, bytes);
-        if !dispatches.is_empty() {
-            self.clock.resolve(&mut encoder, &staging, bytes);
-        }
-        let submission = gpu.queue.submit([encoder.finish()]);
-        self.in_flight = Some(Readback::begin(&staging, staging_bytes, submission));
-        gpu.check()
-    }
-
-    /// Waits for the batch and takes its identities.
-    pub fn finish(&mut self, gpu: &Gpu, tasks: &Tasks, limit: Duration) -> Result<ClustalReport> {
-        let readback = self.in_flight.take().ok_or_else(|| gpu.error("no batch in flight"))?;
-        let words = readback.read(gpu, limit, true)?;
-        let all: &[Found] = bytemuck::cast_slice(&words[..tasks.pairs.len() * size_of::<Found>() / 4]);
-        let mut identities = vec![PairIdentities::default(); tasks.pairs.len()];
-        for ((found, pair), &place) in all.iter().zip(&tasks.pairs).zip(&tasks.places) {
-            identities[place as usize] = found.identities(pair);
-        }
-        Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time: self.clock.elapsed(gpu, &words) })
-    }
+    identities
 }
 
 /// Iterations of loops that an invocation makes of a slice of so many rows.
@@ -187,7 +117,7 @@ fn pair_iterations(variant: Variant, longest: [u32; 2]) -> u64 {
 }
 
 /// The dispatches of a batch, and the bytes of scratch memory that the greatest of them takes.
-fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
+fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
     let (mut dispatches, mut most_bytes) = (Vec::new(), 0);
     for (index, launch) in work.tasks.launches.iter().enumerate() {
         let Launch { variant, ref tasks } = *launch;

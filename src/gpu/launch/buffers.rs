@@ -1,0 +1,150 @@
+//! The buffers of one slot: named like the kernels' bindings, reused while they are large enough.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::commands::Commands;
+use super::recording::Recording;
+use crate::error::Result;
+use crate::gpu::clock::{Clock, TIME_BYTES};
+use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::readback::{Readback, Words};
+
+/// Usage of buffers that the host reads.
+const STAGING: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
+
+/// The memory of one batch in flight.
+pub trait Slot: Send + Sized {
+    /// Creates a slot without memory.
+    fn new(gpu: &Gpu) -> Self;
+
+    /// Frees the memory. The slot must not hold a batch.
+    fn release(&mut self);
+
+    /// Waits for the batch, at most `limit`, and returns what the device wrote.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) if the slot holds no batch, or if the device fails or takes longer.
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results>;
+}
+
+/// The results of a batch.
+pub struct Results {
+    /// The ranges that were copied back, one after the other. They lie in a mapped buffer of the slot, which can be used
+    /// again after they are dropped.
+    pub(crate) words: Words,
+    /// Time that the device was busy; `None` if it has no clock or nothing was dispatched.
+    pub(crate) kernel_time: Option<Duration>,
+    /// Time that the host waits for further copies.
+    pub(crate) limit: Duration,
+}
+
+/// Buffers of one batch at a time, by the names of the kernels' bindings.
+pub struct Buffers {
+    named: Vec<(&'static str, GrowingBuffer)>,
+    pub(super) params: GrowingBuffer,
+    staging: GrowingBuffer,
+    clock: Clock,
+    in_flight: Option<InFlight>,
+}
+
+/// A submitted batch.
+struct InFlight {
+    readback: Readback,
+    /// Words of the results, without the times.
+    words: usize,
+    is_timed: bool,
+}
+
+impl Buffers {
+    /// Starts a batch.
+    pub(crate) fn record<'a>(&'a mut self, gpu: &'a Gpu) -> Recording<'a> {
+        Recording::new(gpu, self)
+    }
+
+    /// Returns the buffer with this name, if there is one.
+    pub(crate) fn get(&self, name: &str) -> Option<&wgpu::Buffer> {
+        self.named.iter().find(|(own, _)| *own == name).and_then(|(_, buffer)| buffer.get())
+    }
+
+    /// Returns the buffer with this name, with at least `bytes` bytes.
+    pub(super) fn reserve(&mut self, gpu: &Gpu, name: &'static str, bytes: u64) -> Result<wgpu::Buffer> {
+        use wgpu::BufferUsages as Usage;
+        let index = self.named.iter().position(|(own, _)| *own == name).unwrap_or_else(|| {
+            self.named.push((name, GrowingBuffer::default()));
+            self.named.len() - 1
+        });
+        let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        self.named[index].1.reserve(gpu, label(name), bytes, usage).cloned()
+    }
+
+    /// Submits commands, with room for `room` bytes of results at least.
+    pub(super) fn submit(
+        &mut self,
+        gpu: &Gpu,
+        label: &str,
+        commands: Commands,
+        programs: &[super::BoundProgram],
+        room: u64,
+    ) -> Result<()> {
+        let bytes = commands.staging_bytes(true).max(room + TIME_BYTES);
+        let staging = self.staging.reserve(gpu, "staging", bytes, STAGING)?;
+        let (words, is_timed) = (commands.bytes_back() as usize / 4, commands.has_dispatches());
+        let readback = commands.submit(gpu, label, programs, staging, Some(&self.clock));
+        self.in_flight = Some(InFlight { readback, words, is_timed });
+        gpu.check()
+    }
+
+    /// Returns whether a batch is in flight.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// Returns whether results were ever copied to the host since the memory was last freed.
+    pub(crate) fn has_staging(&self) -> bool {
+        self.staging.get().is_some()
+    }
+
+    /// Copies a range of a buffer, in bytes, that the batch did not copy back, and waits for it. The batch must have been
+    /// collected and its words dropped.
+    pub(crate) fn fetch(&mut self, gpu: &Gpu, name: &str, bytes: Range<u64>, limit: Duration) -> Result<Words> {
+        let Some(buffer) = self.get(name).cloned() else { return Err(gpu.error(format!("no buffer '{name}'"))) };
+        let staging = self.staging.reserve(gpu, "staging", bytes.end - bytes.start, STAGING)?;
+        let mut commands = Commands::default();
+        commands.copy_back(&buffer, bytes);
+        commands.submit(gpu, "rest of the results", &[], staging, None).read(gpu, limit)
+    }
+}
+
+impl Slot for Buffers {
+    fn new(gpu: &Gpu) -> Self {
+        Buffers {
+            named: Vec::new(),
+            params: GrowingBuffer::default(),
+            staging: GrowingBuffer::default(),
+            clock: Clock::new(gpu),
+            in_flight: None,
+        }
+    }
+
+    fn release(&mut self) {
+        self.named.clear();
+        self.params = GrowingBuffer::default();
+        self.staging = GrowingBuffer::default();
+        self.in_flight = None;
+    }
+
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
+        let InFlight { readback, words, is_timed } =
+            self.in_flight.take().ok_or_else(|| gpu.error("no batch in flight"))?;
+        let mut all = readback.read(gpu, limit)?;
+        let kernel_time = if is_timed { self.clock.elapsed(gpu, &all) } else { None };
+        all.truncate(words);
+        Ok(Results { words: all, kernel_time, limit })
+    }
+}
+
+/// Returns the name of a buffer in messages.
+fn label(name: &'static str) -> &'static str {
+    if name == "out" { "output" } else { name }
+}

@@ -1,0 +1,150 @@
+//! The recording of one batch: uploads, dispatches and copies by the names of the kernels' bindings.
+
+use std::ops::Range;
+
+use super::buffers::Buffers;
+use super::commands::{BoundProgram, Commands, fold};
+use super::uniforms::Uniforms;
+use crate::error::Result;
+use crate::gpu::device::Gpu;
+use crate::gpu::pipeline::Compiled;
+
+/// The steps of a batch, over the buffers of its slot.
+pub(crate) struct Recording<'a> {
+    gpu: &'a Gpu,
+    buffers: &'a mut Buffers,
+    /// Buffers by the names of bindings; an array of bindings has one entry for each element.
+    bound: Vec<(&'static str, wgpu::Buffer)>,
+    programs: Vec<&'a Compiled>,
+    uniforms: Uniforms,
+    commands: Commands,
+    /// Bytes of results that the slot has room for, at least.
+    room: u64,
+}
+
+impl<'a> Recording<'a> {
+    pub(super) fn new(gpu: &'a Gpu, buffers: &'a mut Buffers) -> Self {
+        Recording {
+            buffers,
+            bound: Vec::new(),
+            programs: Vec::new(),
+            uniforms: Uniforms::new(gpu),
+            commands: Commands::default(),
+            room: 0,
+            gpu,
+        }
+    }
+
+    /// Binds a buffer that stays on the device from batch to batch.
+    pub(crate) fn resident(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
+        self.bound.push((name, buffer.clone()));
+    }
+
+    /// Binds a buffer of the slot with this content.
+    pub(crate) fn upload<T: bytemuck::Pod>(&mut self, name: &'static str, content: &[T]) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(content);
+        let buffer = self.reserve(name, bytes.len() as u64)?;
+        self.gpu.queue.write_buffer(&buffer, 0, bytes);
+        Ok(())
+    }
+
+    /// Binds a buffer of the slot with room for `bytes` bytes, whose content is undefined.
+    pub(crate) fn reserve(&mut self, name: &'static str, bytes: u64) -> Result<wgpu::Buffer> {
+        let buffer = self.buffers.reserve(self.gpu, name, bytes)?;
+        self.bound.push((name, buffer.clone()));
+        Ok(buffer)
+    }
+
+    /// Binds a buffer of the slot as the last batch left it. Returns `false` if there is none.
+    pub(crate) fn reuse(&mut self, name: &'static str) -> bool {
+        let buffer = self.buffers.get(name).cloned();
+        let is_there = buffer.is_some();
+        self.bound.extend(buffer.map(|buffer| (name, buffer)));
+        is_there
+    }
+
+    /// Fills a buffer of the slot from a range of one that the host has written.
+    pub(crate) fn copy_in(&mut self, from: &wgpu::Buffer, bytes: Range<u64>, name: &str) -> Result<()> {
+        let to = self.named(name)?;
+        self.commands.copy(from, bytes.start, &to, bytes.end - bytes.start);
+        Ok(())
+    }
+
+    /// Sets a range of a bound buffer, in bytes, to 0.
+    pub(crate) fn zero(&mut self, name: &str, bytes: Range<u64>) -> Result<()> {
+        let buffer = self.named(name)?;
+        self.commands.zero(&buffer, bytes);
+        Ok(())
+    }
+
+    /// Runs a program with these parameters on so many workgroups, folded over x and y.
+    pub(crate) fn dispatch<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: u64) {
+        self.dispatch_grid(program, params, fold(workgroups, self.most_workgroups()));
+    }
+
+    /// Runs a program with these parameters on `tasks` rows of `tiles` workgroups: tasks are folded over x and z, tiles lie
+    /// along y.
+    pub(crate) fn dispatch_tiles<P: bytemuck::Pod>(
+        &mut self,
+        program: &'a Compiled,
+        params: &P,
+        tasks: u64,
+        tiles: u32,
+    ) {
+        let [x, z, _] = fold(tasks, self.most_workgroups());
+        self.dispatch_grid(program, params, [x, tiles, z]);
+    }
+
+    /// Returns the largest number of workgroups in one dimension of a dispatch.
+    fn most_workgroups(&self) -> u32 {
+        self.gpu.device.limits().max_compute_workgroups_per_dimension
+    }
+
+    fn dispatch_grid<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: [u32; 3]) {
+        let known = self.programs.iter().position(|own| own.pipeline == program.pipeline);
+        let index = known.unwrap_or_else(|| {
+            self.programs.push(program);
+            self.programs.len() - 1
+        });
+        let offset = self.uniforms.push(params);
+        self.commands.dispatch(index, offset, workgroups);
+    }
+
+    /// Starts another submission, so that drivers count the time of each separately.
+    pub(crate) fn cut(&mut self) {
+        self.commands.cut();
+    }
+
+    /// Copies a range of a bound buffer, in bytes, to the host at the end. Ranges lie one after the other in the results.
+    pub(crate) fn copy_back(&mut self, name: &str, bytes: Range<u64>) -> Result<()> {
+        let buffer = self.named(name)?;
+        self.commands.copy_back(&buffer, bytes);
+        Ok(())
+    }
+
+    /// Makes room for `bytes` bytes of results, so that the next batch may copy back more than this one.
+    pub(crate) fn make_room_for_results(&mut self, bytes: u64) {
+        self.room = bytes;
+    }
+
+    /// Submits the batch. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) if memory is short, a binding has no buffer or the device was lost.
+    pub(crate) fn submit(mut self, label: &str) -> Result<()> {
+        let Recording { gpu, buffers, uniforms, commands, .. } = self;
+        let usage = wgpu::BufferUsages::UNIFORM;
+        let params = buffers.params.fill(gpu, "parameters", usage, uniforms.bytes())?;
+        self.bound.push(("params", params));
+        let bound: Vec<_> = self.bound.iter().map(|(name, buffer)| (*name, buffer)).collect();
+        let programs: Vec<BoundProgram> =
+            self.programs.iter().map(|program| program.bound(gpu, &bound)).collect::<Result<_>>()?;
+        buffers.submit(gpu, label, commands, &programs, self.room)
+    }
+
+    /// Returns the buffer that is bound to a name.
+    fn named(&self, name: &str) -> Result<wgpu::Buffer> {
+        let found = self.bound.iter().find(|(own, _)| *own == name);
+        found.map(|(_, buffer)| buffer.clone()).ok_or_else(|| self.gpu.error(format!("no buffer is bound to '{name}'")))
+    }
+}
