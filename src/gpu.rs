@@ -2,7 +2,6 @@
 
 pub mod adapter;
 mod bindings;
-pub(crate) mod cache;
 pub mod choosing;
 pub(crate) mod clock;
 pub mod device;

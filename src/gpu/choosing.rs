@@ -8,10 +8,18 @@
 //! What batches take corrects the full rate of the way that they took. Of the other ways nothing is learnt by that: with
 //! [`Trials`], one that should be about as fast as the best is tried, if that pays for the work that remains.
 
+mod measure;
+mod models;
+mod store;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use self::measure::{Load, grow, measure};
+pub(crate) use self::models::{at_once, once_a_model};
+pub(crate) use self::store::Store;
 
 /// Seconds of a dispatch that waits for the one before it (2.8 us on an H200; other devices are slower).
 const DISPATCH_SECONDS: f64 = 4e-6;

@@ -12,7 +12,6 @@ mod submit;
 mod survivors;
 mod tile;
 pub mod tune;
-mod tuned;
 mod upload;
 
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use super::{GpuLong, Schedule};
 
 use crate::error::Result;
 use crate::gpu::adapter::AdapterDescription;
-use crate::gpu::cache::{read_forward_progress, remember_forward_progress};
+use crate::gpu::choosing::Store;
 use crate::gpu::kernels::{Kind, fingerprint};
 use crate::long::kernels::samples;
 use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
@@ -30,6 +30,9 @@ impl Source for Border<'_> {
         u32::MAX
     }
 }
+
+/// Whether workgroups of an adapter were seen to wait for each other without harm.
+static FORWARD_PROGRESS: Store<bool> = Store::new("forward-progress.json");
 
 /// Strips that are tried: more than an adapter runs at a time.
 const STRIPS: u32 = 2048;
@@ -72,7 +75,7 @@ impl GpuLong {
             Some(known) => known,
             None => {
                 let key = cache_key(&self.gpu.description);
-                let known = match read_forward_progress(&key) {
+                let known = match FORWARD_PROGRESS.get(&key) {
                     Some(known) => known,
                     None => {
                         // Few rows, and kernels that are compiled meanwhile, say nothing of the device's speed.
@@ -81,7 +84,7 @@ impl GpuLong {
                         self.speed = speed;
                         // With little memory fewer strips were tried than another run may have.
                         if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
-                            remember_forward_progress(&key, found);
+                            FORWARD_PROGRESS.keep(&key, found);
                         }
                         found
                     }

@@ -1,18 +1,17 @@
 //! Choosing slice widths and workgroup sizes per adapter: a short measurement, kept in the user's cache directory.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::tuned::{cache_key, read_cache, read_first_look, remember, remember_first_look};
 use super::{Config, GpuEngine};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::{Speed, Trials};
-use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind, offered};
+use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
+use crate::gpu::choosing::{self, Load, Speed, Store, Trials, at_once, grow, once_a_model};
+use crate::gpu::kernels::{Family, KERNELS, Kernel, Kind, Numbers, fingerprint, of_kind, offered};
 use crate::pairs::Pairs;
+use crate::pairs::kernels::samples;
 use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::random::Random;
@@ -33,8 +32,29 @@ const FIRST_LOOK_SECONDS: f64 = 0.03;
 const KERNEL_SECONDS: f64 = 0.1;
 /// Symbols of a trial's sequences: about a gene.
 const TRIAL_LENGTH: u32 = 1200;
+/// Targets of a trial with many pairs.
+const TRIAL_TARGETS: u32 = 512;
 /// Jobs below this many cells end before a measurement would.
 const SMALL_JOB_CELLS: u64 = 100_000_000_000;
+
+/// The best configurations, by adapter, driver, kernel text and kind of scoring.
+static TUNING: Store<Config> = Store::new("tuning.json");
+/// Cells a second of `nw_slice` with the default sizes.
+static FIRST_LOOKS: Store<f64> = Store::new("first-looks.json");
+
+/// Returns the key of an adapter's best configuration for a kind of scoring.
+fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
+    // Kernels for local scores are not measured.
+    let measured = KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs);
+    let programs = measured.flat_map(|kernel| samples(kernel.kind));
+    let gaps = if scoring.gaps.is_linear() { "linear" } else { "affine" };
+    description
+        .fingerprint()
+        .with("alphabet", format!("{:?}", scoring.alphabet))
+        .with("gaps", gaps)
+        .with("programs", format!("{:016x}", fingerprint(programs)))
+        .key()
+}
 
 /// One measured configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,21 +128,17 @@ fn measure_until(
     seconds: f64,
     interrupt: &AtomicBool,
 ) -> Result<f64> {
-    let (mut queries, mut best) = (1u32, 0f64);
-    loop {
+    let mut best = 0f64;
+    grow(seconds, |queries| {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let targets = 512;
-        let batch = random_batch(scoring, queries, targets, length, want.clone());
+        let batch = random_batch(scoring, queries, TRIAL_TARGETS, length, want.clone());
         let now = speed(engine, &batch)?;
         best = best.max(now);
-        let lasted = batch.cells() as f64 / now;
-        if lasted >= seconds * 0.5 || queries >= 4096 {
-            return Ok(best);
-        }
-        queries = (queries as f64 * (seconds / lasted).clamp(2.0, 32.0)) as u32;
-    }
+        Ok(batch.cells() as f64 / now)
+    })?;
+    Ok(best)
 }
 
 /// Measures sizes of the kernel in use, which has such numbers, on one device: every slice width at the middle workgroup size, then
@@ -219,41 +235,6 @@ pub fn open_all(
     results.into_iter().zip(adapters).map(|(result, (found, _))| result.unwrap_or_else(|| Err(lost(found)))).collect()
 }
 
-/// Finds a configuration for every device, given with its model: by asking one device of each model, or another if that
-/// one fails. Models are asked at once. Devices of a model whose asking panics are left out.
-fn once_a_model<D: Send>(
-    devices: Vec<(String, D)>,
-    ask: impl Fn(&str, &mut D) -> Result<Config> + Sync,
-) -> Vec<(D, Result<Config>)> {
-    let mut models: BTreeMap<String, Vec<D>> = BTreeMap::new();
-    for (model, device) in devices {
-        models.entry(model).or_default().push(device);
-    }
-    let ask_one = |model: &str, devices: Vec<D>| {
-        let mut known = None;
-        let mut configured = Vec::new();
-        for mut device in devices {
-            let config = known.map_or_else(|| ask(model, &mut device), Ok);
-            known = config.as_ref().ok().copied();
-            configured.push((device, config));
-        }
-        configured
-    };
-    let ask_one = &ask_one;
-    let asked = at_once(models.into_iter().map(|(model, devices)| move || ask_one(&model, devices)));
-    asked.into_iter().flatten().flatten().collect()
-}
-
-/// Runs every task on a thread of its own and gives the results in the tasks' order; `None` for one that panicked, as a
-/// driver may, or that got no thread.
-fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> Vec<Option<T>> {
-    std::thread::scope(|scope| {
-        let start = |task| std::thread::Builder::new().spawn_scoped(scope, task).ok();
-        let threads: Vec<_> = tasks.map(start).collect();
-        threads.into_iter().map(|thread| thread?.join().ok()).collect()
-    })
-}
-
 /// Speeds of all kernels, full and alone; typical ones for those that do not run here.
 fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
     let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
@@ -282,34 +263,21 @@ fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
     kernel.is_chosen() && (kernel.kind != Kind::Slice(Numbers::Halves) || engine.config().halves)
 }
 
-/// The speed of the kernel in use: from one pair, whose time is that of its chain, then from as many as last long enough.
+/// Measures the speed of the kernel in use: from one pair, whose time is that of its chain, then from as many pairs as take
+/// long enough.
 fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, interrupt: &AtomicBool) -> Result<Speed> {
-    let mut measured = Speed { full: f64::INFINITY, lone: f64::INFINITY };
-    let (mut queries, mut targets) = (1, 1);
-    loop {
+    choosing::measure(KERNEL_SECONDS, |load| {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let (queries, targets) = match load {
+            Load::Lone => (1, 1),
+            Load::Units(queries) => (queries, TRIAL_TARGETS),
+        };
         let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, want.clone());
         let work = engine.work(&batch)?;
-        let mut seconds = f64::INFINITY;
-        // The first run compiles the kernel and makes its buffers.
-        for _ in 0..if targets == 1 { 3 } else { 1 } {
-            if interrupt.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted);
-            }
-            seconds = seconds.min(batch.cells() as f64 / speed(engine, &batch)?);
-        }
-        if targets == 1 {
-            let beside = Speed { full: f64::INFINITY, lone: f64::INFINITY }.seconds(&work) - work.host_seconds;
-            measured.lone = work.chain / (seconds - beside).max(0.2 * seconds);
-            targets = 512;
-            continue;
-        }
-        let beside = Speed { full: f64::INFINITY, ..measured }.seconds(&work) - work.host_seconds;
-        measured.full = work.cells / (seconds - beside).max(0.3 * seconds);
-        if seconds >= KERNEL_SECONDS * 0.5 || queries >= 4096 {
-            return Ok(measured);
-        }
-        queries = (queries as f64 * (KERNEL_SECONDS / seconds).clamp(2.0, 32.0)) as u32;
-    }
+        Ok((work, batch.cells() as f64 / speed(engine, &batch)?))
+    })
 }
 
 /// The configuration for a model, from the cache or from what can be measured on this engine of it.
@@ -344,7 +312,7 @@ fn choose_with_slice(
         return Ok(engine.config());
     }
     if !anew {
-        if let Some(&known) = read_cache().get(key) {
+        if let Some(known) = TUNING.get(key) {
             return Ok(known);
         }
         if cells < SMALL_JOB_CELLS {
@@ -389,55 +357,28 @@ fn choose_with_slice(
         config.cells_per_second / 1e9,
         begin.elapsed().as_secs_f64()
     );
-    remember(key, config);
+    TUNING.keep(key, config);
     Ok(config)
 }
 
 /// Cells a second with the default sizes: as the first job that asked measured it. (With the driver's start for the kernel that takes a
 /// tenth of a second.)
 fn first_look(engine: &mut GpuEngine, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
-    if let Some(known) = read_first_look(key) {
+    if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);
     }
     let speed = measure_until(engine, (scoring, Want::Alignments), TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
-    remember_first_look(key, speed);
+    FIRST_LOOKS.keep(key, speed);
     Ok(speed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
-
-    #[test]
-    fn one_device_of_each_model_is_measured() {
-        let asked = AtomicUsize::new(0);
-        let devices = ["a", "b", "a", "a", "b"].iter().enumerate().map(|(index, model)| (model.to_string(), index));
-        let measure = |model: &str, device: &mut usize| {
-            asked.fetch_add(1, Ordering::Relaxed);
-            match device {
-                0 => Err(Error::Internal("the first one is broken".into())),
-                _ => Ok(Config { slice: if model == "a" { 12 } else { 20 }, ..Config::default() }),
-            }
-        };
-        let mut configured = once_a_model(devices.collect(), measure);
-        configured.sort_by_key(|(device, _)| *device);
-        let slices: Vec<Option<u32>> =
-            configured.into_iter().map(|(_, config)| config.ok().map(|config| config.slice)).collect();
-        assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
-        // Device 0 in vain, then 2 for its model, and 1 for the other.
-        assert_eq!(asked.into_inner(), 3);
-    }
 
     #[test]
     fn a_measurement_pays_for_a_job_of_a_minute() {
         let pays = |seconds| MEASUREMENT.pay(1.0, MEASUREMENT.seconds, seconds);
         assert!(pays(61.0) && !pays(59.0) && !pays(1.2));
-    }
-
-    #[test]
-    fn a_task_that_panics_takes_no_other_with_it() {
-        let tasks = [1, 2, 3].map(|number| move || if number == 2 { panic!("by intent") } else { number });
-        assert_eq!(at_once(tasks.into_iter()), [Some(1), None, Some(3)]);
     }
 }
