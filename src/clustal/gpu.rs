@@ -15,7 +15,7 @@ use crate::gpu::choosing::{Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
-use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
+use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
@@ -58,6 +58,18 @@ pub struct ClustalShape {
     pub rows: u32,
 }
 
+impl Sizes for ClustalShape {
+    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+        let usual = |pass, workgroup| Variant::new(pass, Alphabet::Protein, workgroup).size;
+        let workgroup = if found.is_software() { 16 } else { 64 };
+        // Cards have registers for more columns.
+        let few = (usual(Pass::Ends, workgroup), usual(Pass::ForwardReverseThread, workgroup));
+        let (columns, identity_columns) = found.description.suited(CARD_COLUMNS, few, few);
+        let rows = usual(Pass::ForwardReverse, workgroup);
+        ClustalShape { workgroup, columns, identity_columns, cooperative: 64, rows }
+    }
+}
+
 /// What the room has on a device, whatever batches are in flight.
 pub struct ClustalHost {
     kit: Kit<Variant, ClustalShape>,
@@ -80,19 +92,7 @@ impl ClustalGpu {
         let gpu = Gpu::open(found)?;
         // Pairs: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = found.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
-        let usual = |pass, workgroup| Variant::new(pass, Alphabet::Protein, workgroup).size;
-        let workgroup = if found.is_software() { 16 } else { 64 };
-        // Cards have registers for more columns.
-        let few = (usual(Pass::Ends, workgroup), usual(Pass::ForwardReverseThread, workgroup));
-        let (columns, identity_columns) = found.description.suited(CARD_COLUMNS, few, few);
-        let shape = ClustalShape {
-            workgroup,
-            columns,
-            identity_columns,
-            cooperative: 64,
-            rows: usual(Pass::ForwardReverse, workgroup),
-        };
-        let host = ClustalHost { kit: Kit::new(&gpu, shape), fill };
+        let host = ClustalHost { kit: Kit::new(&gpu, found), fill };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
     }
 }

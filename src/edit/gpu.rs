@@ -90,7 +90,7 @@ impl EditGpu {
         let gpu = Gpu::open(found)?;
         let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
         let host = EditHost {
-            kit: Kit::new(&gpu, EditShape::for_adapter(found, &gpu.device)),
+            kit: Kit::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             is_crowded: false,
             kept: heads::KEPT,

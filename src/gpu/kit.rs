@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use super::adapter::FoundAdapter;
 use super::device::Gpu;
 use super::engine::{GpuEngine, GpuKind};
 use super::kernels::Program;
@@ -15,6 +16,12 @@ use crate::error::Result;
 pub struct ResidentBuffer {
     /// The buffer.
     pub(crate) buffer: wgpu::Buffer,
+}
+
+/// Sizes of a kind's kernels: workgroups, and the rows or columns that an invocation keeps.
+pub trait Sizes: Copy {
+    /// Returns the default sizes on an adapter.
+    fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self;
 }
 
 /// The kernels of a kind on a device: programs `P` of sizes `S`.
@@ -30,11 +37,11 @@ pub struct Kit<P, S> {
     pipelines: Pipelines<P>,
 }
 
-impl<P, S> Kit<P, S> {
-    /// Kernels of these sizes, none of them compiled.
-    pub(crate) fn new(gpu: &Gpu, shape: S) -> Self {
+impl<P, S: Sizes> Kit<P, S> {
+    /// Creates a kit with the default sizes of an adapter. Kernels are compiled when they are first used.
+    pub(crate) fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
         Kit {
-            shape,
+            shape: S::for_adapter(found, gpu),
             binding: gpu.binding_bytes(),
             loop_budget: gpu.description.loop_budget(),
             pipelines: Pipelines::default(),
@@ -66,7 +73,7 @@ impl<P, S> Kit<P, S> {
     }
 }
 
-impl<P: Program + Copy + Eq + Hash + Debug + Send, S> Kit<P, S> {
+impl<P: Program + Copy + Eq + Hash + Debug + Send, S: Sizes> Kit<P, S> {
     /// The pipeline of a program.
     pub(crate) fn get(&mut self, program: P) -> Result<Compiled> {
         self.pipelines.get(&self.gpu, program)
@@ -83,7 +90,7 @@ pub trait HasKit {
     /// Its programs.
     type Program: Program + Copy + Eq + Hash + Debug;
     /// Sizes of its kernels.
-    type Shape: Copy;
+    type Shape: Sizes;
 
     /// The kernels.
     fn kit(&self) -> &Kit<Self::Program, Self::Shape>;

@@ -171,7 +171,7 @@ impl GpuEngine {
         // More than this serves no kernel; the memory that the engine may take bounds it further.
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
-        let kit = Kit::new(&gpu, MatrixShape::for_adapter(found));
+        let kit = Kit::new(&gpu, found);
         let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
         let host = PairsHost {
             config,

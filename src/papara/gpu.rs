@@ -15,7 +15,7 @@ use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind};
-use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
+use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
@@ -48,6 +48,19 @@ pub struct BlockShape {
     pub chunk: u32,
 }
 
+impl Sizes for BlockShape {
+    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+        // A workgroup is one subgroup where subgroups are that wide: it waits for no other subgroup.
+        let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
+        BlockShape {
+            workgroup: if found.is_software() { 16 } else { subgroup },
+            columns: [block::columns(Numbers::Halves), block::columns(Numbers::Words)],
+            // Loops are short on software adapters.
+            chunk: if found.is_software() { 32 } else { CHUNK },
+        }
+    }
+}
+
 /// What the room has on a device, whatever batches are in flight.
 pub struct PhyloHost {
     kit: Kit<Variant, BlockShape>,
@@ -70,16 +83,8 @@ impl PhyloGpu {
         let gpu = Gpu::open(found)?;
         // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
-        // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
-        let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
-        let shape = BlockShape {
-            workgroup: if found.is_software() { 16 } else { subgroup },
-            columns: [block::columns(Numbers::Halves), block::columns(Numbers::Words)],
-            // There loops are short.
-            chunk: if found.is_software() { 32 } else { CHUNK },
-        };
         let host = PhyloHost {
-            kit: Kit::new(&gpu, shape),
+            kit: Kit::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             assumed,
             fill,

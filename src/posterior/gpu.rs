@@ -17,7 +17,7 @@ use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kind, Sweep};
-use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::kit::{Kit, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::Shares;
 use crate::gpu::resident::Residents;
@@ -44,6 +44,14 @@ pub struct PosteriorShape {
     pub workgroup: u32,
     /// Of these a pair; 0 for as many as suit a batch.
     pub lanes: u32,
+}
+
+impl Sizes for PosteriorShape {
+    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+        // A workgroup is one subgroup on most cards: it waits for no other subgroup. Larger ones would need more workgroup
+        // memory than all devices have.
+        PosteriorShape { workgroup: if found.is_software() { 16 } else { 32 }, lanes: 0 }
+    }
 }
 
 /// What the room has on a device, whatever batches are in flight.
@@ -83,11 +91,8 @@ impl PosteriorGpu {
         let gpu = Gpu::open(found)?;
         let (assumed, fill, groups) =
             found.description.suited((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
-        // A workgroup is a subgroup on most cards: what it waits for then is its own. More would take more workgroup memory
-        // than all devices have.
-        let workgroup = if found.is_software() { 16 } else { 32 };
         let host = PosteriorHost {
-            kit: Kit::new(&gpu, PosteriorShape { workgroup, lanes: 0 }),
+            kit: Kit::new(&gpu, found),
             fill,
             groups,
             density: LEAST_DENSITY,

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::kit::{Kit, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
 
 /// Seconds of work that the first batch should be.
@@ -23,6 +23,12 @@ const MAX_PAIRS: u64 = 1 << 8;
 
 /// A GPU that divides the matrices of profiles.
 pub type ProfileGpu = engine::GpuEngine<Profile>;
+
+impl Sizes for Shape {
+    fn for_adapter(_found: &FoundAdapter, _gpu: &Gpu) -> Self {
+        Shape { workgroup: 32, columns: 128, cross: 64, least_rows: LEAST_ROWS }
+    }
+}
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct ProfileHost {
@@ -36,10 +42,7 @@ impl ProfileGpu {
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let (assumed, fill) = found.description.suited((1e11, 32), (1e10, 8), (5e7, 1));
-        let host = ProfileHost {
-            kit: Kit::new(&gpu, Shape { workgroup: 32, columns: 128, cross: 64, least_rows: LEAST_ROWS }),
-            fill,
-        };
+        let host = ProfileHost { kit: Kit::new(&gpu, found), fill };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
     }
 }

@@ -59,7 +59,7 @@ fn whole() -> [&'static Kernel; 3] {
 fn engine(kernel: &'static Kernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
     let found = support::adapter();
     let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
-    let mut shape = EditShape::for_adapter(&found, &engine.gpu().device);
+    let mut shape = engine.shape();
     change(&mut shape);
     engine.with_shape(shape)
 }

@@ -11,6 +11,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Candidate, Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::Kernel;
+use crate::gpu::kit::Sizes;
 use crate::score::{EditMode, EditScheme};
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
@@ -63,9 +64,8 @@ pub struct EditShape {
     pub head_words: Option<u32>,
 }
 
-impl EditShape {
-    /// The defaults for an adapter.
-    pub fn for_adapter(found: &FoundAdapter, device: &wgpu::Device) -> Self {
+impl Sizes for EditShape {
+    fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self {
         let software = found.is_software();
         EditShape {
             thread_workgroup: if software { 16 } else { 32 },
@@ -76,7 +76,7 @@ impl EditShape {
             lanes: None,
             subgroup_size: found.adapter.get_info().subgroup_min_size.max(1),
             dispatch_columns: u32::MAX,
-            workgroup_bytes: device.limits().max_compute_workgroup_storage_size,
+            workgroup_bytes: gpu.device.limits().max_compute_workgroup_storage_size,
             list_room: None,
             head_words: None,
         }

@@ -147,7 +147,7 @@ impl Gpu<'_> {
             Some(engine) => engine,
             None => EditGpu::open(self.found)?.with_pool(Arc::clone(self.pool)),
         };
-        let mut shape = EditShape::for_adapter(self.found, &engine.gpu().device);
+        let mut shape = engine.shape();
         if let Some(setting) = setting {
             shape.lanes = Some(setting.lanes);
             (shape.subgroup_words, shape.workgroup_words) = (setting.words, setting.words);
@@ -191,8 +191,7 @@ fn on_gpu(
         Ok(None) => (Status::Skipped, None),
         Err(error) => (mark(table, "end to end", error)?, None),
     };
-    let found = gpu.found;
-    let shape = gpu.with(alone, None, |engine| Ok(EditShape::for_adapter(found, &engine.gpu().device)))?;
+    let shape = gpu.with(alone, None, |engine| Ok(engine.shape()))?;
     let small = reads.batch(1, SEED);
     let by_themselves = kernels.into_iter().filter(|_| case.has_kernels());
     for setting in by_themselves.flat_map(|kernel| settings(kernel, reads, &shape)) {

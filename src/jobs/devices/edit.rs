@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::{KernelSpeed, KernelTest, test_of};
 use crate::edit::cpu::EditWorker;
-use crate::edit::gpu::{EditGpu, EditShape};
+use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::Cooperation;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, oracle};
@@ -159,7 +159,7 @@ pub(super) fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let expected = Expected::new();
     let test = |kernel: &'static Kernel| {
         let engine = EditGpu::open(found)?;
-        let mut shape = EditShape::for_adapter(found, &engine.gpu().device);
+        let mut shape = engine.shape();
         if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
             shape.lanes = Some(TEST_LANES);
             (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::kernels::Scan;
+use crate::gpu::kit::Sizes;
 use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::{Batch, Extent};
@@ -163,9 +164,8 @@ impl Default for MatrixShape {
     }
 }
 
-impl MatrixShape {
-    /// The defaults for a kind of adapter.
-    pub fn for_adapter(found: &FoundAdapter) -> Self {
+impl Sizes for MatrixShape {
+    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         let default = MatrixShape::default();
         if found.is_software() {
             MatrixShape {
@@ -180,7 +180,9 @@ impl MatrixShape {
             default
         }
     }
+}
 
+impl MatrixShape {
     /// The variant of a kernel for a batch.
     pub fn variant(
         &self,
