@@ -6,6 +6,8 @@ pub mod choosing;
 pub(crate) mod clock;
 pub mod device;
 pub mod engine;
+#[cfg(test)]
+mod example;
 pub mod kernels;
 pub mod kit;
 pub mod launch;

@@ -1,0 +1,318 @@
+//! A worked example: Hamming distances as a new kind of work, on threads and on GPUs.
+//!
+//! The example has all that a kind of work needs: the work, the oracle, a CPU half, a shader with its row and its
+//! program, and a GPU half. A real kind adds its row to [`KERNELS`](super::kernels::KERNELS), its shader to `shaders/`,
+//! and keeps each part in a file of its own (CONTRIBUTING.md, "Adding a job").
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::adapter::{self, FoundAdapter};
+use super::device::Gpu;
+use super::engine::{GpuEngine, GpuKind, Site};
+use super::kernels::{Access, Binding, Cooperation, Kernel, Kind, Program};
+use super::kit::{Kit, Sizes, has_kit};
+use super::launch::{Buffers, Results};
+use super::source::Constants;
+use crate::engine::owner::{self, Control};
+use crate::engine::thread_engine::{CpuKind, thread_engines};
+use crate::engine::{Batch, Engine, Portion, Reported, Work, check};
+use crate::error::Result;
+
+// ---- The work: the data that batches share, a block of pairs, and the report of a batch.
+
+/// Hamming distances of pairs of texts of one length.
+#[derive(Debug, Clone, Copy)]
+struct Hamming;
+
+/// Texts of one length, one after the other: pair `k` consists of texts `2 k` and `2 k + 1`.
+#[derive(Debug)]
+struct Texts {
+    texts: Arc<[u32]>,
+    /// Symbols of a text.
+    symbols: u32,
+}
+
+/// Pairs from `begin` on.
+#[derive(Debug, Clone)]
+struct Block {
+    begin: u32,
+    pairs: u32,
+    symbols: u32,
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    /// One for each pair, in the order of the batch's blocks.
+    distances: Vec<u32>,
+    unfinished: Vec<usize>,
+    kernel_time: Option<Duration>,
+}
+
+impl Reported for Report {
+    fn unfinished(&self) -> &[usize] {
+        &self.unfinished
+    }
+
+    fn kernel_time(&self) -> Option<Duration> {
+        self.kernel_time
+    }
+}
+
+impl Work for Hamming {
+    type Band = Texts;
+    type Block = Block;
+    type Class = ();
+    type Report = Report;
+
+    fn pairs(block: &Block) -> u64 {
+        block.pairs.into()
+    }
+
+    fn cells(block: &Block) -> u64 {
+        u64::from(block.pairs) * u64::from(block.symbols)
+    }
+
+    fn first_cells(_texts: &Texts, block: &Block) -> Option<u64> {
+        (block.pairs > 0).then_some(block.symbols.into())
+    }
+
+    fn one_block(_texts: &Texts, _store_bytes: u64) -> bool {
+        false
+    }
+
+    fn split(_texts: &Texts, block: Block, portion: Portion) -> (Block, Option<Block>) {
+        let pairs = (portion.cells / u64::from(block.symbols.max(1))).min(portion.pairs).max(1);
+        let pairs = pairs.min(block.pairs.into()) as u32;
+        let rest = Block { begin: block.begin + pairs, pairs: block.pairs - pairs, ..block };
+        (Block { pairs, ..block }, (rest.pairs > 0).then_some(rest))
+    }
+
+    fn check(batch: &Batch<Self>, report: &Report) -> Result<(), String> {
+        check::finished(batch.blocks.len(), &report.unfinished)?;
+        let is_complete = report.distances.len() as u64 == batch.pairs();
+        let is_possible = report.distances.iter().all(|&distance| distance <= batch.band.symbols);
+        (is_complete && is_possible).then_some(()).ok_or_else(|| "distances that cannot be right".into())
+    }
+}
+
+// ---- The oracle: the definition, which both halves have to match.
+
+/// Returns the number of positions at which two texts differ.
+fn hamming(first: &[u32], second: &[u32]) -> u32 {
+    first.iter().zip(second).filter(|(a, b)| a != b).count() as u32
+}
+
+impl Texts {
+    /// Returns the two texts of a pair.
+    fn pair(&self, pair: u32) -> (&[u32], &[u32]) {
+        let symbols = self.symbols as usize;
+        self.texts[2 * pair as usize * symbols..][..2 * symbols].split_at(symbols)
+    }
+}
+
+/// Returns the pairs of a batch in their order.
+fn pairs(batch: &Batch<Hamming>) -> impl Iterator<Item = u32> {
+    batch.blocks.iter().flat_map(|block| block.begin..block.begin + block.pairs)
+}
+
+// ---- The CPU half: one thread computes a batch. A real kind uses the vectors of `simd`.
+
+impl CpuKind for Hamming {
+    type Scratch = ();
+
+    const CELLS: u64 = 1 << 20;
+    const PAIRS: u64 = 1 << 12;
+    const GROUP_PAIRS: u64 = 1;
+
+    fn compute(batch: &Batch<Self>, _scratch: &mut (), _interrupt: &AtomicBool) -> Result<Report> {
+        let distance = |pair| {
+            let (first, second) = batch.band.pair(pair);
+            first.iter().zip(second).map(|(a, b)| u32::from(a != b)).sum()
+        };
+        Ok(Report { distances: pairs(batch).map(distance).collect(), ..Report::default() })
+    }
+}
+
+// ---- The kernel: its shader, its parameters, its row and its program.
+
+/// Parameters of a dispatch, as `Params` of the shader.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    pairs: u32,
+    symbols: u32,
+    reserved: [u32; 2],
+}
+
+static KERNEL: Kernel = Kernel {
+    stem: "hamming",
+    shader: include_str!("example/hamming.wgsl"),
+    // A real kernel has a kind of its own.
+    kind: Kind::Edit(Cooperation::Thread),
+    bindings: &[
+        Binding { number: 0, name: "params", access: Access::Uniform(size_of::<Params>() as u64) },
+        Binding { number: 1, name: "texts", access: Access::Read },
+        Binding { number: 2, name: "pairs", access: Access::Read },
+        Binding { number: 3, name: "out", access: Access::Write },
+    ],
+    features: wgpu::Features::empty(),
+    recurrence: "hamming",
+    summary: "Hamming distances, an invocation for each pair",
+};
+
+/// The kernel with its constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Variant {
+    workgroup: u32,
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        &KERNEL
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::default().number("WORKGROUP", self.workgroup)
+    }
+}
+
+// ---- The GPU half: sizes, the engine, and how a batch is recorded and decoded. Slots, tickets, batch sizes, memory
+// ---- shortage and fall-back belong to the engine.
+
+/// Sizes of the kernel.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    /// Invocations in a workgroup.
+    workgroup: u32,
+}
+
+impl Sizes for Shape {
+    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+        Shape { workgroup: if found.is_software() { 16 } else { 64 } }
+    }
+}
+
+/// The state of the kind on a device.
+struct Host {
+    kit: Kit<Variant, Shape>,
+}
+
+has_kit!(Host, Variant, Shape);
+
+/// Opens an adapter.
+fn open(found: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
+    let gpu = Gpu::open(found)?;
+    let host = Host { kit: Kit::new(&gpu, found) };
+    // Cells a second that are expected until batches tell.
+    let speed = found.description.suited(1e11, 1e10, 1e8);
+    Ok(GpuEngine::new(gpu, host, adapter::memory_budget(found, None), speed))
+}
+
+impl GpuKind for Hamming {
+    type Choice = ();
+    type Host = Host;
+    type Slot = Buffers;
+
+    const FIRST_SECONDS: f64 = 0.01;
+    const MOST_PAIRS: u64 = 1 << 20;
+
+    fn resident_bytes(memory: u64) -> u64 {
+        memory / 2
+    }
+
+    fn choose(_host: &mut Host, _site: &mut Site<'_>, _batch: &Arc<Batch<Self>>) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(
+        host: &mut Host,
+        site: &mut Site<'_>,
+        buffers: &mut Buffers,
+        batch: &Arc<Batch<Self>>,
+        _choice: &mut (),
+    ) -> Result<()> {
+        let workgroup = host.kit.shape.workgroup;
+        let program = host.kit.get(Variant { workgroup })?;
+        let Texts { texts, symbols } = &*batch.band;
+        // Texts stay on the device: later batches of the same band find them there.
+        let bytes = ("texts", bytemuck::cast_slice(texts));
+        let resident = host.kit.resident(site.residents, texts, bytes, site.memory / 2)?;
+        let mut recording = buffers.record(&host.kit.gpu);
+        recording.resident("texts", &resident.buffer);
+        let pairs: Vec<u32> = pairs(batch).collect();
+        recording.upload("pairs", &pairs)?;
+        let bytes = 4 * pairs.len() as u64;
+        recording.reserve("out", bytes)?;
+        let params = Params { pairs: pairs.len() as u32, symbols: *symbols, reserved: [0; 2] };
+        recording.dispatch(&program, &params, params.pairs.div_ceil(workgroup).into());
+        recording.copy_back("out", 0..bytes)?;
+        recording.submit("hamming")
+    }
+
+    fn decode(
+        _host: &mut Host,
+        _buffers: &mut Buffers,
+        _batch: &Arc<Batch<Self>>,
+        _choice: &(),
+        results: Results,
+    ) -> Result<Report> {
+        let distances = results.words.to_vec();
+        Ok(Report { distances, unfinished: Vec::new(), kernel_time: results.kernel_time })
+    }
+
+    fn nothing_of(batch: &Batch<Self>) -> Report {
+        let distances = vec![0; batch.pairs() as usize];
+        Report { distances, unfinished: (0..batch.blocks.len()).collect(), kernel_time: None }
+    }
+}
+
+// ---- A job: a band with its blocks goes to engines of all kinds, and results come back as they are finished.
+
+/// Returns the distances of all pairs, from these engines.
+fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: Texts) -> Result<Vec<u32>> {
+    let (symbols, count) = (texts.symbols, texts.texts.len() as u32 / texts.symbols / 2);
+    let blocks = vec![((), Block { begin: 0, pairs: count, symbols })];
+    let bands = std::iter::once((0..1, Arc::new(texts), blocks));
+    let mut distances = vec![0; count as usize];
+    let control = Control::default();
+    owner::run(engines, Vec::new, bands, u64::from(symbols) * u64::from(count), &control, |outcome| {
+        for (pair, distance) in pairs(&outcome.batch).zip(outcome.report.distances) {
+            distances[pair as usize] = distance;
+        }
+        Ok(())
+    })?;
+    Ok(distances)
+}
+
+/// Returns random texts of pairs, over four letters.
+fn random_texts(pairs: u32, symbols: u32) -> Texts {
+    let mut state = 0x5eed_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 30
+    };
+    Texts { texts: (0..2 * pairs * symbols).map(|_| next()).collect(), symbols }
+}
+
+#[test]
+fn threads_and_a_gpu_match_the_oracle_alone_and_together() {
+    let found = adapter::enumerate().into_iter().next();
+    let found = found.expect("no adapter runs compute shaders here (Debian: mesa-vulkan-drivers)");
+    let gpu = || vec![Box::new(open(&found).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];
+    let cpu = || thread_engines::<Hamming>(2, &Arc::default());
+    for (pairs, symbols) in [(1, 1), (15, 7), (16, 31), (17, 100), (20_000, 33)] {
+        let texts = random_texts(pairs, symbols);
+        let expected: Vec<u32> = (0..pairs)
+            .map(|pair| {
+                let (first, second) = texts.pair(pair);
+                hamming(first, second)
+            })
+            .collect();
+        for engines in [cpu(), gpu(), cpu().into_iter().chain(gpu()).collect()] {
+            let computed = distances(engines, random_texts(pairs, symbols)).expect("the engines compute");
+            assert!(computed == expected, "{pairs} pairs of {symbols} symbols");
+        }
+    }
+}
