@@ -6,6 +6,7 @@ pub mod mock;
 pub mod ordered;
 pub mod owner;
 pub mod patience;
+pub(crate) mod pulse;
 pub mod pump;
 pub mod queue;
 pub mod settle;

@@ -24,6 +24,7 @@
 //! value. A local walk ends at the first cell in state H where H is 0; other walks go along row 0 or column 0 to the
 //! corner.
 
+pub mod chain;
 pub mod cpu;
 pub mod gpu;
 pub mod kernels;

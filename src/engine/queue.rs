@@ -22,6 +22,7 @@ use self::pile::Pile;
 pub use self::source::{BandSource, Upcoming};
 use self::state::{Bands, BoxedSource, State, Taken};
 use super::ordered::Ahead;
+use super::pulse::Pulse;
 use super::settle::Settle;
 use super::sizing::{LeastWork, Shown, Sizing};
 use super::{Batch, Capacity, Work};
@@ -124,8 +125,8 @@ impl<W: Work> WorkQueue<W> {
             is_fed: false,
             sizing: Sizing::new(cells),
             universal: Vec::new(),
-            calls: Vec::new(),
-            watched: Duration::ZERO,
+            pulses: Vec::new(),
+            watch_clock: Arc::default(),
             stopped: false,
             ahead: Arc::default(),
         };
@@ -220,7 +221,8 @@ impl<W: Work> WorkQueue<W> {
     pub fn join_known(&self, universal: bool, least_work: LeastWork, shown: Shown, kind: Option<&str>) -> usize {
         let mut state = self.lock();
         state.universal.push(universal);
-        state.calls.push(None);
+        let pulse = Arc::new(Pulse::new(&state.watch_clock));
+        state.pulses.push(pulse);
         state.sizing.join_known(universal, least_work, shown, kind)
     }
 
@@ -344,7 +346,7 @@ impl<W: Work> WorkQueue<W> {
             return false;
         }
         state.sizing.leave(engine);
-        state.calls[engine] = None;
+        state.pulses[engine].give_up();
         let held: Vec<Lease<W>> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
         for lease in held.iter().rev() {
             state.leases.remove(&lease.id);
@@ -360,32 +362,30 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
-    /// Runs a call of an engine's device, which the owner watches.
+    /// Runs a call of an engine's device, which the owner watches. Engines that take everything wait for no device and are
+    /// never given up.
     pub fn watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
-        let mut state = self.lock();
-        state.calls[engine] = Some(state.watched);
+        let state = self.lock();
+        let pulse = Arc::clone(&state.pulses[engine]);
+        let expected = (!state.universal[engine]).then(|| state.sizing.expected_seconds(engine, LEAST_SPEED));
+        if state.sizing.has_shown(engine) {
+            pulse.show();
+        }
         drop(state);
+        pulse.begin(expected);
         let result = call();
-        self.lock().calls[engine] = None;
+        pulse.end();
         result
     }
 
-    /// The owner was awake for so long. Gives the engines whose call lasts longer than it may, and for how long: more than
-    /// `patience` and than 20 times what is expected by their speed (their first batch, in which they get ready, four
-    /// times as long). Engines that take everything are never among them: they wait for nobody.
+    /// Counts `awake` as time in which the owner watched. Returns the engines that are silent for longer than they may, and
+    /// for how long: more than `patience` and than 20 times what is expected by their speed (their first batch, in which
+    /// they get ready, four times as long). Each is returned once.
     pub fn overdue(&self, awake: Duration, patience: Duration) -> Vec<(usize, Duration)> {
-        let mut state = self.lock();
-        state.watched += awake;
-        let state = &*state;
-        let limit = |engine: usize| {
-            let expected = state.sizing.expected_seconds(engine, LEAST_SPEED);
-            super::patience::limit(patience, expected, state.sizing.has_shown(engine))
-        };
-        let lasting = state.calls.iter().enumerate().filter_map(|(engine, begin)| Some((engine, (*begin)?)));
-        let lasting = lasting.map(|(engine, begin)| (engine, state.watched - begin));
-        lasting
-            .filter(|&(engine, for_long)| !state.universal[engine] && for_long.as_secs_f64() > limit(engine))
-            .collect()
+        let state = self.lock();
+        state.watch_clock.advance(awake);
+        let silent = |(engine, pulse): (usize, &Arc<Pulse>)| Some((engine, pulse.give_up_if_silent(patience)?));
+        state.pulses.iter().enumerate().filter_map(silent).collect()
     }
 
     /// A band was given out: engines that found nothing to do may plan again.

@@ -1,11 +1,10 @@
 //! One pair of very long sequences: its score, and its alignment in memory that grows with the sum of the lengths (Li,
 //! Ranka and Sahni, paper 2 of the [engines](crate::long)).
 //!
-//! The matrix is swept once, in panels of columns that a chain of engines takes from left to right (`panels`). What is kept
-//! of it for an alignment is a grid: some of its columns, and some of its rows (`grid`). The alignment is walked back from
-//! region to region of the grid; a region that is too large for an engine is swept again with a finer grid inside (`walk`).
-//! What does not fit in the host's memory is in files meanwhile (`edge_store`), and a job that is to survive being killed writes
-//! down how far it is (`checkpoint`). Every alignment is rescored before it is handed over.
+//! A [chain](crate::long::chain) of engines sweeps the matrix once and keeps a grid of it: some of its columns, and some of
+//! its rows. The traceback goes from region to region of the grid; a region that is too large for an engine is swept again
+//! with a finer grid inside (`walk`). A job that must survive being killed keeps its state in a directory (`checkpoint`).
+//! Every alignment is rescored before it is reported.
 //!
 //! # Several local alignments
 //!
@@ -21,33 +20,18 @@
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 
 mod ahead;
-mod border;
 mod bound;
-mod chain;
 mod checkpoint;
-mod edge_store;
-mod engine_pool;
-mod grid;
-mod log_file;
-mod logs;
 pub mod open;
-mod pace;
-mod panels;
 mod parts;
-mod pulse;
 mod run;
-mod sink;
-mod spill;
 mod walk;
 
 pub(super) use checkpoint::{checksum, hold};
 
-pub use engine_pool::Reserve;
-
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +44,7 @@ use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
+pub use crate::long::chain::{LongEngineStats, Reserve, Tuning};
 pub use crate::seq::{Strand, StrandOf};
 
 /// What is asked for.
@@ -71,20 +56,6 @@ pub enum LongWant {
     /// Alignments too.
     #[default]
     Alignment,
-}
-
-/// How finely the work is cut. None of it changes the result; the defaults suit all but tests.
-#[derive(Debug, Clone, Default)]
-pub struct Tuning {
-    /// Rows and columns between lines of the grid at least, rounded up to a multiple of 64; `None` for what the lengths
-    /// and the memory suggest.
-    pub grid_pitch: Option<u32>,
-    /// Columns of a panel at most, rounded down to a multiple of 64; at least that many.
-    pub panel_columns: Option<u32>,
-    /// Rows that are swept in one go at most.
-    pub belt_rows: Option<u32>,
-    /// Time between two saves at least; `None` for 30 s.
-    pub save_every: Option<Duration>,
 }
 
 /// A pair to align.
@@ -182,19 +153,6 @@ pub struct LongSummary {
     pub resumed: bool,
     /// What each engine did.
     pub engines: Vec<LongEngineStats>,
-}
-
-/// What an engine did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct LongEngineStats {
-    /// Its name.
-    pub name: String,
-    /// Cells that it computed in sweeps.
-    pub cells: u64,
-    /// Seconds in which it computed, waiting for its neighbour not included.
-    pub seconds: f64,
-    /// Why it was given up, if it was.
-    pub lost: Option<String>,
 }
 
 impl LongAlignment {

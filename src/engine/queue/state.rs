@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use super::pile::{Pile, Taking, next_pair_cells, take_blocks};
 use super::{BandInfo, BandSource, Lease};
 use crate::engine::ordered::Ahead;
+use crate::engine::pulse::{Pulse, WatchClock};
 use crate::engine::sizing::{Sizing, Waiting};
 use crate::engine::{Batch, Capacity, Portion, Work};
 use crate::seq::SequenceId;
@@ -57,10 +57,10 @@ pub(super) struct State<W: Work> {
     pub(super) is_fed: bool,
     pub(super) sizing: Sizing,
     pub(super) universal: Vec<bool>,
-    /// Since when each engine is in a call of its device, by `watched`.
-    pub(super) calls: Vec<Option<Duration>>,
+    /// Whether each engine answers while it is in a call of its device.
+    pub(super) pulses: Vec<Arc<Pulse>>,
     /// Time in which the owner was awake to watch.
-    pub(super) watched: Duration,
+    pub(super) watch_clock: Arc<WatchClock>,
     pub(super) stopped: bool,
     pub(super) ahead: Arc<Ahead>,
 }

@@ -1,8 +1,8 @@
 //! Which regions of the grid a walk is likely to come through next, so that an engine can make them ready together.
 
-use super::grid::{Framed, Grid};
 use crate::error::Result;
 use crate::long::LongPair;
+use crate::long::chain::grid::{Framed, Grid};
 
 /// Regions that are made ready first. A walk that ends in its first region is common among local alignments, so it begins
 /// with that one alone.
@@ -87,7 +87,7 @@ fn along_diagonal(grid: &Grid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::long::border::{Line, Part};
+    use crate::long::chain::border::{Line, Part};
 
     fn grid(lines: u32, pitch: u32) -> Grid {
         let end = lines * pitch;

@@ -1,7 +1,7 @@
 //! What a job writes down so that a later run can go on from there, whenever this one is killed.
 //!
 //! A checkpoint is a directory. `manifest.json` says what is computed; a run with anything else is refused. Each part of
-//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside,
+//! the matrix has a directory of its own with numbered logs ([`crate::long::chain::logs`]). Files appear whole (written aside,
 //! synchronised, renamed) and end with a checksum: what is missing or damaged is computed again. One run at a time holds
 //! the directory's lock.
 
@@ -14,16 +14,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use super::logs::TileSaver;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::files::fingerprint::Fingerprint;
+use crate::long::chain::log_file::{BEGUN, broken, write_whole};
+use crate::long::chain::logs::TileSaver;
 
 /// The form of the files. Version 1 had another checksum, version 2 no options and no content of files.
 const VERSION: u32 = 3;
-
-/// The ending of a file that is being written.
-const BEGUN: &str = "part";
 
 /// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
 pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
@@ -182,11 +179,6 @@ pub(in crate::jobs) fn hold(file: &File, path: &Path, named: &Path) -> Result<()
     }
 }
 
-/// A note or a log that cannot be put in words.
-pub(super) fn broken(error: serde_json::Error) -> Error {
-    Error::Internal(format!("a checkpoint cannot be written: {error}"))
-}
-
 /// Removes files that a killed run was writing, here and in all directories below.
 fn remove_begun(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -198,10 +190,4 @@ fn remove_begun(directory: &Path) {
             let _ = fs::remove_file(path);
         }
     }
-}
-
-/// Writes a file that appears whole or not at all, and stays.
-pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
-    // One run at a time has the directory.
-    files::replace(path, &path.with_extension(BEGUN), fill).map_err(|error| Error::io(path, error))
 }

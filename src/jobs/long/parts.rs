@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::border::{Line, Part};
 use super::checkpoint::Checkpoint;
-use super::edge_store::EdgeStore;
-use super::engine_pool::EnginePool;
-use super::grid::{Cut, Grid};
-use super::panels::{MatrixPart, Swath, Watch, sweep};
 use crate::error::Result;
+use crate::long::chain::border::{Line, Part};
+use crate::long::chain::edge_store::EdgeStore;
+use crate::long::chain::engine_pool::EnginePool;
+use crate::long::chain::grid::{Cut, Grid};
+use crate::long::chain::panels::{MatrixPart, Swath, Watch, sweep};
 use crate::long::{Best, BestSoFar, LongPair, NEVER, Point, State};
 
 /// Symbols of query and target that no alignment may pair or pass by.

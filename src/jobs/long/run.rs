@@ -3,13 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::border::{Line, Part};
 use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
-use super::edge_store::{EdgeStore, default_limit};
-use super::engine_pool::EnginePool;
-use super::grid::{Cut, EngineSizes};
-use super::panels::{MatrixPart, Watch, sweep};
 use super::parts::{Forbidden, JobShared, Pass};
 use super::walk::{Walk, WalkOptions};
 use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, StrandOf};
@@ -18,6 +13,11 @@ use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
+use crate::long::chain::border::{Line, Part};
+use crate::long::chain::edge_store::{EdgeStore, default_limit};
+use crate::long::chain::engine_pool::EnginePool;
+use crate::long::chain::grid::{Cut, EngineSizes};
+use crate::long::chain::panels::{MatrixPart, Watch, sweep};
 use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
@@ -212,6 +212,7 @@ impl LongAlignment {
             summary.seconds = begin.elapsed().as_secs_f64();
             return Ok((hits, summary));
         }
+        let advance = |cells| run.progress.advance(0, cells);
         let shared = JobShared {
             engine_pool,
             edge_store: EdgeStore::new(memory, self.checkpoint.clone()),
@@ -221,7 +222,7 @@ impl LongAlignment {
             walks,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
-            watch: Watch { interrupt: &run.interrupt, progress: Some(&*run.progress) },
+            watch: Watch { interrupt: &run.interrupt, progress: Some(&advance) },
         };
         let mut runner = Runner { job: self, walks, shared, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
@@ -347,7 +348,7 @@ impl Runner<'_> {
             self.summary.cells += cells;
             self.summary.pruned_cells += pruned_cells;
             side.pass = Some(Pass::over(cells, pruned_cells));
-            watch.progress.inspect(|progress| progress.advance(0, cells));
+            watch.progress.inspect(|progress| progress(cells));
         }
         Ok(())
     }

@@ -7,13 +7,13 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::ahead::Ahead;
-use super::border::{Line, Part};
-use super::engine_pool::Member;
-use super::grid::{Cut, Framed, Grid};
-use super::panels::{MatrixPart, Watch, sweep};
 use super::parts::{JobShared, Pass};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
+use crate::long::chain::border::{Line, Part};
+use crate::long::chain::engine_pool::Member;
+use crate::long::chain::grid::{Cut, Framed, Grid};
+use crate::long::chain::panels::{MatrixPart, Watch, sweep};
 use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.

@@ -14,22 +14,21 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::border::{Line, Part};
-use super::chain::{Known, Panel, PanelTable, SharedSweep};
 use super::edge_store::EdgeStore;
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
 use super::logs::TileSaver;
 use super::pace::{Pace, Suited};
+use super::threads::{Known, Panel, PanelTable, SharedSweep};
 use crate::error::{Error, Result};
-use crate::jobs::Progress;
 use crate::long::{Best, BestSoFar, LongPair};
 
 /// How often the caller hears of progress, and engines look for work that was given back.
-pub(super) const TICK: Duration = Duration::from_millis(50);
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// A part of the matrix to sweep.
 #[derive(Debug, Clone)]
-pub(super) struct MatrixPart {
+pub(crate) struct MatrixPart {
     /// The pair.
     pub pair: LongPair,
     /// First and last row edge.
@@ -52,7 +51,7 @@ pub(super) struct MatrixPart {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Swath {
+pub(crate) struct Swath {
     /// The lines that were kept: always the last row and the last column.
     pub grid: Grid,
     /// The best cell of a local pair.
@@ -63,18 +62,18 @@ pub(super) struct Swath {
 
 /// Who is told, and who may stop it.
 #[derive(Clone, Copy)]
-pub(super) struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     /// Set to end early.
     pub interrupt: &'a Arc<AtomicBool>,
-    /// Hears of cells; nobody in walks.
-    pub progress: Option<&'a dyn Progress>,
+    /// Hears of the cells that were computed since the last call; `None` in tracebacks.
+    pub progress: Option<&'a dyn Fn(u64)>,
 }
 
 /// Sweeps a part of the matrix.
 ///
 /// # Errors
 /// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
-pub(super) fn sweep(
+pub(crate) fn sweep(
     part: MatrixPart,
     engine_pool: &mut EnginePool,
     edge_store: &Arc<EdgeStore>,
@@ -124,7 +123,7 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
         if let Some(progress) = watch.progress {
             let cells = sweep.cells.swap(0, Ordering::Relaxed);
             if cells > 0 {
-                progress.advance(0, cells);
+                progress(cells);
             }
         }
         watch.interrupt.load(Ordering::Relaxed) || sweep.stop.load(Ordering::Relaxed)

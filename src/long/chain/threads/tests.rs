@@ -1,8 +1,8 @@
 use super::*;
-use crate::jobs::long::border::{Line, Part};
-use crate::jobs::long::engine_pool::EnginePool;
-use crate::jobs::long::grid::Cut;
 use crate::long::LongPair;
+use crate::long::chain::border::{Line, Part};
+use crate::long::chain::engine_pool::EnginePool;
+use crate::long::chain::grid::Cut;
 use crate::long::mock::Textbook;
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 

@@ -8,15 +8,18 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use super::checkpoint::{broken, write_whole};
 use super::logs::PanelState;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::files;
 use crate::long::Edge;
+
+/// The ending of a file that is being written.
+pub(crate) const BEGUN: &str = "part";
 
 /// What an edge in a log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A part of a panel's last column.
     Column,
     /// A marked row.
@@ -27,7 +30,7 @@ pub(super) enum Kind {
 
 /// Where an edge is in a log.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The panel.
     pub panel: usize,
     /// What it is.
@@ -40,7 +43,7 @@ pub(super) struct Entry {
 
 /// What a log holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Index {
+pub(crate) struct Index {
     /// How far panels are.
     pub panels: Vec<PanelState>,
     /// The edges, in the order of the file.
@@ -48,7 +51,7 @@ pub(super) struct Index {
 }
 
 /// An edge that is in a log from a byte on, if it can be read.
-pub(super) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
+pub(crate) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut values = || -> Option<Vec<i32>> {
@@ -60,7 +63,7 @@ pub(super) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
 }
 
 /// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
-pub(super) fn read_index(path: &Path) -> Option<Index> {
+pub(crate) fn read_index(path: &Path) -> Option<Index> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
     let (mut sum, mut block, mut left) = (XxHash3_64::new(), vec![0; 1 << 20], end + 8);
@@ -85,7 +88,7 @@ pub(super) fn read_index(path: &Path) -> Option<Index> {
 }
 
 /// Writes a log.
-pub(super) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
+pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
     let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
     let index = serde_json::to_vec(&index).map_err(broken)?;
     write_whole(path, |file| {
@@ -103,4 +106,15 @@ pub(super) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, E
         let sum = sum.finish().to_le_bytes();
         file.write_all(&sum)
     })
+}
+
+/// A note or a log that cannot be put in words.
+pub(crate) fn broken(error: serde_json::Error) -> Error {
+    Error::Internal(format!("a checkpoint cannot be written: {error}"))
+}
+
+/// Writes a file that appears whole or not at all, and stays.
+pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
+    // One run at a time has the directory.
+    files::replace(path, &path.with_extension(BEGUN), fill).map_err(|error| Error::io(path, error))
 }

@@ -13,7 +13,7 @@ use crate::files::position;
 
 /// The file.
 #[derive(Debug)]
-pub(super) struct Spill {
+pub(crate) struct Spill {
     file: File,
     /// Where it was made, for messages.
     directory: PathBuf,
@@ -30,7 +30,7 @@ struct FreeSpace {
 
 /// A part of the file, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Extent {
+pub(crate) struct Extent {
     spill: Arc<Spill>,
     at: u64,
     bytes: u64,
@@ -79,7 +79,7 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`] if there can be none.
-    pub(super) fn new(directory: PathBuf) -> Result<Spill> {
+    pub(crate) fn new(directory: PathBuf) -> Result<Spill> {
         match tempfile::tempfile_in(&directory) {
             Ok(file) => Ok(Spill { file, directory, space: Mutex::default() }),
             Err(error) => Err(Error::io(directory, error)),
@@ -94,7 +94,7 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
+    pub(crate) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
         let at = self.space().take(bytes);
         let extent = Extent { at, bytes, spill: self };
@@ -112,7 +112,7 @@ impl Extent {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
         debug_assert!(from + bytes.len() as u64 <= self.bytes);
         position::read(&self.spill.file, bytes, self.at + from).map_err(|error| self.failed(error))
     }

@@ -11,11 +11,11 @@ use crate::error::Result;
 use crate::long::Edge;
 
 /// Bytes of an edge's entry: H and a gap.
-pub(super) const ENTRY_BYTES: u64 = 8;
+pub(crate) const ENTRY_BYTES: u64 = 8;
 
 /// The memory for edges of a job.
 #[derive(Debug)]
-pub(super) struct EdgeStore {
+pub(crate) struct EdgeStore {
     limit: u64,
     /// Where the file is made; `None` for the system's place.
     base: Option<PathBuf>,
@@ -32,7 +32,7 @@ struct Books {
 
 /// An edge that is kept.
 #[derive(Debug, Clone)]
-pub(super) struct Piece(Arc<Kept>);
+pub(crate) struct Piece(Arc<Kept>);
 
 #[derive(Debug)]
 struct Kept {
@@ -48,7 +48,7 @@ enum Place {
 
 /// Memory that is taken until this is dropped.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(crate) struct Hold {
     edge_store: Arc<EdgeStore>,
     bytes: u64,
 }
@@ -61,7 +61,7 @@ impl Drop for Hold {
 
 impl EdgeStore {
     /// So many bytes of memory, and a directory for the rest.
-    pub(super) fn new(limit: u64, base: Option<PathBuf>) -> Arc<EdgeStore> {
+    pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<EdgeStore> {
         Arc::new(EdgeStore { limit, base, books: Mutex::default() })
     }
 
@@ -70,17 +70,17 @@ impl EdgeStore {
     }
 
     /// The most bytes that were held in memory at once.
-    pub(super) fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.books().peak
     }
 
     /// Bytes that were written to files.
-    pub(super) fn spilled(&self) -> u64 {
+    pub(crate) fn spilled(&self) -> u64 {
         self.books().spilled
     }
 
     /// Counts memory that is taken in any case.
-    pub(super) fn hold(self: &Arc<Self>, bytes: u64) -> Hold {
+    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> Hold {
         let mut books = self.books();
         books.held += bytes;
         books.peak = books.peak.max(books.held);
@@ -91,7 +91,7 @@ impl EdgeStore {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(super) fn put(self: &Arc<Self>, mut edge: Edge) -> Result<Piece> {
+    pub(crate) fn put(self: &Arc<Self>, mut edge: Edge) -> Result<Piece> {
         let entries = edge.h.len();
         let bytes = entries as u64 * ENTRY_BYTES;
         let fits = self.books().held + bytes <= self.limit;
@@ -119,7 +119,7 @@ impl EdgeStore {
 
 impl Piece {
     /// Its entries.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.entries
     }
 
@@ -127,7 +127,7 @@ impl Piece {
     ///
     /// # Errors
     /// [`Error::Io`] if it is in a file that cannot be read.
-    pub(super) fn slice(&self, range: Range<usize>) -> Result<Edge> {
+    pub(crate) fn slice(&self, range: Range<usize>) -> Result<Edge> {
         match &self.0.place {
             Place::Memory(edge, _) => Ok(Edge { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() }),
             Place::File(extent) => {
@@ -143,7 +143,7 @@ impl Piece {
 }
 
 /// The limit where none is given: 4 GiB, or a quarter of the memory that this process may take.
-pub(super) fn default_limit() -> u64 {
+pub(crate) fn default_limit() -> u64 {
     limit_of(available())
 }
 

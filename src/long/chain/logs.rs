@@ -20,7 +20,7 @@ const SHARE: u32 = 10;
 
 /// How far a panel is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PanelState {
+pub(crate) struct PanelState {
     /// Its number, from the left.
     pub index: usize,
     /// Its first and last column edge.
@@ -42,7 +42,7 @@ pub(super) struct PanelState {
 
 /// A panel that is further than at the last save.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     /// How far.
     pub state: PanelState,
     /// The first row of `column`.
@@ -57,7 +57,7 @@ pub(super) struct Snapshot {
 
 /// A panel of an earlier run.
 #[derive(Debug)]
-pub(super) struct Restored {
+pub(crate) struct Restored {
     /// How far it is.
     pub state: PanelState,
     /// Its last column up to there, if that is needed.
@@ -70,7 +70,7 @@ pub(super) struct Restored {
 
 /// The logs of a part of the matrix.
 #[derive(Debug)]
-pub(super) struct TileSaver {
+pub(crate) struct TileSaver {
     log: Mutex<Log>,
     every: Duration,
     rows: (u32, u32),
@@ -80,7 +80,7 @@ pub(super) struct TileSaver {
 
 /// What is written, while one thread writes.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(crate) struct Log {
     directory: PathBuf,
     /// Whether all marks are needed to the end.
     keeps: bool,
@@ -95,7 +95,7 @@ pub(super) struct Log {
 
 impl TileSaver {
     /// The logs in a directory. `mark_every` says how many rows lie between the marks, if all are needed.
-    pub(super) fn new(directory: PathBuf, every: Duration, rows: (u32, u32), mark_every: Option<u32>) -> TileSaver {
+    pub(crate) fn new(directory: PathBuf, every: Duration, rows: (u32, u32), mark_every: Option<u32>) -> TileSaver {
         let log = Log {
             directory,
             keeps: mark_every.is_some(),
@@ -109,7 +109,7 @@ impl TileSaver {
     }
 
     /// The log, if it is time to write and nobody else does. When it is `now` in any case, waits.
-    pub(super) fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
+    pub(crate) fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
         if now {
             return Some(self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
@@ -122,7 +122,7 @@ impl TileSaver {
     ///
     /// # Errors
     /// [`Error::Io`] if edges cannot be kept.
-    pub(super) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
+    pub(crate) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let found = LoggedPanels::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
@@ -280,7 +280,7 @@ impl LoggedPanels {
 
 impl Log {
     /// How far a panel was at the last save.
-    pub(super) fn saved(&self, index: usize) -> Option<(u32, bool)> {
+    pub(crate) fn saved(&self, index: usize) -> Option<(u32, bool)> {
         self.saved.get(index).copied().flatten()
     }
 
@@ -288,7 +288,7 @@ impl Log {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn write(&mut self, snapshots: Vec<Snapshot>) -> Result<()> {
+    pub(crate) fn write(&mut self, snapshots: Vec<Snapshot>) -> Result<()> {
         let begin = Instant::now();
         if !snapshots.is_empty() {
             let (mut keep, mut flight, mut panels) = (Vec::new(), Vec::new(), Vec::new());

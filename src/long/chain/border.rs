@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The last column of a panel, while the panel is computed and its right neighbour reads.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(crate) struct Column {
     rows: (u32, u32),
     values: Mutex<Values>,
     changed: Condvar,
@@ -29,12 +29,12 @@ struct Values {
 
 impl Column {
     /// A column of these rows of which nothing is known.
-    pub(super) fn new(rows: (u32, u32), edge_store: &Arc<EdgeStore>) -> Column {
+    pub(crate) fn new(rows: (u32, u32), edge_store: &Arc<EdgeStore>) -> Column {
         Self::with(rows, Edge::default(), edge_store)
     }
 
     /// A column of which the first rows are known.
-    pub(super) fn with(rows: (u32, u32), mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
+    pub(crate) fn with(rows: (u32, u32), mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
         // At once, for a vector that grows would be there twice now and then.
         let more = ((rows.1 - rows.0) as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
@@ -51,7 +51,7 @@ impl Column {
     ///
     /// # Errors
     /// [`Error::Internal`] if rows are left out, or come after the last.
-    pub(super) fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+    pub(crate) fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut values = self.values();
         let next = self.rows.0 as usize + values.edge.h.len();
         let end = first as usize + h.len();
@@ -70,32 +70,32 @@ impl Column {
     }
 
     /// Says whether anybody computes the panel.
-    pub(super) fn set_coming(&self, coming: bool) {
+    pub(crate) fn set_coming(&self, coming: bool) {
         self.values().coming = coming;
         self.changed.notify_all();
     }
 
     /// The last row that is known; `None` if none is.
-    pub(super) fn last(&self) -> Option<u32> {
+    pub(crate) fn last(&self) -> Option<u32> {
         (self.rows.0 + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= self.rows.0)
     }
 
     /// A part of what is known, by the numbers of the rows, both inclusive.
-    pub(super) fn slice(&self, first: u32, last: u32) -> Edge {
+    pub(crate) fn slice(&self, first: u32, last: u32) -> Edge {
         let range = (first - self.rows.0) as usize..(last - self.rows.0) as usize + 1;
         let values = self.values();
         Edge { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
     }
 
     /// The whole column, when nobody else needs it.
-    pub(super) fn take(&self) -> Edge {
+    pub(crate) fn take(&self) -> Edge {
         std::mem::take(&mut self.values().edge)
     }
 }
 
 /// A part of a [`Line`].
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Row 0 or column 0 of the matrix.
     Border,
     /// The edge of a forbidden part: H is 0, and no gap goes on. But the first entry has this H.
@@ -107,29 +107,29 @@ pub(super) enum Part {
 /// Values along a row or a column: parts one after another, each with its first and its last place. Two neighbours share
 /// a place; there the earlier one counts, for the first entry of an edge has no gap.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line(Vec<((u32, u32), Part)>);
+pub(crate) struct Line(Vec<((u32, u32), Part)>);
 
 impl Line {
     /// A line of one part.
-    pub(super) fn of(places: (u32, u32), part: Part) -> Line {
+    pub(crate) fn of(places: (u32, u32), part: Part) -> Line {
         Line(vec![(places, part)])
     }
 
     /// Adds a part that begins where the last one ends.
-    pub(super) fn push(&mut self, places: (u32, u32), part: Part) {
+    pub(crate) fn push(&mut self, places: (u32, u32), part: Part) {
         debug_assert!(self.0.last().is_none_or(|(last, _)| last.1 == places.0));
         self.0.push((places, part));
     }
 
     /// Adds the parts of another line that begins where this one ends.
-    pub(super) fn extend(&mut self, line: &Line) {
+    pub(crate) fn extend(&mut self, line: &Line) {
         for (places, part) in &line.0 {
             self.push(*places, part.clone());
         }
     }
 
     /// The last place.
-    pub(super) fn end(&self) -> Option<u32> {
+    pub(crate) fn end(&self) -> Option<u32> {
         self.0.last().map(|(places, _)| places.1)
     }
 
@@ -137,7 +137,7 @@ impl Line {
     ///
     /// # Errors
     /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line does not reach so far.
-    pub(super) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
+    pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
         let mut edge = Edge::default();
         let mut next = first;
         for &((start, end), ref part) in &self.0 {
@@ -167,7 +167,7 @@ impl Line {
 
 /// What the first panel of a part of the matrix, or any other one, reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Left<'a> {
+pub(crate) enum Left<'a> {
     /// The left edge of the part.
     Line(&'a LongPair, &'a Line),
     /// The panel before.
@@ -176,7 +176,7 @@ pub(super) enum Left<'a> {
 
 /// How a panel reads from the left.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     /// From where.
     pub left: Left<'a>,
     /// Set to end early.

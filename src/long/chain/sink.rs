@@ -3,16 +3,16 @@
 use std::sync::atomic::Ordering;
 
 use super::border::Column;
-use super::chain::{Panel, SharedSweep};
-use super::pulse::Pulse;
+use super::threads::{Panel, SharedSweep};
+use crate::engine::pulse::Pulse;
 use crate::error::{Error, Result};
-use crate::long::{Best, Edge, Sink};
+use crate::long::{Best, Edge, Sink, Source};
 
 /// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
 const WAITING_MARKS: usize = 3;
 
 /// Takes what an engine hands on of a panel.
-pub(super) struct PanelSink<'a> {
+pub(crate) struct PanelSink<'a> {
     /// The sweep.
     pub sweep: &'a SharedSweep,
     /// The panel.
@@ -117,5 +117,23 @@ impl PanelSink<'_> {
             panel.state.best = Best::better(panel.state.best, best);
             self.settle(panel);
         }
+    }
+}
+
+/// A left edge that an engine reads under watch: while it waits there it is not silent.
+pub(crate) struct WatchedSource<'a> {
+    /// The edge.
+    pub left: &'a dyn Source,
+    /// Of the engine.
+    pub pulse: &'a Pulse,
+}
+
+impl Source for WatchedSource<'_> {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        self.pulse.hear(false, || self.left.read(first, until, h, gap))
+    }
+
+    fn ready(&self) -> u32 {
+        self.left.ready()
     }
 }

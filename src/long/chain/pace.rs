@@ -9,7 +9,7 @@ const ALIKE: f64 = 1.1;
 
 /// Who takes panels.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// Columns of the part.
     columns: f64,
     engines: Vec<Suited>,
@@ -17,7 +17,7 @@ pub(super) struct Pace {
 
 /// An engine of a chain.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Suited {
+pub(crate) struct Suited {
     /// Its number in the pool.
     pub id: usize,
     /// Cells a second.
@@ -30,18 +30,18 @@ pub(super) struct Suited {
 
 impl Pace {
     /// Of a part of so many columns.
-    pub(super) fn new(columns: u32, engines: Vec<Suited>) -> Self {
+    pub(crate) fn new(columns: u32, engines: Vec<Suited>) -> Self {
         Pace { columns: f64::from(columns), engines }
     }
 
     /// Whether nobody waits for a panel.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.engines.len() < 2
     }
 
     /// An engine has computed a panel. What is expected of speeds holds until all have: of what one has shown, and what is expected
     /// of another, nothing follows.
-    pub(super) fn show(&mut self, id: usize, speed: f64) {
+    pub(crate) fn show(&mut self, id: usize, speed: f64) {
         self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.shown = Some(speed));
         if self.engines.iter().all(|engine| engine.shown.is_some()) {
             self.engines.iter_mut().for_each(|engine| engine.speed = engine.shown.unwrap_or(engine.speed));
@@ -49,7 +49,7 @@ impl Pace {
     }
 
     /// Columns of an engine's next panel; `None` where no other follows.
-    pub(super) fn width(&self, id: usize) -> Option<f64> {
+    pub(crate) fn width(&self, id: usize) -> Option<f64> {
         let own = self.engines.iter().find(|engine| engine.id == id)?;
         Some(self.columns_of_speed()? * own.speed)
     }

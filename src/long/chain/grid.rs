@@ -24,7 +24,7 @@ const BELT_ROWS: u32 = 1 << 26;
 
 /// What the fastest engine says of a pair.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct EngineSizes {
+pub(crate) struct EngineSizes {
     /// Whether it keeps columns inside panels.
     pub keeps_columns: bool,
     /// Whether it can trace through the whole matrix.
@@ -33,7 +33,7 @@ pub(super) struct EngineSizes {
 
 /// How the matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     /// Rows between marks: a multiple of 64.
     pub mark_every: u32,
     /// Columns between columns that are kept at least, a multiple of 64; `None` if no grid is needed.
@@ -47,7 +47,7 @@ pub(super) struct Cut {
 impl Cut {
     /// For a pair of these lengths with so much memory, with a grid or without. Where the whole matrix can be traced at
     /// once there is none, unless a pitch is asked for.
-    pub(super) fn new(
+    pub(crate) fn new(
         (query, target): (u32, u32),
         walks: bool,
         memory: u64,
@@ -78,7 +78,7 @@ impl Cut {
     }
 
     /// A finer grid in a region that is too large to be traced at once.
-    pub(super) fn finer(rows: u32, columns: u32) -> Cut {
+    pub(crate) fn finer(rows: u32, columns: u32) -> Cut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
         Cut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
@@ -87,7 +87,7 @@ impl Cut {
 
 /// Known edges in a part of the matrix.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     /// The part's rows.
     pub rows: (u32, u32),
     /// Its columns.
@@ -100,7 +100,7 @@ pub(super) struct Grid {
 
 /// A rectangle of the matrix with its upper and its left edge.
 #[derive(Debug, Clone)]
-pub(super) struct Framed {
+pub(crate) struct Framed {
     /// Its rows.
     pub rows: (u32, u32),
     /// Its columns.
@@ -113,14 +113,14 @@ pub(super) struct Framed {
 
 impl Framed {
     /// Its cells.
-    pub(super) fn cells(&self) -> u64 {
+    pub(crate) fn cells(&self) -> u64 {
         u64::from(self.rows.1 - self.rows.0) * u64::from(self.columns.1 - self.columns.0)
     }
 }
 
 impl Grid {
     /// Whether a cell is in this part.
-    pub(super) fn holds(&self, i: u32, j: u32) -> bool {
+    pub(crate) fn holds(&self, i: u32, j: u32) -> bool {
         self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
     }
 
@@ -128,7 +128,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if an edge cannot be read.
-    pub(super) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
+    pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
         let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
         let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;

@@ -10,8 +10,7 @@ use super::engine_pool::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
 use super::pace::Pace;
 use super::panels::{MatrixPart, TICK};
-use super::pulse::WatchedSource;
-use super::sink::PanelSink;
+use super::sink::{PanelSink, WatchedSource};
 use crate::error::{Error, Result};
 use crate::long::{Best, LongEngine, SLIVER, Sweep};
 
@@ -19,13 +18,13 @@ use crate::long::{Best, LongEngine, SLIVER, Sweep};
 const COLUMNS: u32 = 64;
 
 /// What is known of a panel's last column.
-pub(super) enum Known {
+pub(crate) enum Known {
     Flight(Arc<Column>),
     Shelved(Piece),
     Dropped,
 }
 
-pub(super) struct Panel {
+pub(crate) struct Panel {
     pub state: PanelState,
     /// The engine that computes it, or has.
     pub taken: Option<usize>,
@@ -36,7 +35,7 @@ pub(super) struct Panel {
 }
 
 #[derive(Default)]
-pub(super) struct PanelTable {
+pub(crate) struct PanelTable {
     pub panels: Vec<Panel>,
     /// The first column that nobody has taken.
     pub next: u32,
@@ -48,7 +47,7 @@ pub(super) struct PanelTable {
 }
 
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
-pub(super) struct SharedSweep {
+pub(crate) struct SharedSweep {
     pub part: MatrixPart,
     pub edge_store: Arc<EdgeStore>,
     pub saver: Option<TileSaver>,
@@ -60,17 +59,17 @@ pub(super) struct SharedSweep {
 }
 
 impl SharedSweep {
-    pub(super) fn panel_table(&self) -> MutexGuard<'_, PanelTable> {
+    pub(crate) fn panel_table(&self) -> MutexGuard<'_, PanelTable> {
         self.panel_table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Whether rows between the first and the last one are kept, rather than only to begin again.
-    pub(super) fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         self.part.cut.pitch.is_some()
     }
 
     /// Puts panels of an earlier run on the table.
-    pub(super) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
+    pub(crate) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
         let mut panel_table = self.panel_table();
         for Restored { state, column, marks, inner } in restored {
             panel_table.next = state.columns.1;
@@ -90,7 +89,7 @@ impl SharedSweep {
     }
 
     /// What an engine's thread does.
-    pub(super) fn work(&self, member: &mut Member) {
+    pub(crate) fn work(&self, member: &mut Member) {
         while let Some(index) = self.take(member) {
             let left_panel = match self.left_of(index) {
                 Ok(column) => column,
@@ -155,7 +154,7 @@ impl SharedSweep {
     }
 
     /// An engine leaves what it has not done to others.
-    pub(super) fn release(&self, id: usize) {
+    pub(crate) fn release(&self, id: usize) {
         let mut panel_table = self.panel_table();
         for panel in panel_table.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
             panel.taken = None;
@@ -322,7 +321,7 @@ impl SharedSweep {
     }
 
     /// Writes down how far the sweep is, if it is time.
-    pub(super) fn save(&self, now: bool) -> Result<()> {
+    pub(crate) fn save(&self, now: bool) -> Result<()> {
         let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
         let panel_table = self.panel_table();

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::LongEngineStats;
 use super::panels::TICK;
-use super::pulse::{Pulse, WatchClock};
 use crate::engine::guard::catch;
 use crate::engine::patience::GRACE;
+use crate::engine::pulse::{Pulse, WatchClock};
 use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
 /// An engine and what it did.
-pub(super) struct Member {
+pub(crate) struct Member {
     /// The engine.
     pub engine: Box<dyn LongEngine>,
     /// What it did.
@@ -28,7 +28,7 @@ pub(super) struct Member {
 pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 
 /// The engines that are left, and what those did that are not.
-pub(super) struct EnginePool {
+pub(crate) struct EnginePool {
     /// Those left.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
@@ -48,7 +48,7 @@ struct Away {
 
 impl EnginePool {
     /// All of them, how long each may be silent, and who steps in for them.
-    pub(super) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> EnginePool {
+    pub(crate) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> EnginePool {
         let clock = Arc::default();
         let mut engine_pool = EnginePool { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
         for engine in engines {
@@ -64,7 +64,7 @@ impl EnginePool {
     }
 
     /// Has the reserve step in; says whether there was one.
-    pub(super) fn call_reserve(&mut self) -> bool {
+    pub(crate) fn call_reserve(&mut self) -> bool {
         let Some(open) = self.reserve.take() else { return false };
         let engine = open();
         tracing::warn!("{} steps in and goes on from what is known", engine.label());
@@ -73,7 +73,7 @@ impl EnginePool {
     }
 
     /// Parts with engines that were given up.
-    pub(super) fn dismiss_lost(&mut self) {
+    pub(crate) fn dismiss_lost(&mut self) {
         let (left, lost): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.members).into_iter().partition(|member| member.stats.lost.is_none());
         self.members = left;
@@ -84,7 +84,7 @@ impl EnginePool {
     }
 
     /// The engines, fastest first.
-    pub(super) fn by_speed(&mut self) -> Vec<&mut Member> {
+    pub(crate) fn by_speed(&mut self) -> Vec<&mut Member> {
         self.dismiss_lost();
         let mut speeds = Vec::new();
         for member in &mut self.members {
@@ -102,7 +102,7 @@ impl EnginePool {
     /// come back soon are left behind.
     ///
     /// The threads are not scoped ones, so that one whose device never answers can be left behind.
-    pub(super) fn work<T: Send + 'static>(
+    pub(crate) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
         task: impl Fn(&mut Member) -> T + Send + Sync + 'static,
@@ -193,7 +193,7 @@ impl EnginePool {
     }
 
     /// Why nobody is left.
-    pub(super) fn nobody(&self) -> Error {
+    pub(crate) fn nobody(&self) -> Error {
         let (device, message) = match self.gone.last() {
             Some(stats) => (stats.name.clone(), stats.lost.clone().unwrap_or_default()),
             None => ("none".into(), "there is no engine for long pairs".into()),
@@ -202,7 +202,7 @@ impl EnginePool {
     }
 
     /// What all did.
-    pub(super) fn stats(&self) -> Vec<LongEngineStats> {
+    pub(crate) fn stats(&self) -> Vec<LongEngineStats> {
         self.members.iter().map(|member| &member.stats).chain(&self.gone).cloned().collect()
     }
 }
@@ -226,7 +226,7 @@ fn close(engine: Box<dyn LongEngine>) {
 impl Member {
     /// Calls the engine, which is watched meanwhile; it computes so many cells until it calls back. If it panics that is
     /// an error of the device.
-    pub(super) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
+    pub(crate) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         let engine = &self.engine;
         let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
         let result = expected.and_then(|expected| {
@@ -242,13 +242,13 @@ impl Member {
     }
 
     /// Asks the engine something; if it panics it is given up.
-    pub(super) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
+    pub(crate) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
     }
 
     /// Whether an error is the engine's own, so that others can go on. If so it is given up.
-    pub(super) fn gives_up(&mut self, error: &Error) -> bool {
+    pub(crate) fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {
             self.lose(error.to_string());

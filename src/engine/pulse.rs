@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::engine::patience::limit;
+use super::patience::limit;
 use crate::error::{Error, Result};
-use crate::long::Source;
 
 /// Time in which somebody was awake to watch: that in which the process stood still is no engine's fault.
 #[derive(Debug, Default)]
-pub(super) struct WatchClock(AtomicU64);
+pub(crate) struct WatchClock(AtomicU64);
 
 impl WatchClock {
     fn now(&self) -> Duration {
@@ -22,14 +21,14 @@ impl WatchClock {
     }
 
     /// Somebody was awake for so long.
-    pub(super) fn advance(&self, awake: Duration) {
+    pub(crate) fn advance(&self, awake: Duration) {
         self.0.fetch_add(awake.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
 /// What is known of an engine while it is in a call.
 #[derive(Debug)]
-pub(super) struct Pulse {
+pub(crate) struct Pulse {
     clock: Arc<WatchClock>,
     state: Mutex<CallState>,
 }
@@ -51,7 +50,7 @@ struct CallState {
 
 impl Pulse {
     /// Of an engine that is in no call.
-    pub(super) fn new(clock: &Arc<WatchClock>) -> Pulse {
+    pub(crate) fn new(clock: &Arc<WatchClock>) -> Pulse {
         Pulse { clock: Arc::clone(clock), state: Mutex::default() }
     }
 
@@ -60,14 +59,19 @@ impl Pulse {
     }
 
     /// The engine is called and expected to call back within so many seconds; `None` if it is never given up.
-    pub(super) fn begin(&self, expected: Option<f64>) {
+    pub(crate) fn begin(&self, expected: Option<f64>) {
         let now = self.clock.now();
         let mut state = self.state();
         (state.expected, state.heard, state.inside) = (expected, now, 0);
     }
 
+    /// The engine has proved that it is ready.
+    pub(crate) fn show(&self) {
+        self.state().shown = true;
+    }
+
     /// The call is over. Says whether its result counts.
-    pub(super) fn end(&self) -> bool {
+    pub(crate) fn end(&self) -> bool {
         let mut state = self.state();
         self.rest(&mut state);
         (state.expected, state.inside) = (None, 0);
@@ -78,7 +82,7 @@ impl Pulse {
     ///
     /// # Errors
     /// [`Error::Interrupted`] if it was given up; what `f` returns.
-    pub(super) fn hear<T>(&self, shows: bool, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn hear<T>(&self, shows: bool, f: impl FnOnce() -> Result<T>) -> Result<T> {
         {
             let mut state = self.state();
             if state.lost {
@@ -105,12 +109,12 @@ impl Pulse {
     }
 
     /// The engine computed more cells.
-    pub(super) fn add_cells(&self, cells: u64) {
+    pub(crate) fn add_cells(&self, cells: u64) {
         self.state().cells += cells;
     }
 
     /// Gives the engine up if it is silent for longer than it may; says for how long.
-    pub(super) fn give_up_if_silent(&self, patience: Duration) -> Option<Duration> {
+    pub(crate) fn give_up_if_silent(&self, patience: Duration) -> Option<Duration> {
         let now = self.clock.now();
         let mut state = self.state();
         let expected = state.expected.filter(|_| state.inside == 0 && !state.lost)?;
@@ -124,37 +128,19 @@ impl Pulse {
     }
 
     /// Nothing that the engine says counts any more.
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.state().lost = true;
     }
 
     /// Whether it was given up.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.state().lost
     }
 
     /// Cells that the engine computed, and the time in which it did, to the clock's precision.
-    pub(super) fn done(&self) -> (u64, Duration) {
+    pub(crate) fn done(&self) -> (u64, Duration) {
         let state = self.state();
         (state.cells, state.busy)
-    }
-}
-
-/// A left edge that an engine reads under watch: while it waits there it is not silent.
-pub(super) struct WatchedSource<'a> {
-    /// The edge.
-    pub left: &'a dyn Source,
-    /// Of the engine.
-    pub pulse: &'a Pulse,
-}
-
-impl Source for WatchedSource<'_> {
-    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        self.pulse.hear(false, || self.left.read(first, until, h, gap))
-    }
-
-    fn ready(&self) -> u32 {
-        self.left.ready()
     }
 }
 
