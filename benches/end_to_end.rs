@@ -21,7 +21,7 @@ use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, enumerate};
 use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run};
-use pairwave::output::{self, Context, Field, Format, Output, Pair, PairWriter};
+use pairwave::output::{self, Contents, Context, Field, Format, Output, Pair, PairWriter};
 use pairwave::pairs::{Batch, Hit, Pairs, Report};
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_files};
@@ -184,7 +184,8 @@ fn hand_over(store: &Arc<SequenceStore>, fields: &[&'static Field], score_only: 
     let scoring = Scoring::truong();
     let job = AllPairs { score_only, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) };
     let (queries, targets) = (Arc::clone(store), Arc::clone(store));
-    let context = Context { queries, targets, scoring, identity: IdentityDefinition::default() };
+    let contents = Contents { has_alignments: !score_only, ..Contents::default() };
+    let context = Context { queries, targets, scoring, identity: IdentityDefinition::default(), contents };
     let format = Format::Tsv(fields.to_vec());
     let mut writer = output::open(&format, context, Output::to_writer(counted.clone())).expect("a writer");
     writer.begin().expect("a header");

@@ -81,18 +81,98 @@ pub struct Pair<'a> {
     pub target_start: u32,
     /// Its columns, if they are counted already: going over a million alignments again takes longer than writing them.
     pub counts: Option<AlignmentCounts>,
-    /// Of a pattern (the query) and a part of a text (the target): how far apart they are.
-    pub edits: Option<Edits<'a>>,
-    /// Of two very long sequences: on which strand, and where it ends.
-    pub hit: Option<Hit>,
-    /// Of a hit of a search: how significant it is.
-    pub significance: Option<Significance>,
+    /// Results that only one job has.
+    pub details: Details<'a>,
 }
 
-impl Pair<'_> {
-    /// Whether the query's reverse complement was compared.
+/// Results of a pair that only one job has.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Details<'a> {
+    /// None: the pair was compared as a whole or locally.
+    #[default]
+    None,
+    /// The distance of a pattern (the query) and a part of a text (the target).
+    Edit(Edits<'a>),
+    /// The strand and the end of an alignment of two very long sequences.
+    Long(Hit),
+    /// The significance of a hit of a search; `None` where the scoring has no statistics.
+    Search(Option<Significance>),
+}
+
+impl<'a> Pair<'a> {
+    /// Returns whether the query's reverse complement was compared.
     fn is_reverse(&self) -> bool {
-        self.strand == StrandOf::Minus || self.hit.is_some_and(|hit| hit.is_reverse)
+        self.strand == StrandOf::Minus || self.long_hit().is_some_and(|hit| hit.is_reverse)
+    }
+
+    /// Returns the distance, if this is a pattern in a text.
+    fn edits(&self) -> Option<Edits<'a>> {
+        if let Details::Edit(edits) = self.details { Some(edits) } else { None }
+    }
+
+    /// Returns strand and end, if these are two very long sequences.
+    fn long_hit(&self) -> Option<Hit> {
+        if let Details::Long(hit) = self.details { Some(hit) } else { None }
+    }
+
+    /// Returns the significance, if this is a hit of a search and it is known.
+    fn significance(&self) -> Option<Significance> {
+        if let Details::Search(significance) = self.details { significance } else { None }
+    }
+}
+
+/// The job that pairs belong to, which decides their [`Details`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PairKind {
+    /// Pairs without details.
+    #[default]
+    Compared,
+    /// Patterns in texts.
+    Edit,
+    /// Two very long sequences.
+    Long,
+    /// Hits of a search.
+    Search,
+}
+
+/// What every pair of a writer has. Formats check it when they are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Contents {
+    /// The job.
+    pub kind: PairKind,
+    /// Whether pairs have alignments.
+    pub has_alignments: bool,
+}
+
+impl Contents {
+    /// Checks that pairs have what these fields describe.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the first field that pairs do not have.
+    fn check_fields(self, fields: &[&Field]) -> Result<()> {
+        for field in fields {
+            if field.kind().is_some_and(|kind| kind != self.kind) {
+                return Err(Error::usage(format!("field '{}' describes pairs of another command", field.name)));
+            }
+            if field.needs_alignment() && !self.has_alignments {
+                return Err(Error::usage(format!(
+                    "field '{}' needs alignments, but only scores are computed",
+                    field.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that pairs have the alignments that a format writes.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they have none.
+    fn check_alignments(self) -> Result<()> {
+        if self.has_alignments {
+            return Ok(());
+        }
+        Err(Error::usage("the output format needs alignments, but only scores are computed"))
     }
 }
 
@@ -140,6 +220,8 @@ pub struct Context {
     pub scoring: Scoring,
     /// The definition of identity that was asked for.
     pub identity: IdentityDefinition,
+    /// What every pair has.
+    pub contents: Contents,
 }
 
 impl Context {
@@ -164,7 +246,7 @@ impl Context {
         let whole = |length| Range32 { start: 0, end: length };
         let part = |start: u32, symbols: u64| Range32 { start, end: start + symbols as u32 };
         let (query, target) = match self.scoring.mode {
-            Mode::Global if pair.edits.is_some() => {
+            Mode::Global if pair.edits().is_some() => {
                 (whole(self.queries.length(pair.query)), part(pair.target_start, cigar.target_span()))
             }
             Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
@@ -282,6 +364,7 @@ impl Format {
 pub fn open_listed(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
     match format {
         Format::Sam { command } => {
+            context.contents.check_alignments()?;
             let body = Box::new(sam::Sam::of_list(command, &context)?);
             Ok(Box::new(Writer { context, body, output }))
         }
@@ -290,7 +373,17 @@ pub fn open_listed(format: &Format, context: Context, output: Output) -> Result<
 }
 
 /// A writer of `format` into `output`.
+///
+/// # Errors
+/// [`Error::Usage`] if pairs do not have what the format writes ([`Context::contents`]), or if sequences cannot be written in
+/// the format.
 pub fn open(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+    match format {
+        Format::Tsv(fields) | Format::JsonLines(fields) => context.contents.check_fields(fields)?,
+        Format::Blast6 | Format::Paf | Format::Phylip { .. } | Format::Sam { .. } | Format::Text { .. } => {
+            context.contents.check_alignments()?;
+        }
+    }
     let body: Box<dyn Body> = match format {
         Format::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
         Format::Blast6 => Box::new(blast6::Blast6),
@@ -452,7 +545,8 @@ mod tests {
         builder.push_letters("b", b"GATCA").unwrap();
         let store = Arc::new(builder.build());
         let (targets, scoring) = (Arc::clone(&store), Scoring::truong());
-        let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns };
+        let contents = Contents { has_alignments: true, ..Contents::default() };
+        let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns, contents };
         let cigar: Cigar = "3=2I2=".parse().expect("a CIGAR string");
         let pair = |score| Pair {
             query: (score % 3 == 0).into(),
@@ -463,9 +557,7 @@ mod tests {
             query_start: 0,
             target_start: 0,
             counts: None,
-            edits: None,
-            hit: None,
-            significance: None,
+            details: Details::None,
         };
         let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
         let tape = Tape::default();

@@ -14,7 +14,9 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
-use pairwave::output::{self, Context, EDIT_FIELDS, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
+use pairwave::output::{
+    self, Contents, Context, Details, EDIT_FIELDS, EditDefaults, Edits, Field, Format, Output, Pair, PairKind, Range32,
+};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Strand, read_candidates, read_files};
@@ -335,6 +337,7 @@ impl BlockCommand for Edit {
             targets: Arc::clone(job.texts()),
             scoring: input.scheme.equality.scoring(),
             identity: IdentityDefinition::Columns,
+            contents: Contents { kind: PairKind::Edit, has_alignments: job.align },
         };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
@@ -361,13 +364,11 @@ fn pair(result: &EditResult) -> Pair<'_> {
         query_start: 0,
         target_start: alignment.map_or(0, |alignment| alignment.start),
         counts: alignment.map(|alignment| alignment.counts),
-        edits: Some(Edits {
+        details: Details::Edit(Edits {
             distance: result.distance,
             end: result.end,
             region: Range32 { start, end },
             ends: &result.ends,
         }),
-        hit: None,
-        significance: None,
     }
 }

@@ -12,7 +12,7 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
-use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
+use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
@@ -202,7 +202,8 @@ impl BlockCommand for PairsJob {
         let job = self.job(&input)?;
         let Sequences { queries, targets, scoring, pool, .. } = input;
         chance::warn_of_stores(&scoring, &queries, &targets);
-        let context = Context { queries, targets, scoring, identity: self.identity };
+        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
+        let context = Context { queries, targets, scoring, identity: self.identity, contents };
         let mut writer = output::open_listed(&self.format, context, output)?;
         writer.begin()?;
         let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| write(&mut *writer, rows, &pool)))?;

@@ -10,7 +10,7 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, PairResult, Run, Summary, devices};
-use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
+use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files, read_qualified};
@@ -121,7 +121,8 @@ impl BlockCommand for AllPairs {
         let Sequences { queries, against, scoring } = input;
         let targets = against.unwrap_or_else(|| Arc::clone(&queries));
         chance::warn_of_stores(&scoring, &queries, &targets);
-        let context = Context { queries, targets, scoring, identity: self.selection.identity };
+        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
+        let context = Context { queries, targets, scoring, identity: self.selection.identity, contents };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
         let summary = source(&job, &mut runner, &mut Written(writer.as_mut()))?;

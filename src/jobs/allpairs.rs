@@ -34,7 +34,7 @@ use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::output::{LineMaker, Pair};
+use crate::output::{Details, LineMaker, Pair};
 use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
@@ -125,9 +125,7 @@ impl<'a> From<&'a PairResult> for Pair<'a> {
             query_start: alignment.map_or(0, |alignment| alignment.query_start),
             target_start: alignment.map_or(0, |alignment| alignment.target_start),
             counts: alignment.is_some().then_some(result.counts),
-            edits: None,
-            hit: None,
-            significance: None,
+            details: Details::None,
         }
     }
 }

@@ -33,15 +33,15 @@ use std::sync::Arc;
 use self::blocks::Session;
 use super::check::{check_scores, not_scored};
 use super::{Job, Run, Summary};
-use crate::alignment::Alignment;
 use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
+pub use crate::output::search::SearchHit;
 use crate::pairs::kernels::family_of;
 use crate::pairs::{Floors, Pairs, Want};
-use crate::score::statistics::{DatabaseSize, Significance, Statistics};
-use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands, Subjects};
+use crate::score::statistics::{DatabaseSize, Statistics};
+use crate::score::{IdentityDefinition, Mode, Scoring};
+use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, Strands, Subjects};
 
 /// E-value of hits, if nothing else is said; BLAST's.
 pub const MAX_EVALUE: f64 = 10.0;
@@ -82,34 +82,6 @@ pub struct Search {
     /// Packed bytes of the subjects that are compared with all queries before the next are read; `None` for what suits the
     /// devices. It changes no result.
     pub chunk_bytes: Option<u64>,
-}
-
-/// A hit.
-#[derive(Debug, Clone)]
-pub struct SearchHit {
-    /// The query.
-    pub query: SequenceId,
-    /// Where the subject is, among others.
-    pub subjects: Arc<SequenceStore>,
-    /// The subject there.
-    pub subject: SequenceId,
-    /// Its number among all subjects by falling length, from 0.
-    pub place: u64,
-    /// Its place in the input, from 0.
-    pub record: u64,
-    /// The query's strand.
-    pub strand: StrandOf,
-    /// The score.
-    pub score: i64,
-    /// What the score means, where there are statistics.
-    pub significance: Option<Significance>,
-    /// The alignment, unless scores only were asked for. On the minus strand it is that of the query's reverse complement, on
-    /// which its positions are.
-    pub alignment: Option<Alignment>,
-    /// Its columns, counted; all 0 with scores only.
-    pub counts: AlignmentCounts,
-    /// Its identity, a fraction; 0 with scores only.
-    pub identity: f64,
 }
 
 impl Search {

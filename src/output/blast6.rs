@@ -57,7 +57,7 @@ impl Line for Blast6 {
             out.push(b'\t');
             push_unsigned(out, number);
         }
-        match pair.significance {
+        match pair.significance() {
             Some(Significance { bits, evalue }) => {
                 out.extend_from_slice(format!("\t{}\t{}\n", Evalue(evalue), Bits(bits)).as_bytes());
             }

@@ -13,6 +13,7 @@ mod long;
 mod search;
 mod theirs;
 
+use super::PairKind;
 use crate::error::Result;
 use crate::score::IdentityDefinition;
 use borrowed::Table;
@@ -186,6 +187,15 @@ impl Field {
     /// The field of this name: ours, vsearch's or BLAST's. It has the name that was asked for.
     pub fn named(name: &str) -> Option<&'static Field> {
         ALLPAIRS.named(name)
+    }
+
+    /// Returns the only kind of pairs that has the field; `None` if all have it.
+    pub(crate) fn kind(&self) -> Option<PairKind> {
+        match self.value {
+            Value::Edits(_) => Some(PairKind::Edit),
+            Value::Hit(_) => Some(PairKind::Long),
+            _ => None,
+        }
     }
 
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::fields::Field;
-use super::{Body, Context, Hit, Output, Pair, Range32, jsonl, paf, sam, text, tsv};
+use super::{Body, Contents, Context, Details, Hit, Output, Pair, PairKind, Range32, jsonl, paf, sam, text, tsv};
 use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
@@ -60,6 +60,9 @@ pub struct LongContext {
     target_id: SequenceId,
 }
 
+/// What alignments of two long sequences have.
+const CONTENTS: Contents = Contents { kind: PairKind::Long, has_alignments: true };
+
 impl LongContext {
     /// A sequence of one store and one of another. `any_reverse` says whether alignments of the query's reverse complement
     /// are among those that will be written.
@@ -74,8 +77,10 @@ impl LongContext {
             targets: Arc::clone(&targets),
             scoring: scoring.clone(),
             identity: IdentityDefinition::InnerColumns,
+            contents: CONTENTS,
         });
-        let forward = Context { queries, targets, scoring, identity: IdentityDefinition::InnerColumns };
+        let identity = IdentityDefinition::InnerColumns;
+        let forward = Context { queries, targets, scoring, identity, contents: CONTENTS };
         LongContext { forward, reverse, query_id, target_id }
     }
 
@@ -151,9 +156,7 @@ impl LongContext {
             query_start: start(part.start),
             target_start: start(found.target.start),
             counts: None,
-            edits: None,
-            hit: Some(hit),
-            significance: None,
+            details: Details::Long(hit),
         };
         Ok((context, pair))
     }
@@ -169,8 +172,13 @@ fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
 /// Writes all alignments, the best first, and makes the output final.
 ///
 /// # Errors
-/// If the output cannot be written, or a format that shows alignments gets a mere score.
+/// [`Error::Usage`] if a format that describes alignments gets a mere score; [`Error::Io`] if the output cannot be written.
 pub fn write(format: &LongFormat, context: &LongContext, found: &[Found<'_>], mut output: Output) -> Result<()> {
+    let contents = Contents { has_alignments: found.iter().all(|found| found.cigar.is_some()), ..CONTENTS };
+    match format {
+        LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => contents.check_fields(fields)?,
+        LongFormat::Paf | LongFormat::Sam { .. } | LongFormat::Text { .. } => contents.check_alignments()?,
+    }
     match format {
         LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, found, &mut output)?,
         LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, found, &mut output)?,

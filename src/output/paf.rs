@@ -44,10 +44,10 @@ impl Line for Paf {
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);
         let is_charged = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
-        let is_whole = is_charged || pair.edits.is_some();
+        let is_whole = is_charged || pair.edits().is_some();
         let (query, target, total, gaps, openings) = if is_whole {
             let all = |length| Range32 { start: 0, end: length };
-            let target = match pair.edits {
+            let target = match pair.edits() {
                 Some(edits) => Range32 { start: pair.target_start, end: edits.end },
                 None => all(target_length),
             };
@@ -58,7 +58,7 @@ impl Line for Paf {
         };
 
         // The span is that of the query as its file has it; `cg` goes along the target in any case.
-        let (query, strand) = match pair.hit {
+        let (query, strand) = match pair.long_hit() {
             Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
             None => (query, if pair.strand == StrandOf::Minus { b'-' } else { b'+' }),
         };
@@ -73,7 +73,7 @@ impl Line for Paf {
         push_unsigned(out, total);
         out.extend_from_slice(b"\t255\tNM:i:");
         push_unsigned(out, counts.mismatches + gaps);
-        if pair.edits.is_none() {
+        if pair.edits().is_none() {
             out.extend_from_slice(b"\tAS:i:");
             push_integer(out, pair.score);
         }

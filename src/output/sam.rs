@@ -111,7 +111,7 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
     let (context, pair) = all.pair(found)?;
     let Some(place) = Place::of(context, &pair)? else { return Ok(()) };
     let (query_length, out) = (all.query_length(), output.buffer());
-    let hit = pair.hit.ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
+    let hit = pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
     let part = hit.in_file(place.query, query_length);
     let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
     let rank = match earlier.is_empty() {
@@ -167,7 +167,7 @@ fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
 
 /// The tags of E-value and bits, by the names that BLAST's SAM has for them, if they are known.
 pub(super) fn push_significance(out: &mut Vec<u8>, pair: &Pair<'_>) {
-    if let Some(Significance { bits, evalue }) = pair.significance {
+    if let Some(Significance { bits, evalue }) = pair.significance() {
         out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), Bits(bits)).as_bytes());
     }
 }

@@ -15,8 +15,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::{Context, Field, Output, Pair};
-use crate::alignment::Cigar;
+use super::{Contents, Context, Details, Field, Output, Pair, PairKind};
+use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
 use crate::seq::{SequenceId, SequenceStore, StrandOf};
@@ -36,9 +36,16 @@ pub struct SearchContext {
     pub database: String,
     /// How much there is in it.
     pub size: DatabaseSize,
+    /// Whether hits have alignments.
+    pub has_alignments: bool,
 }
 
 impl SearchContext {
+    /// Returns what every hit has.
+    fn contents(&self) -> Contents {
+        Contents { kind: PairKind::Search, has_alignments: self.has_alignments }
+    }
+
     /// A query's name with what its header says after it.
     fn query_line(&self, query: SequenceId) -> Vec<u8> {
         rows::header(self.queries.name_bytes(query), self.queries.description(query))
@@ -46,28 +53,31 @@ impl SearchContext {
 }
 
 /// A sequence in which a query was found.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchHit<'a> {
-    /// Where the sequence is, with its name and description.
-    pub subjects: &'a Arc<SequenceStore>,
-    /// Which of them it is.
+#[derive(Debug, Clone)]
+pub struct SearchHit {
+    /// The query.
+    pub query: SequenceId,
+    /// The store that holds the subject, with its name and description.
+    pub subjects: Arc<SequenceStore>,
+    /// The subject in that store.
     pub subject: SequenceId,
-    /// Its place in the database, from 0, which no other sequence has.
+    /// Rank of the subject among all subjects by falling length, from 0.
+    pub place: u64,
+    /// Index of the subject in the input, from 0.
     pub record: u64,
     /// The query's strand that was aligned.
     pub strand: StrandOf,
     /// Score of the best alignment.
     pub score: i64,
-    /// That alignment; `None` if only scores were asked for.
-    pub alignment: Option<&'a Cigar>,
-    /// Query symbols before its first column, on the strand that was aligned.
-    pub query_start: u32,
-    /// Subject symbols before its first column.
-    pub target_start: u32,
-    /// Its columns, if they are counted already.
-    pub counts: Option<AlignmentCounts>,
-    /// Bits and E-value, if the scheme has parameters for them.
+    /// Bits and E-value, if the scoring has statistics.
     pub significance: Option<Significance>,
+    /// The alignment; `None` with scores only. On the minus strand it is that of the query's reverse complement, on which its
+    /// positions are.
+    pub alignment: Option<Alignment>,
+    /// Counts of its columns; all 0 with scores only.
+    pub counts: AlignmentCounts,
+    /// Its identity, a fraction; 0 with scores only.
+    pub identity: f64,
 }
 
 /// Takes the hits of a search, query after query.
@@ -81,7 +91,7 @@ pub trait SearchWriter: Send {
     ///
     /// # Errors
     /// If the output takes no more, or a hit cannot be written so.
-    fn write(&mut self, query: SequenceId, hits: &[SearchHit<'_>]) -> Result<()>;
+    fn write(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()>;
     /// Writes what stands after the last query and makes the output final. Dropping a writer without this leaves no file
     /// behind.
     ///
@@ -133,8 +143,17 @@ impl SearchFormat {
 /// A writer of `format` into `output`.
 ///
 /// # Errors
-/// [`crate::Error::Usage`] if queries cannot be written in this format.
+/// [`crate::Error::Usage`] if queries cannot be written in this format, or if hits do not have what it describes.
 pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Result<Box<dyn SearchWriter>> {
+    match format {
+        SearchFormat::Tsv(fields)
+        | SearchFormat::Blast6(fields)
+        | SearchFormat::Blast7(fields)
+        | SearchFormat::JsonLines(fields) => context.contents().check_fields(fields)?,
+        SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => {
+            context.contents().check_alignments()?;
+        }
+    }
     let body: Box<dyn Body> = match format {
         SearchFormat::Tsv(fields) => Box::new(lines::Lines::table(fields, true)),
         SearchFormat::Blast6(fields) => Box::new(lines::Lines::table(fields, false)),
@@ -154,7 +173,7 @@ trait Body: Send {
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()>;
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()>;
 
     fn end(&mut self, _search: &SearchContext, _output: &mut Output) -> Result<()> {
         Ok(())
@@ -171,27 +190,27 @@ impl All {
     fn new(search: SearchContext) -> Self {
         let SearchContext { queries, scoring, identity, .. } = &search;
         let [queries, targets] = [Arc::clone(queries), Arc::clone(queries)];
-        let pairs = Context { queries, targets, scoring: scoring.clone(), identity: *identity };
+        let contents = search.contents();
+        let pairs = Context { queries, targets, scoring: scoring.clone(), identity: *identity, contents };
         All { search, pairs }
     }
 
     /// A hit as a pair.
-    fn pair<'a>(&mut self, query: SequenceId, hit: &SearchHit<'a>) -> (&Context, Pair<'a>) {
-        if !Arc::ptr_eq(&self.pairs.targets, hit.subjects) {
-            self.pairs.targets = Arc::clone(hit.subjects);
+    fn pair<'a>(&mut self, query: SequenceId, hit: &'a SearchHit) -> (&Context, Pair<'a>) {
+        if !Arc::ptr_eq(&self.pairs.targets, &hit.subjects) {
+            self.pairs.targets = Arc::clone(&hit.subjects);
         }
+        let alignment = hit.alignment.as_ref();
         let pair = Pair {
             query,
             target: hit.subject,
             strand: hit.strand,
             score: hit.score,
-            alignment: hit.alignment,
-            query_start: hit.query_start,
-            target_start: hit.target_start,
-            counts: hit.counts,
-            edits: None,
-            hit: None,
-            significance: hit.significance,
+            alignment: alignment.map(|alignment| &alignment.cigar),
+            query_start: alignment.map_or(0, |alignment| alignment.query_start),
+            target_start: alignment.map_or(0, |alignment| alignment.target_start),
+            counts: alignment.is_some().then_some(hit.counts),
+            details: Details::Search(hit.significance),
         };
         (&self.pairs, pair)
     }
@@ -213,7 +232,7 @@ impl SearchWriter for Writer {
         self.body.begin(&self.all.search, &mut self.output)
     }
 
-    fn write(&mut self, query: SequenceId, hits: &[SearchHit<'_>]) -> Result<()> {
+    fn write(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()> {
         self.body.query(&mut self.all, query, hits, &mut self.output)?;
         self.all.forget();
         self.output.pass_on()

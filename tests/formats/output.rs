@@ -1,7 +1,9 @@
 //! Every output format on pairs aligned by hand, against snapshots; and files appear whole or not at all.
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::output::{self, Context, Distance, FIELDS, Field, Format, MatrixShape, Output, Pair};
+use pairwave::output::{
+    self, Contents, Context, Details, Distance, EDIT_FIELDS, FIELDS, Field, Format, MatrixShape, Output, Pair, PairKind,
+};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore, StrandOf};
 use pairwave::{Error, Result};
@@ -26,7 +28,8 @@ fn scoring(alphabet: Alphabet, end_gaps: EndGaps) -> Scoring {
 fn context(queries: Arc<SequenceStore>, targets: Option<Arc<SequenceStore>>, end_gaps: EndGaps) -> Context {
     let scoring = scoring(queries.alphabet(), end_gaps);
     let targets = targets.unwrap_or_else(|| queries.clone());
-    Context { queries, targets, scoring, identity: IdentityDefinition::InnerColumns }
+    let contents = Contents { kind: PairKind::Compared, has_alignments: true };
+    Context { queries, targets, scoring, identity: IdentityDefinition::InnerColumns, contents }
 }
 
 /// Three sequences, aligned as in [`PAIRS`]:
@@ -62,9 +65,7 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
             query_start: 0,
             target_start: 0,
             counts: None,
-            edits: None,
-            hit: None,
-            significance: None,
+            details: Details::None,
         })?;
     }
     writer.finish()?;
@@ -352,4 +353,21 @@ proptest! {
         let columns = values[1].bytes().zip(values[2].bytes());
         prop_assert!(columns.clone().all(|column| column != (b'-', b'-')));
     }
+}
+
+#[test]
+fn a_format_refuses_pairs_that_lack_what_it_describes() {
+    let scored = || Context { contents: Contents::default(), ..dna(EndGaps::Charged) };
+    let refusal = |format: &Format| {
+        let opened = output::open(format, scored(), Output::to_writer(Tape::default()));
+        opened.err().map(|error| error.to_string())
+    };
+    let named = |name: &str| Field::parse_list(name, false).expect("a field");
+    assert_eq!(refusal(&Format::Tsv(named("query,score"))), None);
+    let identity = refusal(&Format::Tsv(named("query,identity"))).expect("it needs alignments");
+    assert!(identity.contains("field 'identity' needs alignments"), "{identity}");
+    assert!(refusal(&Format::Paf).expect("it needs alignments").contains("needs alignments"));
+    let distance = EDIT_FIELDS.iter().find(|field| field.name == "distance").expect("a field of edit");
+    let other = refusal(&Format::JsonLines(vec![distance])).expect("pairs have no distance");
+    assert!(other.contains("field 'distance' describes pairs of another command"), "{other}");
 }

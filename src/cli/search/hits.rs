@@ -27,8 +27,13 @@ impl HitWriter {
         file: (SearchFormat, Output),
     ) -> Result<Self> {
         let (queries, has_page) = (context.queries.len() as SequenceId, page.is_some());
-        let open = |(format, output)| written::open(&format, context.clone(), output);
-        let mut writers = page.into_iter().chain([file]).map(open).collect::<Result<Vec<_>>>()?;
+        let mut writers = Vec::new();
+        if let Some((format, output)) = page {
+            // Hits without alignments are refused when they come: blocks without hits make an empty page.
+            let context = SearchContext { has_alignments: true, ..context.clone() };
+            writers.push(written::open(&format, context, output)?);
+        }
+        writers.push(written::open(&file.0, context, file.1)?);
         writers.iter_mut().try_for_each(|writer| writer.begin())?;
         Ok(HitWriter { writers, has_page, queries, next: 0, open: Vec::new() })
     }
@@ -65,10 +70,10 @@ impl HitWriter {
         let query = hits[0].query;
         (self.next..query).try_for_each(|query| self.pass(query, &[]))?;
         self.next = query + 1;
-        self.pass(query, &hits.iter().map(shown).collect::<Vec<_>>())
+        self.pass(query, hits)
     }
 
-    fn pass(&mut self, query: SequenceId, hits: &[written::SearchHit<'_>]) -> Result<()> {
+    fn pass(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()> {
         self.writers.iter_mut().try_for_each(|writer| writer.write(query, hits))
     }
 
@@ -83,21 +88,4 @@ impl HitWriter {
 /// A file's name without its folder, to be shown.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).display().to_string()
-}
-
-/// A hit as writers take it.
-fn shown(hit: &SearchHit) -> written::SearchHit<'_> {
-    let alignment = hit.alignment.as_ref();
-    written::SearchHit {
-        subjects: &hit.subjects,
-        subject: hit.subject,
-        record: hit.record,
-        strand: hit.strand,
-        score: hit.score,
-        alignment: alignment.map(|alignment| &alignment.cigar),
-        query_start: alignment.map_or(0, |alignment| alignment.query_start),
-        target_start: alignment.map_or(0, |alignment| alignment.target_start),
-        counts: alignment.is_some().then_some(hit.counts),
-        significance: hit.significance,
-    }
 }

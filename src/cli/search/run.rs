@@ -163,6 +163,7 @@ impl BlockCommand for Search {
             statistics: input.statistics,
             database: file_name(&self.db),
             size: job.database_size(),
+            has_alignments: !job.score_only,
         };
         let title = format!("{} in {}", file_name(&self.queries), context.database);
         let page = runner.picture.take().map(|page| (SearchFormat::Report { title }, page));

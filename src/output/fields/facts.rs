@@ -52,7 +52,7 @@ impl<'a> Facts<'a> {
             Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
             Value::Evalue | Value::Bits => {
                 let is_evalue = value == Value::Evalue;
-                let number = match pair.significance {
+                let number = match pair.significance() {
                     Some(found) if is_evalue => Evalue(found.evalue).to_string(),
                     Some(found) => Bits(found.bits).to_string(),
                     // As vsearch has what it does not know.
@@ -65,12 +65,14 @@ impl<'a> Facts<'a> {
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
             Value::TargetLength => push_unsigned(out, u64::from(target_length)),
             Value::Edits(what) => {
-                let edits = pair.edits.as_ref();
-                let edits = edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
+                let edits = pair.edits();
+                let edits = &edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
                 what.push(pair, edits, quotes, out)?;
             }
             Value::Hit(what) => {
-                let hit = pair.hit.ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
+                let hit = pair
+                    .long_hit()
+                    .ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
                 if what == OfHit::Strand {
                     text(out, &|out| out.push(if hit.is_reverse { b'-' } else { b'+' }));
                 } else {

@@ -105,7 +105,7 @@ impl Theirs {
         let counts = &columns.counts;
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let pairs = counts.matches + counts.mismatches;
-        let is_edit = pair.edits.is_some();
+        let is_edit = pair.edits().is_some();
         let (total, gaps, openings) = match is_edit {
             true => (columns.total(), counts.gap_columns, counts.gap_openings),
             false => (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings),
@@ -166,7 +166,7 @@ impl Facts<'_> {
     /// A position in a file's strand, from 1; on the query's other strand its last symbol is the first.
     fn position(&self, part: Part, columns: &Columns) -> u32 {
         let mut query = columns.whole_query;
-        if let Some(hit) = self.pair.hit {
+        if let Some(hit) = self.pair.long_hit() {
             query = hit.in_file(query, self.context.queries.length(self.pair.query));
         }
         let ((first, last), target) = (query.one_based(), columns.whole_target.one_based());

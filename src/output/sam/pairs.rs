@@ -241,9 +241,7 @@ mod tests {
             query_start,
             target_start,
             counts: None,
-            edits: None,
-            hit: None,
-            significance: None,
+            details: crate::output::Details::None,
         };
         let Middle { skipped, runs, clips, position, edits } = Middle::of(&cigar, &pair, query_length)?;
         let mut out = Vec::new();

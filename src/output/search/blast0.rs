@@ -33,7 +33,7 @@ impl Body for Blast0 {
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
         let header = all.search.query_line(query);
         let length = all.search.queries.length(query);
         output.buffer().extend_from_slice(b"\nQuery= ");
@@ -78,17 +78,17 @@ fn line(output: &mut Output, text: std::fmt::Arguments<'_>) {
 }
 
 /// A line for every hit.
-fn summary(hits: &[SearchHit<'_>], output: &mut Output) {
-    let score = |hit: &SearchHit<'_>| match hit.significance {
+fn summary(hits: &[SearchHit], output: &mut Output) {
+    let score = |hit: &SearchHit| match hit.significance {
         Some(Significance { bits, .. }) => Bits(bits).to_string(),
         None => hit.score.to_string(),
     };
-    let evalue = |hit: &SearchHit<'_>| match hit.significance {
+    let evalue = |hit: &SearchHit| match hit.significance {
         Some(Significance { evalue, .. }) => ShortEvalue(evalue).to_string(),
         None => String::new(),
     };
     let is_known = hits.iter().any(|hit| hit.significance.is_some());
-    let width = |text: &dyn Fn(&SearchHit<'_>) -> String, least: usize| {
+    let width = |text: &dyn Fn(&SearchHit) -> String, least: usize| {
         hits.iter().map(|hit| text(hit).len()).fold(least, usize::max)
     };
     let score_width = width(&score, 6);

@@ -67,7 +67,7 @@ impl Blast7 {
 }
 
 impl Body for Blast7 {
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
         self.queries += 1;
         let out = output.buffer();
         out.extend_from_slice(format!("{PROGRAM}\n# Query: ").as_bytes());

@@ -39,7 +39,7 @@ impl Body for Lines {
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
         for hit in hits {
             let (context, pair) = all.pair(query, hit);
             if self.tells && is_foreign(context, &pair) {

@@ -68,7 +68,7 @@ impl Body for Report {
         self.up_to("{{queries}}", output)
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
         self.queries += 1;
         let number = self.queries;
         let line = all.search.query_line(query);
@@ -153,7 +153,7 @@ impl Shown {
         let (query, target) = (columns.query.one_based(), columns.target.one_based());
         let identity = 100.0 * context.identity.identity(&columns.counts, lengths.0, lengths.1);
         let covered = whole_percentage(u64::from(columns.query.end - columns.query.start), u64::from(lengths.0));
-        let (bits, evalue, class) = match pair.significance {
+        let (bits, evalue, class) = match pair.significance() {
             Some(Significance { bits, evalue }) => {
                 (Bits(bits).to_string(), Evalue(evalue).to_string(), picture::of_bits(bits))
             }
@@ -169,7 +169,7 @@ impl Shown {
         while alignment.last() == Some(&b'\n') {
             alignment.pop();
         }
-        let label = match pair.significance {
+        let label = match pair.significance() {
             Some(_) => format!("{name}: {bits} bits, E {evalue}, {}", place(query)),
             None => format!("{name}: score {}, {}", pair.score, place(query)),
         };

@@ -29,7 +29,7 @@ fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 
 /// Appends lines with score and E-value, counts with their shares, and the strands of nucleotides.
 pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out: &mut Vec<u8>) {
-    match pair.significance {
+    match pair.significance() {
         Some(Significance { bits, evalue }) => {
             let (bits, evalue) = (Bits(bits), ShortEvalue(evalue));
             line(out, format_args!(" Score = {bits} bits ({}),  Expect = {evalue}", pair.score));

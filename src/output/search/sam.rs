@@ -44,7 +44,7 @@ impl Sam {
     }
 
     /// Makes the hit's sequence a reference, if it is none yet.
-    fn refer(&mut self, hit: &SearchHit<'_>) -> Result<()> {
+    fn refer(&mut self, hit: &SearchHit) -> Result<()> {
         let (name, length) = (hit.subjects.name(hit.subject), hit.subjects.length(hit.subject));
         match self.records.get(name) {
             Some(&record) if record == hit.record => Ok(()),
@@ -60,7 +60,7 @@ impl Sam {
 }
 
 impl Body for Sam {
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], _output: &mut Output) -> Result<()> {
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], _output: &mut Output) -> Result<()> {
         for hit in hits {
             self.refer(hit)?;
             let (context, pair) = all.pair(query, hit);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 
 use super::*;
-use crate::alignment::Op;
+use crate::alignment::{Cigar, Op};
 use crate::score::{Mode, NamedScheme};
 use crate::seq::{ReadOptions, Subjects};
 
@@ -102,6 +102,7 @@ impl Run {
             statistics,
             database: "subjects".into(),
             size,
+            has_alignments: true,
         };
         let records = |store: &Arc<SequenceStore>, chunk: usize| {
             (0..store.len() as SequenceId).map(|id| chunks[chunk].record(id)).collect::<Vec<u64>>()
@@ -150,23 +151,26 @@ impl Searched {
     }
 
     /// The hits of a query.
-    pub(super) fn hits(&self, query: SequenceId) -> Vec<SearchHit<'_>> {
+    pub(super) fn hits(&self, query: SequenceId) -> Vec<SearchHit> {
         self.found.iter().filter(|row| row.query == query).map(|row| self.hit(row)).collect()
     }
 
-    fn hit<'a>(&'a self, row: &'a Row) -> SearchHit<'a> {
+    fn hit(&self, row: &Row) -> SearchHit {
         let (subjects, records) = &self.stores[row.subject.0];
+        let [query_start, target_start] = row.starts;
+        let (score, counts) = (row.score, row.cigar.counts());
         SearchHit {
-            subjects,
+            query: row.query,
+            subjects: Arc::clone(subjects),
             subject: row.subject.1,
+            place: 0,
             record: records[row.subject.1 as usize],
             strand: row.strand,
-            score: row.score,
-            alignment: Some(&row.cigar),
-            query_start: row.starts[0],
-            target_start: row.starts[1],
-            counts: None,
+            score,
             significance: row.significance,
+            alignment: Some(Alignment { score, query_start, target_start, cigar: row.cigar.clone() }),
+            counts,
+            identity: 0.0,
         }
     }
 
@@ -185,13 +189,13 @@ impl Searched {
         &self,
         format: &SearchFormat,
         context: SearchContext,
-        change: impl Fn(SearchHit<'_>) -> SearchHit<'_>,
+        change: impl Fn(SearchHit) -> SearchHit,
     ) -> Result<String> {
         let tape = Tape::default();
         let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
         writer.begin()?;
         for &query in &self.order {
-            let hits: Vec<SearchHit<'_>> = self.hits(query).into_iter().map(&change).collect();
+            let hits: Vec<SearchHit> = self.hits(query).into_iter().map(&change).collect();
             writer.write(query, &hits)?;
         }
         writer.finish()?;
@@ -345,7 +349,7 @@ fn unknown_significance() {
 #[test]
 fn sam_has_no_two_references_of_one_name() {
     let searched = BLASTN.read();
-    fn another(hit: SearchHit<'_>) -> SearchHit<'_> {
+    fn another(hit: SearchHit) -> SearchHit {
         SearchHit { record: hit.score as u64, ..hit }
     }
     let message = searched.try_written(&sam(), searched.context.clone(), another).unwrap_err().to_string();
@@ -356,15 +360,19 @@ fn sam_has_no_two_references_of_one_name() {
 
 #[test]
 fn alignments_are_asked_for_where_they_are_shown() {
-    fn without_alignment(hit: SearchHit<'_>) -> SearchHit<'_> {
+    fn without_alignment(hit: SearchHit) -> SearchHit {
         SearchHit { alignment: None, ..hit }
     }
     let searched = BLASTN.read();
+    let scored = SearchContext { has_alignments: false, ..searched.context.clone() };
     for format in [sam(), SearchFormat::Paf, SearchFormat::Blast6(Field::blast_defaults())] {
         assert!(format.needs_alignment());
+        // A format is refused before anything is written, and also if a hit lacks what was announced.
+        let error = open(&format, scored.clone(), Output::to_writer(Tape::default())).err().unwrap().to_string();
+        assert!(error.contains("only scores are computed"), "{error}");
         assert!(searched.try_written(&format, searched.context.clone(), without_alignment).is_err(), "{format:?}");
     }
     let scores = SearchFormat::Tsv(Field::search_tsv_defaults(true));
     assert!(!scores.needs_alignment());
-    assert_eq!(searched.written(&scores).lines().count(), 9);
+    assert_eq!(searched.try_written(&scores, scored, without_alignment).unwrap().lines().count(), 9);
 }
