@@ -1,7 +1,7 @@
 //! `pairwave bench`: what is valid, and its run.
 
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
-use super::common::{is_same_file, threads};
+use super::common::{first_given, is_same_file, is_standard};
 use super::device::DeviceChoice;
 use super::endings;
 use super::runner::{chosen, kernel_called};
@@ -71,93 +71,15 @@ impl TryFrom<BenchArgs> for Bench {
         if !(args.seconds > 0.0 && args.seconds.is_finite()) {
             return Err(Error::usage(format!("--seconds {}: more than 0 is needed", args.seconds)));
         }
-        let output = args.output.filter(|path| path != Path::new("-"));
-        if args.plot.as_deref() == Some(Path::new("-")) {
-            return Err(Error::usage("--plot -: standard output is for the tables; name a file"));
-        }
-        if args.save.as_deref() == Some(Path::new("-")) || args.compare.as_deref() == Some(Path::new("-")) {
-            return Err(Error::usage("--save and --compare need the name of a file"));
-        }
-        let written = [("--output", &output), ("--plot", &args.plot), ("--save", &args.save)];
-        for (index, (option, path)) in written.iter().enumerate() {
-            let Some(path) = path else { continue };
-            let same = written[..index].iter().find(|(_, other)| other.as_ref() == Some(path));
-            if let Some((other, _)) = same {
-                return Err(Error::usage(format!("{other} and {option} name the same file")));
-            }
-            let read = args.seqs.as_deref().into_iter().chain(args.compare.as_deref());
-            for input in read {
-                if path == input || is_same_file(path, input) {
-                    return Err(Error::usage(format!(
-                        "{option} {} would replace the input of that name",
-                        path.display()
-                    )));
-                }
-            }
-        }
-        for (option, path, written) in [
-            ("--output", &output, &*endings::typed(args.format)),
-            ("--plot", &args.plot, "--plot"),
-            ("--save", &args.save, "a list of rates"),
-        ] {
-            endings::check("bench", option, path.as_deref(), written)?;
-        }
-        let tolerance = args.tolerance.unwrap_or(TOLERANCE);
-        if !(0.0..100.0).contains(&tolerance) {
-            return Err(Error::usage(format!(
-                "--tolerance {tolerance}: a percentage from 0 to less than 100 is needed"
-            )));
-        }
-        if args.tolerance.is_some() && args.compare.is_none() {
-            return Err(Error::usage("--tolerance is for --compare, and there is none"));
-        }
+        let output = args.output.as_deref().filter(|path| !is_standard(path)).map(Path::to_owned);
+        check_files(&args, &output)?;
+        let tolerance = tolerance(&args)?;
         let asked: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();
         let cluster = args.experiments.contains(&ExperimentName::Cluster);
         let is_all = args.experiments.is_empty();
         let experiments: Vec<Experiment> =
             Experiment::ALL.into_iter().filter(|one| is_all || asked.contains(one)).collect();
-        if experiments.is_empty() && (args.save.is_some() || args.compare.is_some()) {
-            return Err(Error::usage("--save and --compare are for what is measured, and 'cluster' simulates"));
-        }
-        if args.seqs.is_some()
-            && !experiments.iter().any(|one| [Experiment::Filter, Experiment::EndToEnd].contains(one))
-        {
-            return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
-        }
-        let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
-        if !args.lengths.is_empty()
-            && !any_of(&[Experiment::Kernels, Experiment::Tiles, Experiment::Edit, Experiment::Long])
-            && !any_of(&[Experiment::Papara, Experiment::Msa])
-        {
-            return Err(Error::usage(
-                "--lengths is for kernels, tiles, edit, long, papara and msa, and none of them is to be measured",
-            ));
-        }
-        if !args.counts.is_empty() && !cluster && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
-            return Err(Error::usage(
-                "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
-            ));
-        }
-        if !args.gaps.is_empty()
-            && !any_of(&[Experiment::Kernels, Experiment::Slices, Experiment::Tiles, Experiment::Long])
-        {
-            return Err(Error::usage(
-                "--gaps is for kernels, slices, tiles and long, and none of them is to be measured",
-            ));
-        }
-        let of_devices = [
-            ("--device", !args.device.is_empty()),
-            ("--threads", args.threads.is_some()),
-            ("--kernel", !args.kernel.is_empty()),
-        ];
-        if experiments.is_empty()
-            && let Some((option, _)) = of_devices.iter().find(|(_, given)| *given)
-        {
-            return Err(Error::usage(format!("{option} is for what is measured, and 'cluster' simulates")));
-        }
-        if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
-            return Err(Error::usage("--work is for kernels, which is not to be measured"));
-        }
+        check_experiments(&args, &experiments, cluster)?;
         Ok(Bench {
             experiments,
             cluster,
@@ -179,10 +101,96 @@ impl TryFrom<BenchArgs> for Bench {
             save: args.save,
             compare: args.compare,
             tolerance: tolerance / 100.0,
-            devices: DeviceChoice::parse_all(&args.device)?,
-            threads: args.threads.map(threads).transpose()?,
+            devices: args.device.choices()?,
+            threads: args.threads.number()?,
         })
     }
+}
+
+/// Refuses files that would replace each other or an input.
+fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
+    if args.plot.as_deref() == Some(Path::new("-")) {
+        return Err(Error::usage("--plot -: standard output is for the tables; name a file"));
+    }
+    if args.save.as_deref() == Some(Path::new("-")) || args.compare.as_deref() == Some(Path::new("-")) {
+        return Err(Error::usage("--save and --compare need the name of a file"));
+    }
+    let written = [("--output", output), ("--plot", &args.plot), ("--save", &args.save)];
+    for (index, (option, path)) in written.iter().enumerate() {
+        let Some(path) = path else { continue };
+        let same = written[..index].iter().find(|(_, other)| other.as_ref() == Some(path));
+        if let Some((other, _)) = same {
+            return Err(Error::usage(format!("{other} and {option} name the same file")));
+        }
+        let read = args.seqs.as_deref().into_iter().chain(args.compare.as_deref());
+        for input in read {
+            if path == input || is_same_file(path, input) {
+                return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
+            }
+        }
+    }
+    for (option, path, written) in [
+        ("--output", output, &*endings::typed(args.format)),
+        ("--plot", &args.plot, "--plot"),
+        ("--save", &args.save, "a list of rates"),
+    ] {
+        endings::check("bench", option, path.as_deref(), written)?;
+    }
+    Ok(())
+}
+
+/// Returns the percentage by which a rate may fall.
+fn tolerance(args: &BenchArgs) -> Result<f64> {
+    let tolerance = args.tolerance.unwrap_or(TOLERANCE);
+    if !(0.0..100.0).contains(&tolerance) {
+        return Err(Error::usage(format!("--tolerance {tolerance}: a percentage from 0 to less than 100 is needed")));
+    }
+    if args.tolerance.is_some() && args.compare.is_none() {
+        return Err(Error::usage("--tolerance is for --compare, and there is none"));
+    }
+    Ok(tolerance)
+}
+
+/// Refuses options that none of the experiments has a use for.
+fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bool) -> Result<()> {
+    if experiments.is_empty() && (args.save.is_some() || args.compare.is_some()) {
+        return Err(Error::usage("--save and --compare are for what is measured, and 'cluster' simulates"));
+    }
+    if args.seqs.is_some() && !experiments.iter().any(|one| [Experiment::Filter, Experiment::EndToEnd].contains(one)) {
+        return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
+    }
+    let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
+    if !args.lengths.is_empty()
+        && !any_of(&[Experiment::Kernels, Experiment::Tiles, Experiment::Edit, Experiment::Long])
+        && !any_of(&[Experiment::Papara, Experiment::Msa])
+    {
+        return Err(Error::usage(
+            "--lengths is for kernels, tiles, edit, long, papara and msa, and none of them is to be measured",
+        ));
+    }
+    if !args.counts.is_empty() && !simulates && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
+        return Err(Error::usage(
+            "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
+        ));
+    }
+    if !args.gaps.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Slices, Experiment::Tiles, Experiment::Long])
+    {
+        return Err(Error::usage("--gaps is for kernels, slices, tiles and long, and none of them is to be measured"));
+    }
+    let of_devices = [
+        ("--device", !args.device.device.is_empty()),
+        ("--threads", args.threads.threads.is_some()),
+        ("--kernel", !args.kernel.is_empty()),
+    ];
+    if experiments.is_empty()
+        && let Some(option) = first_given(&of_devices)
+    {
+        return Err(Error::usage(format!("{option} is for what is measured, and 'cluster' simulates")));
+    }
+    if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
+        return Err(Error::usage("--work is for kernels, which is not to be measured"));
+    }
+    Ok(())
 }
 
 /// Sizes from 1 to `most`; `None` if none was given.

@@ -1,7 +1,7 @@
 //! Jobs in blocks: what is valid of `pairwave plan`, `run` and `merge`, and what a command needs so that its job can be cut.
 
-use super::args::{BlockJob, MergeArgs, PlanArgs, RunArgs};
-use super::common::{Compute, check_others, check_stats, compute, threads, words_of_job};
+use super::args::{MergeArgs, PlanArgs, RunArgs};
+use super::common::{Compute, OutputFiles, check_others, first_given, words_of_job};
 use super::endings;
 use super::runner::{JobCommand, Runner};
 use super::size;
@@ -45,13 +45,7 @@ impl Plan {
                 ));
             }
             (Some(cells), None) => size::cells("--block-cells", &cells)?,
-            (None, seconds) => {
-                let seconds = seconds.unwrap_or(BLOCK_SECONDS);
-                if !(seconds > 0.0 && seconds <= 1e6) {
-                    return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
-                }
-                (seconds * fastest).max(1.0) as u64
-            }
+            (None, seconds) => (size::block_seconds(seconds, BLOCK_SECONDS)? * fastest).max(1.0) as u64,
         };
         if has_cells && args.speed.is_some() && !args.dry_run {
             return Err(Error::usage(
@@ -61,17 +55,7 @@ impl Plan {
         if args.max_blocks == Some(0) {
             return Err(Error::usage("--max-blocks 0: at least 1 is needed"));
         }
-        let directory = match args.job {
-            BlockJob::Allpairs(args) => args.output,
-            BlockJob::Search(args) => args.output,
-            BlockJob::Pairs(args) => args.output,
-            BlockJob::Edit(args) => args.output,
-            BlockJob::Papara(args) => args.output,
-            BlockJob::Msa(args) => args.output,
-            BlockJob::Tree(args) => args.output,
-            BlockJob::Dist(args) => args.output,
-        };
-        let directory = match directory {
+        let directory = match args.job.into_output() {
             _ if args.dry_run => None,
             None => {
                 return Err(Error::usage(
@@ -175,7 +159,8 @@ impl TryFrom<RunArgs> for RunBlocks {
                 most => Which::Next(most.unwrap_or(usize::MAX)),
             }
         };
-        let (compute, stats) = compute(args.compute)?;
+        let compute = Compute::try_from(&args.compute)?;
+        let stats = args.compute.machine.stats;
         if matches!(which, Which::Status | Which::Missing) {
             let given = [("--stats", stats.is_some()), ("--check", compute.check)];
             let asked = if which == Which::Status { "--status" } else { "--missing" };
@@ -191,11 +176,9 @@ impl TryFrom<RunArgs> for RunBlocks {
 #[derive(Debug)]
 pub(super) struct Merge {
     pub directory: PathBuf,
-    /// `None` is standard output.
-    pub output: Option<PathBuf>,
+    pub files: OutputFiles,
     /// Other files of results: the option of the job, and the name.
     pub others: Vec<(&'static str, PathBuf)>,
-    pub stats: Option<PathBuf>,
     /// `None` is all that there are.
     pub threads: Option<NonZeroUsize>,
 }
@@ -204,9 +187,8 @@ impl TryFrom<MergeArgs> for Merge {
     type Error = Error;
 
     fn try_from(args: MergeArgs) -> Result<Self> {
-        let output = args.output.filter(|path| path != Path::new("-"));
-        check_stats(args.stats.as_deref(), &[], output.as_deref())?;
-        let threads = args.threads.map(threads).transpose()?;
+        let files = OutputFiles::new(&args.output, args.stats.as_deref(), &[])?;
+        let threads = args.threads.number()?;
         let others = [
             ("--table", args.table),
             ("--tree-out", args.tree_out),
@@ -216,8 +198,8 @@ impl TryFrom<MergeArgs> for Merge {
         ];
         let others: Vec<_> = others.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
         let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();
-        check_others(&named, &[], &[output.as_deref(), args.stats.as_deref()])?;
-        Ok(Merge { directory: args.directory, output, others, stats: args.stats, threads })
+        check_others(&named, &[], &files.names())?;
+        Ok(Merge { directory: args.directory, files, others, threads })
     }
 }
 
@@ -254,8 +236,7 @@ pub(super) trait BlockCommand: JobCommand {
 
     /// Refuses what other commands are told of a job in blocks.
     fn check_plan(&self) -> Result<()> {
-        let of_run = self.compute().given();
-        if let Some((option, _)) = of_run.iter().find(|(_, given)| *given) {
+        if let Some(option) = first_given(&self.compute().given()) {
             return Err(Error::usage(format!("{option}: who computes is said to 'pairwave run', leave it out here")));
         }
         let other = self.files().stats.map(|_| "--stats").or(self.other_output());

@@ -1,14 +1,20 @@
 //! Options that several commands have, and what is valid of them.
 
-use super::args::{AlphabetName, ComputeArgs, MachineArgs, StrandName};
+mod rows;
+
+use super::args::{
+    AlphabetName, ComputeArgs, DeviceArgs, LettersArgs, MachineArgs, OutputArgs, StrandName, ThreadsArgs,
+};
 use super::device::DeviceChoice;
 use super::{endings, size};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, Renamed, Strand};
+use pairwave::seq::{Alphabet, ReadOptions, Renamed, Strand};
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
+
+pub(super) use rows::check_score_only;
 
 /// Who computes, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,23 +43,49 @@ impl Compute {
     }
 }
 
-/// Who computes, and where to write what the job took.
-pub(super) fn compute(args: ComputeArgs) -> Result<(Compute, Option<PathBuf>)> {
-    let (compute, stats) = machine(args.machine)?;
-    Ok((Compute { kernel: args.kernel, tune: args.tune, ..compute }, stats))
+/// Threads for each processor at most, of as many as are allowed at least: more only wait for each other.
+const MOST_THREADS_A_PROCESSOR: usize = 4;
+const ALLOWED_THREADS: usize = 64;
+
+impl TryFrom<&ComputeArgs> for Compute {
+    type Error = Error;
+
+    fn try_from(args: &ComputeArgs) -> Result<Self> {
+        let compute = Compute::try_from(&args.machine)?;
+        Ok(Compute { kernel: args.kernel.clone(), tune: args.tune, ..compute })
+    }
 }
 
-/// The same of a job that has no kernels to choose from.
-pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
-    let compute = Compute {
-        devices: DeviceChoice::parse_all(&args.device)?,
-        kernel: None,
-        memory: args.memory.as_deref().map(size::memory).transpose()?,
-        threads: args.threads.map(threads).transpose()?,
-        tune: false,
-        check: args.check,
-    };
-    Ok((compute, args.stats))
+impl TryFrom<&MachineArgs> for Compute {
+    type Error = Error;
+
+    /// The options of a job that has no kernels to choose from.
+    fn try_from(args: &MachineArgs) -> Result<Self> {
+        Ok(Compute {
+            devices: args.device.choices()?,
+            kernel: None,
+            memory: args.memory.as_deref().map(size::memory).transpose()?,
+            threads: args.threads.number()?,
+            tune: false,
+            check: args.check,
+        })
+    }
+}
+
+impl DeviceArgs {
+    /// Returns the devices that were named, at least one.
+    pub(super) fn choices(&self) -> Result<Vec<DeviceChoice>> {
+        DeviceChoice::parse_all(&self.device)
+    }
+}
+
+impl ThreadsArgs {
+    /// Returns the number of threads; `None` is all that there are.
+    pub(super) fn number(&self) -> Result<Option<NonZeroUsize>> {
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
+        self.threads.map(|threads| positive("--threads", threads.min(most))).transpose()
+    }
 }
 
 /// Returns the words of a job in the command line of `command`, which runs the job: from the job's name on, and without the
@@ -82,9 +114,45 @@ pub(super) fn words_of_job(typed: &[OsString], command: &str, with_value: &[&str
     kept
 }
 
+/// Returns the first of these options that was given.
+pub(super) fn first_given(options: &[(&'static str, bool)]) -> Option<&'static str> {
+    options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+}
+
 /// Whether a path stands for standard input or standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Checks that standard input is read at most once; `rule` says by which of the options.
+pub(super) fn check_standard(inputs: &[&Path], rule: &str) -> Result<()> {
+    if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
+        return Err(Error::usage(format!("standard input can be read once: {rule}")));
+    }
+    Ok(())
+}
+
+/// The files that every job writes.
+#[derive(Debug)]
+pub(super) struct OutputFiles {
+    /// Results; `None` is standard output.
+    pub output: Option<PathBuf>,
+    /// Where to write what the job took.
+    pub stats: Option<PathBuf>,
+}
+
+impl OutputFiles {
+    /// Checks that neither replaces the other or an input.
+    pub(super) fn new(output: &OutputArgs, stats: Option<&Path>, inputs: &[&Path]) -> Result<Self> {
+        let output = self::output(output.output.clone(), inputs)?;
+        check_stats(stats, inputs, output.as_deref())?;
+        Ok(OutputFiles { output, stats: stats.map(Path::to_owned) })
+    }
+
+    /// Returns both names.
+    pub(super) fn names(&self) -> [Option<&Path>; 2] {
+        [self.output.as_deref(), self.stats.as_deref()]
+    }
 }
 
 /// Where results go; `None` is standard output. No input may be lost.
@@ -98,7 +166,7 @@ pub(super) fn output(path: Option<PathBuf>, inputs: &[&Path]) -> Result<Option<P
 }
 
 /// `--stats` has a file of its own.
-pub(super) fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> Result<()> {
+fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     let typed = path.display();
     let standard = Path::new("-");
@@ -169,17 +237,6 @@ pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     hits.map(positive).transpose()
 }
 
-/// Threads for each processor at most, of as many as are allowed at least: more only wait for each other.
-const MOST_THREADS_A_PROCESSOR: usize = 4;
-const ALLOWED_THREADS: usize = 64;
-
-/// `--threads`.
-pub(super) fn threads(threads: usize) -> Result<NonZeroUsize> {
-    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
-    positive("--threads", threads.min(most))
-}
-
 /// A number that may not be 0.
 pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
     NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
@@ -200,6 +257,13 @@ impl From<StrandName> for Strand {
             StrandName::Minus => Strand::Reverse,
             StrandName::Both => Strand::Both,
         }
+    }
+}
+
+impl From<LettersArgs> for ReadOptions {
+    fn from(args: LettersArgs) -> Self {
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        ReadOptions { alphabet, degap: args.degap }
     }
 }
 

@@ -1,31 +1,18 @@
-//! `pairwave edit`: what is valid, and the job.
+//! `pairwave edit`: what is valid.
+
+mod run;
 
 use super::args::*;
-use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_stats, check_strand, compute, is_standard, max_hits, output};
+use super::common::{Compute, OutputFiles, check_standard, check_strand, max_hits};
 use super::endings;
-use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner};
 use super::tips::number_instead;
-use pairwave::edit::Region;
-use pairwave::edit::plan::{Against, Candidate};
-use pairwave::engine::thread_pool;
-use pairwave::gpu::kernels::Family;
-use pairwave::jobs::blocks::Whole;
-use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
-use pairwave::output::{
-    self, Contents, Context, Details, EDIT_FIELDS, EditDefaults, Edits, Field, Format, Output, Pair, PairKind, Range32,
-};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit};
+use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, Format};
+use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Strand, read_candidates, read_files};
+use pairwave::seq::{Alphabet, ReadOptions, Strand};
 use pairwave::{Error, Result};
-use rayon::ThreadPool;
-use serde::Serialize;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Distances of pairs of one file, of two, or of candidates.
 #[derive(Debug)]
@@ -34,8 +21,7 @@ pub(super) struct Edit {
     pub patterns: PathBuf,
     pub texts: Option<PathBuf>,
     pub pairs: Option<PathBuf>,
-    pub alphabet: AlphabetChoice,
-    pub degap: bool,
+    pub read: ReadOptions,
     pub strand: Strand,
     pub mode: EditMode,
     pub limit: Limit,
@@ -44,10 +30,7 @@ pub(super) struct Edit {
     pub all_ends: bool,
     pub align: bool,
     pub format: Format,
-    /// `None` is standard output.
-    pub output: Option<PathBuf>,
-    /// Where to write what the job took.
-    pub stats: Option<PathBuf>,
+    pub files: OutputFiles,
     pub compute: Compute,
 }
 
@@ -71,92 +54,135 @@ impl TryFrom<EditArgs> for Edit {
         }
         let mode = EditMode::from(args.mode);
         let limit = args.max_distance.as_deref().map_or(Ok(Limit::None), limit)?;
-        let fields = args.fields.as_deref().map(Field::parse_edit_list).transpose()?;
-        let named = |what: fn(&Field) -> bool| fields.iter().flatten().any(|field| what(field));
-        let all_ends = args.all_ends || named(Field::needs_all_ends);
-        if all_ends {
-            let typed = if args.all_ends { "--all-ends" } else { "--fields ends" };
-            if mode == EditMode::Global {
-                return Err(Error::usage(format!(
-                    "{typed} is for --mode infix or prefix: in global mode there is one end"
-                )));
-            }
-            if limit == Limit::None {
-                return Err(Error::usage(format!("{typed} needs --max-distance: without it every symbol is an end")));
-            }
-        }
-        for (option, is_given, is_shown, what) in [
-            ("--align", args.align, named(Field::needs_alignment), "needs an alignment"),
-            ("--all-ends", args.all_ends, named(Field::needs_all_ends), "is 'ends'"),
-        ] {
-            if is_given && fields.is_some() && !is_shown {
-                return Err(Error::usage(format!(
-                    "{option} with --fields: none of them {what}, leave one of the two out"
-                )));
-            }
-        }
-        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) && args.degap {
-            return Err(Error::usage("--degap: bytes stand for themselves, and none is a gap; leave it out"));
-        }
-        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) && named(Field::shows_letters) {
-            return Err(Error::usage(
-                "--fields: rows of bytes could break the table; use cigar, or --alphabet dna or protein",
-            ));
-        }
-        let align = args.align || args.format == EditFormatName::Paf || named(Field::needs_alignment);
-        let defaults = EditDefaults {
-            regions: args.pairs.is_some(),
-            parts: mode != EditMode::Global,
-            aligned: align,
-            ends: all_ends,
-        };
-        let is_default = fields.is_none();
-        let fields = fields.unwrap_or_else(|| match strand {
-            Strand::Forward => defaults.fields(),
-            Strand::Reverse | Strand::Both => Field::with_strand(defaults.fields(), EDIT_FIELDS),
-        });
-        let format = match args.format {
-            EditFormatName::Tsv => Format::Tsv(fields),
-            EditFormatName::Jsonl => Format::JsonLines(fields),
-            EditFormatName::Paf if is_default => Format::Paf,
-            EditFormatName::Paf => {
-                return Err(Error::usage("--fields is for tsv and jsonl: paf has its own columns"));
-            }
-        };
-        if all_ends && format == Format::Paf {
-            return Err(Error::usage("--all-ends: paf has one place a line; use tsv or jsonl"));
-        }
+        let fields = args.rows.fields.as_deref().map(Field::parse_edit_list).transpose()?;
+        let shown = Shown::new(&args, fields.as_deref());
+        shown.check_ends(&args, mode, limit)?;
+        shown.check_fields(&args, fields.is_some())?;
+        check_bytes(&args, alphabet, fields.as_deref())?;
+        let format = format(&args, &shown, fields)?;
 
-        let (compute, stats) = compute(args.compute)?;
+        let compute = Compute::try_from(&args.compute)?;
         let patterns = args.patterns.ok_or_else(|| Error::usage("a file of patterns is missing"))?;
         let inputs = [Some(&*patterns), args.texts.as_deref(), args.pairs.as_deref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
-        if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
-            return Err(Error::usage(
-                "standard input can be read once: only one of PATTERNS, TEXTS and --pairs can be -",
-            ));
-        }
-        let output = output(args.output, &inputs)?;
-        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        endings::check("edit", "--output", output.as_deref(), &endings::typed(args.format))?;
+        check_standard(&inputs, "only one of PATTERNS, TEXTS and --pairs can be -")?;
+        let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        endings::check("edit", "--output", files.output.as_deref(), &args.rows.typed())?;
         Ok(Edit {
             patterns,
             texts: args.texts,
             pairs: args.pairs,
-            alphabet,
-            degap: args.degap,
+            read: ReadOptions { alphabet, degap: args.degap },
             strand,
             mode,
             limit,
             equality,
             max_hits: max_hits(args.max_hits)?,
-            all_ends,
-            align,
+            all_ends: shown.all_ends,
+            align: shown.alignment,
             format,
-            output,
-            stats,
+            files,
             compute,
         })
+    }
+}
+
+/// Whether any of the fields that were named has a property.
+fn any_field(fields: Option<&[&'static Field]>, has: fn(&Field) -> bool) -> bool {
+    fields.into_iter().flatten().any(|field| has(field))
+}
+
+/// What rows show, asked for by an option, a format or a field.
+struct Shown {
+    all_ends: bool,
+    alignment: bool,
+    /// Whether a field shows all ends.
+    ends_field: bool,
+    /// Whether a field needs an alignment.
+    alignment_field: bool,
+}
+
+impl Shown {
+    fn new(args: &EditArgs, fields: Option<&[&'static Field]>) -> Self {
+        let ends_field = any_field(fields, Field::needs_all_ends);
+        let alignment_field = any_field(fields, Field::needs_alignment);
+        Shown {
+            all_ends: args.all_ends || ends_field,
+            alignment: args.align || args.rows.format == EditFormatName::Paf || alignment_field,
+            ends_field,
+            alignment_field,
+        }
+    }
+
+    /// Refuses all ends where there is one end, or where every symbol is one.
+    fn check_ends(&self, args: &EditArgs, mode: EditMode, limit: Limit) -> Result<()> {
+        if !self.all_ends {
+            return Ok(());
+        }
+        let typed = if args.all_ends { "--all-ends" } else { "--fields ends" };
+        if mode == EditMode::Global {
+            return Err(Error::usage(format!(
+                "{typed} is for --mode infix or prefix: in global mode there is one end"
+            )));
+        }
+        if limit == Limit::None {
+            return Err(Error::usage(format!("{typed} needs --max-distance: without it every symbol is an end")));
+        }
+        Ok(())
+    }
+
+    /// Refuses options that compute what none of the named fields shows.
+    fn check_fields(&self, args: &EditArgs, has_fields: bool) -> Result<()> {
+        for (option, is_given, is_shown, what) in [
+            ("--align", args.align, self.alignment_field, "needs an alignment"),
+            ("--all-ends", args.all_ends, self.ends_field, "is 'ends'"),
+        ] {
+            if is_given && has_fields && !is_shown {
+                return Err(Error::usage(format!(
+                    "{option} with --fields: none of them {what}, leave one of the two out"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what bytes do not have.
+fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'static Field]>) -> Result<()> {
+    if alphabet != AlphabetChoice::Fixed(Alphabet::Bytes) {
+        return Ok(());
+    }
+    if args.degap {
+        return Err(Error::usage("--degap: bytes stand for themselves, and none is a gap; leave it out"));
+    }
+    if any_field(fields, Field::shows_letters) {
+        return Err(Error::usage(
+            "--fields: rows of bytes could break the table; use cigar, or --alphabet dna or protein",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the format, with the fields that were named or those by default.
+fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -> Result<Format> {
+    let defaults = EditDefaults {
+        regions: args.pairs.is_some(),
+        parts: args.mode != EditModeName::Global,
+        aligned: shown.alignment,
+        ends: shown.all_ends,
+    };
+    let fields = fields.unwrap_or_else(|| match args.strand {
+        None | Some(StrandName::Plus) => defaults.fields(),
+        Some(StrandName::Minus | StrandName::Both) => Field::with_strand(defaults.fields(), EDIT_FIELDS),
+    });
+    args.rows.check_fields(args.rows.format != EditFormatName::Paf)?;
+    match args.rows.format {
+        EditFormatName::Tsv => Ok(Format::Tsv(fields)),
+        EditFormatName::Jsonl => Ok(Format::JsonLines(fields)),
+        EditFormatName::Paf if shown.all_ends => {
+            Err(Error::usage("--all-ends: paf has one place a line; use tsv or jsonl"))
+        }
+        EditFormatName::Paf => Ok(Format::Paf),
     }
 }
 
@@ -238,137 +264,5 @@ impl From<EditAlphabetName> for AlphabetChoice {
             EditAlphabetName::Protein => Alphabet::Protein,
             EditAlphabetName::Bytes => Alphabet::Bytes,
         })
-    }
-}
-
-/// What `pairwave edit` reads.
-pub(super) struct Sequences {
-    patterns: Arc<SequenceStore>,
-    against: Against,
-    scheme: EditScheme,
-    /// Threads of the job, which read candidates and make lines of results.
-    pool: Arc<ThreadPool>,
-}
-
-impl JobCommand for Edit {
-    type Input = Sequences;
-    type Summary = Summary;
-    const FAMILY: Family = Family::Edit;
-
-    fn compute(&self) -> &Compute {
-        &self.compute
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
-    }
-
-    fn read(&self, run: &Run) -> Result<Sequences> {
-        let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
-        let mut stores =
-            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
-        let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
-        let texts = stores.next();
-        check_strand(self.strand, patterns.alphabet())?;
-        let scheme =
-            EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
-        let pool = thread_pool(run.threads)?;
-        let against = match (&self.pairs, texts) {
-            (Some(pairs), texts) => {
-                let texts = texts.unwrap_or_else(|| Arc::clone(&patterns));
-                let candidate = |pattern, text, part: std::ops::Range<u32>| {
-                    let region = Region { text, start: part.start, end: part.end };
-                    Candidate { pattern, region }
-                };
-                let candidates = pool.install(|| read_candidates(pairs, &patterns, &texts, candidate))?;
-                Against::Candidates(texts, Arc::new(candidates))
-            }
-            (None, Some(texts)) => Against::Texts(texts),
-            (None, None) => Against::Later,
-        };
-        Ok(Sequences { patterns, against, scheme, pool })
-    }
-
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
-        self.deliver(input, runner, output, |job, runner, rows| {
-            runner.show_progress(job.cells());
-            job.run(&runner.run, |some| rows.rows(some))
-        })
-    }
-
-    fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
-    }
-
-    fn lines(&self, summary: &Summary) -> Vec<String> {
-        summary_lines(summary, false)
-    }
-}
-
-impl BlockCommand for Edit {
-    type Job = EditDistances;
-
-    fn inputs(&mut self) -> Vec<&mut PathBuf> {
-        [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
-    }
-
-    fn job(&self, input: &Sequences) -> Result<EditDistances> {
-        let patterns = Arc::clone(&input.patterns);
-        Ok(EditDistances {
-            strand: self.strand,
-            align: self.align,
-            all_ends: self.all_ends,
-            max_hits: self.max_hits.map(|most| most.get() as usize),
-            check: self.compute.check,
-            ..EditDistances::new(patterns, input.against.clone(), Arc::new(input.scheme.clone()))
-        })
-    }
-
-    fn deliver(
-        &self,
-        input: Sequences,
-        mut runner: Runner,
-        output: Output,
-        source: impl FnOnce(&EditDistances, &mut Runner, RowSink<'_, EditDistances>) -> Result<Summary>,
-    ) -> Result<Summary> {
-        let job = self.job(&input)?;
-        let context = Context {
-            queries: Arc::clone(&job.patterns),
-            targets: Arc::clone(job.texts()),
-            scoring: input.scheme.equality.scoring(),
-            identity: IdentityDefinition::Columns,
-            contents: Contents { kind: PairKind::Edit, has_alignments: job.align },
-        };
-        let mut writer = output::open(&self.format, context, output)?;
-        writer.begin()?;
-        let mut rows = Whole(|results: &[EditResult]| {
-            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
-            input.pool.install(|| writer.write_all(&pairs))
-        });
-        let summary = source(&job, &mut runner, &mut rows)?;
-        writer.finish()?;
-        Ok(summary)
-    }
-}
-
-/// A result as writers take it.
-fn pair(result: &EditResult) -> Pair<'_> {
-    let alignment = result.alignment.as_ref();
-    let Region { text, start, end } = result.region;
-    Pair {
-        query: result.pattern,
-        target: text,
-        strand: result.strand,
-        score: -i64::from(result.distance),
-        alignment: alignment.map(|alignment| &alignment.cigar),
-        query_start: 0,
-        target_start: alignment.map_or(0, |alignment| alignment.start),
-        counts: alignment.map(|alignment| alignment.counts),
-        details: Details::Edit(Edits {
-            distance: result.distance,
-            end: result.end,
-            region: Range32 { start, end },
-            ends: &result.ends,
-        }),
     }
 }

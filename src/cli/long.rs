@@ -3,7 +3,7 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, check_stats, check_strand, is_same_file, is_standard, machine, output, positive};
+use super::common::{Compute, OutputFiles, check_score_only, check_standard, check_strand, is_same_file};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -13,9 +13,9 @@ use pairwave::jobs::long::Strand;
 use pairwave::long::Method;
 use pairwave::output::dotplot::Picture;
 use pairwave::output::{Field, LongFormat};
-use pairwave::score::{EndGaps, Mode};
-use pairwave::seq::Alphabet;
+use pairwave::score::Mode;
 use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, ReadOptions};
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,7 @@ pub(super) struct Long {
     pub target: PathBuf,
     pub query_id: Option<String>,
     pub target_id: Option<String>,
-    pub alphabet: AlphabetChoice,
-    pub degap: bool,
+    pub read: ReadOptions,
     pub scoring: ScoringChoice,
     pub mode: Mode,
     /// `None` is both of nucleotides, and what proteins have.
@@ -43,10 +42,8 @@ pub(super) struct Long {
     pub host_memory: Option<u64>,
     pub checkpoint: Option<PathBuf>,
     pub format: LongFormat,
-    /// `None` is standard output.
-    pub output: Option<PathBuf>,
+    pub files: OutputFiles,
     pub plot: Option<(PathBuf, Picture)>,
-    pub stats: Option<PathBuf>,
     pub compute: Compute,
     /// The arguments of the command.
     pub request: Request,
@@ -56,15 +53,11 @@ impl TryFrom<LongArgs> for Long {
     type Error = Error;
 
     fn try_from(args: LongArgs) -> Result<Self> {
-        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        let (mode, end_gaps) = match args.mode {
-            LongModeName::Local => (Mode::Local, None),
-            LongModeName::Global => (Mode::Global, None),
-            LongModeName::SemiGlobal => (Mode::Global, Some(EndGaps::Free)),
-        };
-        let scoring = ScoringChoice::new(&args.scoring, mode, end_gaps)?;
+        let read = ReadOptions::from(args.letters);
+        let scoring = ScoringChoice::try_from(&args.alignment)?;
+        let mode = scoring.mode();
         let format = format(&args)?;
-        if let AlphabetChoice::Fixed(alphabet) = alphabet {
+        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_alphabet(alphabet, args.strand.map(Strand::from), &format)?;
         }
@@ -78,26 +71,22 @@ impl TryFrom<LongArgs> for Long {
         let top = above_zero("--top", args.top)?.unwrap_or(1);
         let (strip, chunk) = (above_zero("--strip", args.strip)?, above_zero("--chunk", args.chunk)?);
         let host_memory = args.host_memory.as_deref().map(|text| size::of_option("--host-memory", text)).transpose()?;
-        let (compute, stats) = machine(args.machine)?;
+        let compute = Compute::try_from(&args.machine)?;
 
         let query = args.query.ok_or_else(|| Error::usage("a file with the query is missing"))?;
         let target = args.target.ok_or_else(|| Error::usage("a file with the target is missing"))?;
-        if is_standard(&query) && is_standard(&target) {
-            return Err(Error::usage("standard input can be read once: QUERY and TARGET cannot both be -"));
-        }
         let inputs = [query.as_path(), &target];
-        let output = output(args.output, &inputs)?;
-        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        let plot = args.plot.map(|path| plot(path, &inputs, [output.as_deref(), stats.as_deref()])).transpose()?;
-        endings::check("long", "--output", output.as_deref(), &endings::typed(args.format))?;
+        check_standard(&inputs, "QUERY and TARGET cannot both be -")?;
+        let files = OutputFiles::new(&args.output, args.machine.stats.as_deref(), &inputs)?;
+        let plot = args.plot.map(|path| plot(path, &inputs, files.names())).transpose()?;
+        endings::check("long", "--output", files.output.as_deref(), &args.rows.typed())?;
         endings::check("long", "--checkpoint", args.checkpoint.as_deref(), "a directory")?;
         Ok(Long {
             query,
             target,
             query_id: args.query_id,
             target_id: args.target_id,
-            alphabet,
-            degap: args.degap,
+            read,
             scoring,
             mode,
             strand: args.strand.map(Strand::from),
@@ -111,9 +100,8 @@ impl TryFrom<LongArgs> for Long {
             host_memory,
             checkpoint: args.checkpoint,
             format,
-            output,
+            files,
             plot,
-            stats,
             compute,
             request: Request::default(),
         })
@@ -144,22 +132,16 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
     if args.method == Some(MethodName::Striped) && args.chunk.is_some() {
         return Err(Error::usage("--chunk: --method striped has no chunks"));
     }
-    if !args.score_only {
-        return Ok(());
-    }
-    let needs = [
-        ("--check", args.machine.check, "rescores alignments"),
-        ("--plot", args.plot.is_some(), "draws alignments"),
-        ("--method", args.method.is_some(), "says how alignments are found"),
-        ("--strip", args.strip.is_some(), "says how alignments are found"),
-        ("--chunk", args.chunk.is_some(), "says how alignments are found"),
-    ];
-    match needs.iter().find(|(_, given, _)| *given) {
-        Some((option, _, why)) => {
-            Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")))
-        }
-        None => Ok(()),
-    }
+    check_score_only(
+        args.score_only,
+        &[
+            ("--check", args.machine.check, "rescores alignments"),
+            ("--plot", args.plot.is_some(), "draws alignments"),
+            ("--method", args.method.is_some(), "says how alignments are found"),
+            ("--strip", args.strip.is_some(), "says how alignments are found"),
+            ("--chunk", args.chunk.is_some(), "says how alignments are found"),
+        ],
+    )
 }
 
 /// The kernel for scores of long pairs.
@@ -180,21 +162,12 @@ fn check_kernel(args: &LongArgs) -> Result<()> {
 }
 
 fn format(args: &LongArgs) -> Result<LongFormat> {
-    let name = args.format;
-    let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
+    let name = args.rows.format;
     let has_fields = matches!(name, LongFormatName::Tsv | LongFormatName::Jsonl);
-    if args.fields.is_some() && !has_fields {
-        return Err(Error::usage(format!("--fields is for tsv and jsonl: {typed} has its own columns")));
-    }
-    if args.score_only && !has_fields {
-        return Err(Error::usage(format!(
-            "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
-        )));
-    }
-    if args.width.is_some() && name != LongFormatName::Text {
-        return Err(Error::usage(format!("--width is for --format text, but the format is {typed}")));
-    }
-    let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.fields {
+    args.rows.check_fields(has_fields)?;
+    args.rows.check_score_only(args.score_only, has_fields)?;
+    args.width.check(name == LongFormatName::Text, &args.rows.typed())?;
+    let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.rows.fields {
         Some(list) => Field::parse_long_list(list, args.score_only),
         None => Ok(defaults(args.score_only)),
     };
@@ -203,10 +176,7 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
         LongFormatName::Jsonl => LongFormat::JsonLines(fields(Field::long_json_defaults)?),
         LongFormatName::Paf => LongFormat::Paf,
         LongFormatName::Sam => LongFormat::Sam { command: String::new() },
-        LongFormatName::Text => {
-            let width = args.width.map_or(60, |width| width as usize);
-            LongFormat::Text { width: positive("--width", width)?.get() as u32 }
-        }
+        LongFormatName::Text => LongFormat::Text { width: args.width.columns()? },
     })
 }
 

@@ -47,17 +47,12 @@ impl TryFrom<MakeDbArgs> for MakeDb {
         };
         endings::check_plain("--output", Some(&output))?;
         endings::check("makedb", "--output", Some(&output), "database")?;
-        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
+        let read = ReadOptions::from(args.letters);
+        if read.alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
             return Err(Error::usage("--alphabet bytes: a database is of DNA, RNA or proteins"));
         }
         let memory = args.memory.as_deref().map(|text| size::of_option("--memory", text)).transpose()?;
-        Ok(MakeDb {
-            read: ReadOptions { alphabet, degap: args.degap },
-            memory: memory.unwrap_or(MEMORY),
-            seqs: args.seqs,
-            output,
-        })
+        Ok(MakeDb { seqs: args.seqs, output, read, memory: memory.unwrap_or(MEMORY) })
     }
 }
 
@@ -159,7 +154,7 @@ impl TryFrom<DbInfoArgs> for DbInfo {
     type Error = Error;
 
     fn try_from(args: DbInfoArgs) -> Result<Self> {
-        let output = output(args.output, &[args.db.as_path()])?;
+        let output = output(args.output.output, &[args.db.as_path()])?;
         let written = match (args.fasta, args.json) {
             (true, _) => "--fasta",
             (_, true) => "--json",

@@ -1,6 +1,6 @@
 //! `pairwave mpi`: what is valid.
 
-use super::args::{InputName, MpiArgs, MpiJob, ResultsName};
+use super::args::{BlockJob, InputName, MpiArgs, ResultsName};
 use super::common::words_of_job;
 use super::size;
 use pairwave::{Error, Result};
@@ -47,31 +47,15 @@ impl Mpi {
                 return Err(Error::usage("--block-cells says how large blocks are: leave --block-seconds out"));
             }
             (Some(cells), None) => BlockSize::Cells(size::cells("--block-cells", &cells)?),
-            (None, seconds) => {
-                let seconds = seconds.unwrap_or(BLOCK_SECONDS);
-                if !(seconds > 0.0 && seconds <= 1e6) {
-                    return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
-                }
-                BlockSize::Seconds(seconds)
-            }
+            (None, seconds) => BlockSize::Seconds(size::block_seconds(seconds, BLOCK_SECONDS)?),
         };
         let gpus = args.gpus_per_rank.as_deref().map(gpus).transpose()?;
-        let output = match args.job {
-            MpiJob::Allpairs(job) => job.output,
-            MpiJob::Search(job) => job.output,
-            MpiJob::Pairs(job) => job.output,
-            MpiJob::Edit(job) => job.output,
-            MpiJob::Papara(job) if job.checkpoint.is_some() => {
-                return Err(Error::usage(
-                    "--checkpoint: finished blocks are kept in --work; go on from them with --resume",
-                ));
-            }
-            MpiJob::Papara(job) => job.output,
-            MpiJob::Msa(job) => job.output,
-            MpiJob::Tree(job) => job.output,
-            MpiJob::Dist(job) => job.output,
-        };
-        let output = output.filter(|path| path != Path::new("-"));
+        if matches!(&args.job, BlockJob::Papara(job) if job.checkpoint.is_some()) {
+            return Err(Error::usage(
+                "--checkpoint: finished blocks are kept in --work; go on from them with --resume",
+            ));
+        }
+        let output = args.job.into_output().filter(|path| path != Path::new("-"));
         let Some(output) = output.or_else(|| args.dry_run.then(PathBuf::new)) else {
             return Err(Error::usage("a file for the results is missing: name it with --output"));
         };

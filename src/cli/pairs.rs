@@ -2,7 +2,7 @@
 
 use super::blocks::{BlockCommand, RowSink};
 use super::chance;
-use super::common::{Compute, check_strand};
+use super::common::{Compute, OutputFiles, check_strand};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use super::scoring::ScoringChoice;
@@ -15,7 +15,6 @@ use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
 use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
-use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{
     PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs, read_partners, read_qualified,
 };
@@ -30,17 +29,13 @@ pub(super) struct PairsJob {
     /// `-` is standard input.
     pub a: PathBuf,
     pub listing: Listing,
-    pub alphabet: AlphabetChoice,
-    pub degap: bool,
+    pub read: ReadOptions,
     pub scoring: ScoringChoice,
     pub strand: Strand,
     pub identity: IdentityDefinition,
     pub score_only: bool,
     pub format: Format,
-    /// `None` is standard output.
-    pub output: Option<PathBuf>,
-    /// Where to write what the job took.
-    pub stats: Option<PathBuf>,
+    pub files: OutputFiles,
     pub compute: Compute,
 }
 
@@ -88,10 +83,9 @@ impl PairsJob {
     /// Reads both sets.
     fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
-        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
         // SAM has the qualities of reads.
         let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
-        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
+        let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let targets = stores.next().unwrap_or_else(|| Arc::clone(&queries));
         Ok([queries, targets])
@@ -107,15 +101,13 @@ impl PairsJob {
                 Ok((PairSource::Listed { queries, targets, pairs }, stores))
             }
             Listing::InStep(b) if self.format.needs_sets() => {
-                let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-                let stores = read_partners([&self.a, b], &options)?.map(Arc::new);
+                let stores = read_partners([&self.a, b], &self.read)?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
                 let [queries, targets] = stores.each_ref().map(Arc::clone);
                 Ok((PairSource::of_one_number(queries, targets), stores))
             }
             Listing::InStep(b) => {
-                let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-                let chunks = PairedChunks::open([&self.a, b], &options, CHUNK_PAIRS, CHUNK_SYMBOLS)?;
+                let chunks = PairedChunks::open([&self.a, b], &self.read, CHUNK_PAIRS, CHUNK_SYMBOLS)?;
                 let first = chunks.first().ok_or_else(|| Error::Internal("a file without a record".into()))?;
                 let stores = [Arc::clone(&first.queries), Arc::clone(&first.targets)];
                 Ok((PairSource::in_step(chunks), stores))
@@ -138,7 +130,7 @@ impl JobCommand for PairsJob {
     }
 
     fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+        Files::new(&self.files, None)
     }
 
     fn read(&self, run: &Run) -> Result<Sequences> {

@@ -13,7 +13,7 @@ use pairwave::jobs::{self, PairResult, Run, Summary, devices};
 use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{ReadOptions, SequenceStore, read_files, read_qualified};
+use pairwave::seq::{SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -47,15 +47,14 @@ impl JobCommand for AllPairs {
     }
 
     fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+        Files::new(&self.files, None)
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
         // SAM has the qualities of reads.
         let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
-        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
+        let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         check_strand(self.strand, queries.alphabet())?;

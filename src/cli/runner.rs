@@ -1,7 +1,7 @@
 //! The one way from a valid command line to a job that has ended, for every command with results: which steps there are, and
 //! in which order.
 
-use super::common::Compute;
+use super::common::{Compute, OutputFiles};
 use super::device::DeviceChoice;
 use super::progress::{self, Progress};
 use super::{interrupt, log};
@@ -23,6 +23,13 @@ pub(super) struct Files<'a> {
     pub stats: Option<&'a Path>,
     /// A picture of the results.
     pub picture: Option<&'a Path>,
+}
+
+impl<'a> Files<'a> {
+    /// The files that every job has, and a picture.
+    pub(super) fn new(files: &'a OutputFiles, picture: Option<&'a Path>) -> Self {
+        Files { output: files.output.as_deref(), stats: files.stats.as_deref(), picture }
+    }
 }
 
 /// What a job is run with.

@@ -1,7 +1,11 @@
 //! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
 
-use super::args::ScoringArgs;
-use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, NamedScheme, Scoring, SubstitutionMatrix};
+use super::args::{
+    AlignmentArgs, AmbiguityName, EndGapsName, IdentityArgs, LocalAlignmentArgs, LongModeName, ModeName, ScoringArgs,
+};
+use pairwave::score::{
+    Ambiguity, EndGaps, Gaps, IdentityDefinition, MAX_SCORE, Mode, NamedScheme, Scoring, SubstitutionMatrix,
+};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -206,9 +210,86 @@ impl Scheme {
     }
 }
 
+impl TryFrom<&AlignmentArgs> for ScoringChoice {
+    type Error = Error;
+
+    fn try_from(args: &AlignmentArgs) -> Result<Self> {
+        let (mode, end_gaps) = match (args.mode, args.end_gaps) {
+            (Some(ModeName::Local), Some(_)) => {
+                return Err(Error::usage(
+                    "--end-gaps with --mode local: a local alignment has no end gaps, leave it out",
+                ));
+            }
+            (Some(ModeName::SemiGlobal), Some(EndGapsName::Charged)) => {
+                return Err(Error::usage(
+                    "--mode semi-global leaves end gaps free, --end-gaps charged does not: leave one of them out",
+                ));
+            }
+            (Some(ModeName::Global), Some(EndGapsName::Free)) => {
+                return Err(Error::usage(
+                    "--mode global charges end gaps, --end-gaps free does not: use --mode semi-global, or leave --mode out",
+                ));
+            }
+            (Some(ModeName::Local), None) => (Mode::Local, None),
+            (Some(ModeName::SemiGlobal), _) => (Mode::Global, Some(EndGaps::Free)),
+            (_, end_gaps) => (Mode::Global, end_gaps.map(EndGaps::from)),
+        };
+        ScoringChoice::new(&args.scoring, mode, end_gaps)
+    }
+}
+
+impl TryFrom<&LocalAlignmentArgs> for ScoringChoice {
+    type Error = Error;
+
+    fn try_from(args: &LocalAlignmentArgs) -> Result<Self> {
+        let (mode, end_gaps) = match args.mode {
+            LongModeName::Local => (Mode::Local, None),
+            LongModeName::Global => (Mode::Global, None),
+            LongModeName::SemiGlobal => (Mode::Global, Some(EndGaps::Free)),
+        };
+        ScoringChoice::new(&args.scoring, mode, end_gaps)
+    }
+}
+
+impl IdentityArgs {
+    /// Returns the definition, of alignments of this mode.
+    pub(super) fn definition(&self, mode: Mode) -> Result<IdentityDefinition> {
+        let identity = match self.iddef {
+            Some(number) => IdentityDefinition::from_number(number)
+                .ok_or_else(|| Error::usage(format!("--iddef {number}: there are 0 to 4")))?,
+            None => IdentityDefinition::default(),
+        };
+        if mode == Mode::Local && identity == IdentityDefinition::Mbl {
+            return Err(Error::usage(
+                "--iddef 3 compares whole sequences, but --mode local leaves parts of them out: use 0, 1, 2 or 4",
+            ));
+        }
+        Ok(identity)
+    }
+}
+
+impl From<AmbiguityName> for Ambiguity {
+    fn from(name: AmbiguityName) -> Self {
+        match name {
+            AmbiguityName::Overlap => Ambiguity::Overlap,
+            AmbiguityName::Mismatch => Ambiguity::Mismatch,
+            AmbiguityName::Zero => Ambiguity::Zero,
+            AmbiguityName::Mean => Ambiguity::Mean,
+        }
+    }
+}
+
+impl From<EndGapsName> for EndGaps {
+    fn from(name: EndGapsName) -> Self {
+        match name {
+            EndGapsName::Charged => EndGaps::Charged,
+            EndGapsName::Free => EndGaps::Free,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::args::AmbiguityName;
     use super::*;
 
     fn choice(args: ScoringArgs) -> Result<ScoringChoice> {

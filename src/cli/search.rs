@@ -4,15 +4,15 @@ mod hits;
 mod run;
 
 use super::args::*;
-use super::common::{Compute, check_others, check_stats, check_strand, compute, is_standard, output};
+use super::common::{Compute, OutputFiles, check_others, check_score_only, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
 use super::tips::share_of_percent;
 use pairwave::output::search::SearchFormat;
 use pairwave::output::{Field, SEARCH_FIELDS};
-use pairwave::score::{EndGaps, Mode, Scoring};
+use pairwave::score::{Mode, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, Strand};
+use pairwave::seq::{Alphabet, ReadOptions, Strand};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -26,8 +26,7 @@ pub(super) struct Search {
     /// `-` is standard input.
     pub queries: PathBuf,
     pub db: PathBuf,
-    pub alphabet: AlphabetChoice,
-    pub degap: bool,
+    pub read: ReadOptions,
     /// Of nucleotides, and of proteins.
     scoring: [ScoringChoice; 2],
     pub mode: Mode,
@@ -35,9 +34,7 @@ pub(super) struct Search {
     pub strand: Option<Strand>,
     pub selection: SearchSelection,
     pub format: FormatChoice,
-    /// `None` is standard output.
-    pub output: Option<PathBuf>,
-    pub stats: Option<PathBuf>,
+    pub files: OutputFiles,
     /// Where to write a page.
     pub report: Option<PathBuf>,
     pub compute: Compute,
@@ -70,50 +67,37 @@ impl TryFrom<SearchArgs> for Search {
 
     fn try_from(args: SearchArgs) -> Result<Self> {
         let (queries, db) = files(&args)?;
-        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        let (mode, end_gaps) = match args.mode {
-            LongModeName::Local => (Mode::Local, None),
-            LongModeName::Global => (Mode::Global, None),
-            LongModeName::SemiGlobal => (Mode::Global, Some(EndGaps::Free)),
-        };
-        let scheme = args.scoring.scheme.clone().unwrap_or_else(|| OF_NUCLEOTIDES.into());
-        let of_nucleotides = ScoringArgs { scheme: Some(scheme), ..args.scoring.clone() };
-        let scoring = [of_nucleotides, args.scoring.clone()];
-        let [one, other] = scoring.each_ref().map(|scoring| ScoringChoice::new(scoring, mode, end_gaps));
-        let scoring = [one?, other?];
+        let read = ReadOptions::from(args.letters);
+        let scheme = args.alignment.scoring.scheme.clone().unwrap_or_else(|| OF_NUCLEOTIDES.into());
+        let mut of_nucleotides = args.alignment.clone();
+        of_nucleotides.scoring.scheme = Some(scheme);
+        let scoring = [ScoringChoice::try_from(&of_nucleotides)?, ScoringChoice::try_from(&args.alignment)?];
+        let mode = scoring[0].mode();
         let strand = args.strand.map(Strand::from);
-        if let AlphabetChoice::Fixed(alphabet) = alphabet {
+        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             resolved(&scoring, alphabet)?;
             check_strand(strand.unwrap_or_default(), alphabet)?;
         }
         let selection = selection(&args, mode)?;
         let format = format(&args, mode)?;
-        let (compute, stats) = compute(args.compute)?;
-        if compute.check && selection.score_only {
-            return Err(Error::usage(
-                "--check rescores alignments, but --score-only computes none: leave one of them out",
-            ));
-        }
+        let compute = Compute::try_from(&args.compute)?;
+        check_score_only(selection.score_only, &[("--check", compute.check, "rescores alignments")])?;
         let inputs = [queries.as_path(), &db];
-        let output = output(args.output, &inputs)?;
-        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let report = args.report;
-        check_others(&[("--report", report.as_deref())], &inputs, &[output.as_deref(), stats.as_deref()])?;
-        endings::check("search", "--output", output.as_deref(), &endings::typed(format.name))?;
+        check_others(&[("--report", report.as_deref())], &inputs, &files.names())?;
+        endings::check("search", "--output", files.output.as_deref(), &endings::typed(format.name))?;
         endings::check("search", "--report", report.as_deref(), "--report")?;
-        let degap = args.degap;
         Ok(Search {
             queries,
             db,
-            alphabet,
-            degap,
+            read,
             scoring,
             mode,
             strand,
             selection,
             format,
-            output,
-            stats,
+            files,
             report,
             compute,
             command: String::new(),
@@ -131,9 +115,7 @@ fn files(args: &SearchArgs) -> Result<(PathBuf, PathBuf)> {
     if let Some(more) = plain.next() {
         return Err(Error::usage(format!("'{}': the queries and the database are named already", more.display())));
     }
-    if is_standard(&queries) && is_standard(&db) {
-        return Err(Error::usage("standard input can be read once: QUERIES and DB cannot both be -"));
-    }
+    check_standard(&[&queries, &db], "QUERIES and DB cannot both be -")?;
     Ok((queries, db))
 }
 
@@ -160,12 +142,13 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
             ));
         }
     }
-    let with_alignments = [("--min-identity", args.min_identity), ("--query-cover", args.query_cover)];
-    if let Some((option, _)) = with_alignments.iter().find(|(_, given)| args.score_only && given.is_some()) {
-        return Err(Error::usage(format!(
-            "{option} looks at alignments, but --score-only computes none: leave one of them out"
-        )));
-    }
+    check_score_only(
+        args.score_only,
+        &[
+            ("--min-identity", args.min_identity.is_some(), "looks at alignments"),
+            ("--query-cover", args.query_cover.is_some(), "looks at alignments"),
+        ],
+    )?;
     let positive =
         |hits| NonZeroUsize::new(hits).ok_or_else(|| Error::usage("--max-target-seqs 0 would write nothing"));
     Ok(SearchSelection {
@@ -192,7 +175,7 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
             (name, Some(fields.join(" ")).filter(|fields| !fields.is_empty()))
         }
     };
-    let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
+    let typed = endings::typed(name);
     let is_table = matches!(name, SearchFormatName::Blast6 | SearchFormatName::Blast7);
     if list.is_some() && !is_table && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) {
         return Err(Error::usage(format!("--fields is for tsv, jsonl, blast6 and blast7, but the format is {typed}")));
@@ -203,9 +186,7 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     if args.report.is_some() && mode != Mode::Local {
         return Err(Error::usage("--report is for --mode local"));
     }
-    if args.report.is_some() && args.score_only {
-        return Err(Error::usage("--report shows alignments, but --score-only computes none: leave one of them out"));
-    }
+    check_score_only(args.score_only, &[("--report", args.report.is_some(), "shows alignments")])?;
     if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
         return Err(Error::usage(format!(
             "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"

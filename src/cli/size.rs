@@ -56,6 +56,15 @@ pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
     if cells < 1.0 { Err(Error::usage(format!("{option} {text}: at least 1 is needed"))) } else { Ok(cells as u64) }
 }
 
+/// How long a block is computed, in seconds.
+pub(super) fn block_seconds(given: Option<f64>, default: f64) -> Result<f64> {
+    let seconds = given.unwrap_or(default);
+    if !(seconds > 0.0 && seconds <= 1e6) {
+        return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
+    }
+    Ok(seconds)
+}
+
 /// Speeds of devices in cells a second: `2T,2T,100G`, or `8x2T` for eight that are alike.
 pub(super) fn speeds(option: &str, text: &str) -> Result<Vec<f64>> {
     const MOST: usize = 1_000_000;

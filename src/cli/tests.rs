@@ -30,8 +30,8 @@ fn clap_finds_no_fault_in_the_commands() {
 #[test]
 fn defaults() {
     let job = allpairs("seqs.fa");
-    assert_eq!((job.seqs.to_str(), job.against, job.output), (Some("seqs.fa"), None, None));
-    assert_eq!(job.alphabet, AlphabetChoice::Detect);
+    assert_eq!((job.seqs.to_str(), job.against, job.files.output), (Some("seqs.fa"), None, None));
+    assert_eq!(job.read.alphabet, AlphabetChoice::Detect);
     assert_eq!(job.selection.identity, IdentityDefinition::InnerColumns);
     assert!(!job.selection.score_only && job.selection.min_identity.is_none() && job.selection.max_hits.is_none());
     assert_eq!(job.compute.devices, [DeviceChoice::Auto]);
@@ -47,7 +47,7 @@ fn everything_at_once() {
          --end-gaps free --min-identity .97 --iddef 1 --max-hits 3 --format blast6 -o out.b6 --device 0,cpu \
          --device h200 --kernel nw_slice --memory 1.5G --threads 2 --tune --check",
     );
-    assert_eq!(job.alphabet, AlphabetChoice::Fixed(Alphabet::Dna));
+    assert_eq!(job.read.alphabet, AlphabetChoice::Fixed(Alphabet::Dna));
     assert_eq!(job.selection.min_identity, Some(0.97));
     assert_eq!(job.selection.max_hits.map(u32::from), Some(3));
     assert_eq!(job.selection.identity, IdentityDefinition::Columns);
@@ -151,7 +151,7 @@ fn distances() {
     };
     let job = edit("p.fa");
     assert_eq!((job.mode, job.limit, job.align, job.all_ends), (EditMode::Global, Limit::None, false, false));
-    assert_eq!((job.texts, job.pairs, job.alphabet), (None, None, AlphabetChoice::Detect));
+    assert_eq!((job.texts, job.pairs, job.read.alphabet), (None, None, AlphabetChoice::Detect));
     for (typed, limit) in [
         ("0", Limit::Distance(0)),
         ("1", Limit::Distance(1)),
@@ -192,7 +192,7 @@ fn long_pairs() {
     assert_eq!((files, job.query_id, job.target_id), ([Some("q.fa"), Some("t.fa")], None, None));
     assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
     assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
-    assert_eq!((job.host_memory, job.checkpoint, job.plot, job.stats), (None, None, None, None));
+    assert_eq!((job.host_memory, job.checkpoint, job.plot, job.files.stats), (None, None, None, None));
     let LongFormat::Tsv(fields) = job.format else { panic!() };
     assert_eq!((fields.len(), fields[2].name), (14, "strand"));
     // One file may be both.

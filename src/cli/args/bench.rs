@@ -1,9 +1,9 @@
 //! What was typed after `pairwave bench`.
 
-use clap::{ArgAction, ValueEnum, ValueHint};
+use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{COMPUTING, OUTPUT, SELECTION};
+use super::{DeviceArgs, OUTPUT, SELECTION, ThreadsArgs};
 
 /// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
 ///
@@ -13,7 +13,7 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 /// random, from a seed that is written with the tables, unless --seqs names a file. What is not measured is marked: - does
 /// not suit the kernel or the device, 'skipped' would take longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
-#[command(after_long_help = BENCH_EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_args(as_in_bench))]
 pub(crate) struct BenchArgs {
     /// What to measure [default: all of these but 'cluster']
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
@@ -84,18 +84,28 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "PERCENT", help_heading = OUTPUT, allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
 
-    /// Device to measure: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
-    ///
-    /// May be given several times, or with several devices separated by commas: each has tables of its own.
-    #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
-    pub device: Vec<String>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
 
-    /// CPU threads [default: all]
-    #[arg(long, value_name = "N", help_heading = COMPUTING)]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
 }
 
-const BENCH_EXAMPLES: &str = "\
+/// The options of all jobs as `pairwave bench` has them.
+fn as_in_bench(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "device" => arg.help(DEVICE).long_help(format!("{DEVICE}\n\n{SEVERAL}")),
+        "threads" => arg.short(None).visible_short_alias(None),
+        _ => arg,
+    }
+}
+
+const DEVICE: &str =
+    "Device to measure: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]";
+const SEVERAL: &str = "\
+May be given several times, or with several devices separated by commas: each has tables of its own.";
+
+const EXAMPLES: &str = "\
 Examples:
   Everything, with charts:
     pairwave bench -o bench.txt --plot bench.svg

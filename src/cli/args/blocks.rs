@@ -1,10 +1,11 @@
 //! What was typed after `pairwave plan`, `run` and `merge`.
 
-use clap::{Arg, Subcommand, ValueHint};
+use clap::{Arg, Command, Subcommand, ValueHint};
 use std::path::PathBuf;
 
 use super::{
-    AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, PairsArgs, PaparaArgs, SearchArgs, TreeArgs,
+    AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, OutputArgs, PairsArgs, PaparaArgs, SearchArgs,
+    ThreadsArgs, TreeArgs,
 };
 
 const BLOCKS: &str = "Blocks";
@@ -18,6 +19,7 @@ const BLOCKS: &str = "Blocks";
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave plan [OPTIONS] <JOB> [OPTIONS OF THE JOB] --output <DIRECTORY>")]
 #[command(subcommand_value_name = "JOB", subcommand_help_heading = "Jobs", after_long_help = PLAN_EXAMPLES)]
+#[command(mut_subcommands(as_in_plan))]
 pub(crate) struct PlanArgs {
     #[command(subcommand)]
     pub job: BlockJob,
@@ -51,30 +53,51 @@ pub(crate) struct PlanArgs {
 /// A job that can be cut.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlockJob {
-    #[command(mut_args(of_plan), override_usage = "pairwave plan allpairs [OPTIONS] <SEQS> [OTHER] -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Allpairs(Box<AllPairsArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan search [OPTIONS] <QUERIES> <DB> -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Search(Box<SearchArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan pairs [OPTIONS] <A> [B] -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Pairs(Box<PairsArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan edit [OPTIONS] <PATTERNS> [TEXTS] -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Edit(Box<EditArgs>),
-    #[command(mut_args(of_plan), after_long_help = "")]
-    #[command(override_usage = "pairwave plan papara [OPTIONS] -t <FILE> -s <FILE> -q <FILE> -o <DIRECTORY>")]
     Papara(Box<PaparaArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan msa [OPTIONS] <SEQS> -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Msa(Box<MsaArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan tree [OPTIONS] <SEQS> -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Tree(Box<TreeArgs>),
-    #[command(mut_args(of_plan), override_usage = "pairwave plan dist [OPTIONS] <SEQS> -o <DIRECTORY>")]
-    #[command(after_long_help = "")]
     Dist(Box<DistArgs>),
+}
+
+impl BlockJob {
+    /// Returns what was typed for `--output`.
+    pub(crate) fn into_output(self) -> Option<PathBuf> {
+        let args = match self {
+            BlockJob::Allpairs(args) => args.output,
+            BlockJob::Search(args) => args.output,
+            BlockJob::Pairs(args) => args.output,
+            BlockJob::Edit(args) => args.output,
+            BlockJob::Papara(args) => args.output,
+            BlockJob::Msa(args) => args.output,
+            BlockJob::Tree(args) => args.output,
+            BlockJob::Dist(args) => args.output,
+        };
+        args.output
+    }
+}
+
+/// Returns a job as a command that runs jobs has it: with its usage behind that of the command, and without examples.
+pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
+    let name = job.get_name();
+    let inputs = match name {
+        "allpairs" => "<SEQS> [OTHER]",
+        "search" => "<QUERIES> <DB>",
+        "pairs" => "<A> [B]",
+        "edit" => "<PATTERNS> [TEXTS]",
+        "papara" => "-t <FILE> -s <FILE> -q <FILE>",
+        _ => "<SEQS>",
+    };
+    let usage = format!("{command} {name} [OPTIONS] {inputs} {output}");
+    job.override_usage(usage).after_long_help("")
+}
+
+/// Returns a job as `pairwave plan` has it.
+fn as_in_plan(job: Command) -> Command {
+    as_job_of("pairwave plan", "-o <DIRECTORY>", job.mut_args(of_plan))
 }
 
 /// Options that another command of a job in blocks has.
@@ -155,10 +178,8 @@ pub(crate) struct MergeArgs {
     #[arg(value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// Of papara: write a table of the reads to this file, as 'pairwave papara --table' does
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
@@ -184,9 +205,8 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub stats: Option<PathBuf>,
 
-    /// CPU threads [default: all]
-    #[arg(short = 't', visible_short_alias = 'j', long, value_name = "N", help_heading = super::COMPUTING)]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
 }
 
 const PLAN_EXAMPLES: &str = "\

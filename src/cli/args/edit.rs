@@ -1,9 +1,9 @@
 //! What was typed after `pairwave edit`.
 
-use clap::{ValueEnum, ValueHint};
+use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{ComputeArgs, OUTPUT, SELECTION, StrandName};
+use super::{ComputeArgs, OUTPUT, OutputArgs, RowsArgs, SELECTION, StrandName, with_more_help};
 
 const COMPARISON: &str = "Comparison";
 
@@ -15,6 +15,7 @@ const COMPARISON: &str = "Comparison";
 /// output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave edit [OPTIONS] <PATTERNS> [TEXTS]", after_long_help = EXAMPLES)]
+#[command(mut_args(as_in_edit))]
 pub(crate) struct EditArgs {
     /// Patterns: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
@@ -84,27 +85,29 @@ pub(crate) struct EditArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub align: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
-    pub format: EditFormatName,
-
-    /// Fields of tsv and jsonl, separated by commas; --fields help lists them
-    ///
-    /// The default is query,target,distance; with --pairs region_start,region_end stand before the distance, in infix
-    /// and prefix mode target_end after it, and with --align target_start, identity and cigar in their places; with
-    /// --strand minus or both strand stands after target.
-    /// Positions count from 1 and include the last, but those of regions are written as --pairs has them.
-    #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
-    pub fields: Option<String>,
+    #[command(flatten)]
+    pub rows: RowsArgs<EditFormatName>,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
+
+/// The options of all jobs as `pairwave edit` has them.
+fn as_in_edit(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "fields" => with_more_help(arg, FIELDS),
+        _ => arg,
+    }
+}
+
+const FIELDS: &str = "\
+The default is query,target,distance; with --pairs region_start,region_end stand before the \
+distance, in infix and prefix mode target_end after it, and with --align target_start, identity and \
+cigar in their places; with --strand minus or both strand stands after target. Positions count from \
+1 and include the last, but those of regions are written as --pairs has them.";
 
 const EXAMPLES: &str = "\
 Examples:

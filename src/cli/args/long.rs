@@ -1,9 +1,12 @@
 //! What was typed after `pairwave long`.
 
-use clap::{ValueEnum, ValueHint};
+use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AlphabetName, COMPUTING, MachineArgs, OUTPUT, SCORING, SELECTION, ScoringArgs};
+use super::{
+    COMPUTING, LettersArgs, LocalAlignmentArgs, MachineArgs, OUTPUT, OutputArgs, RowsArgs, SELECTION, StrandName,
+    WidthArgs, with_more_help,
+};
 
 /// Align one pair of very long sequences, such as genomes, in memory that grows with their lengths only
 ///
@@ -12,6 +15,7 @@ use super::{AlphabetName, COMPUTING, MachineArgs, OUTPUT, SCORING, SELECTION, Sc
 /// exact. Scores and alignments do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave long [OPTIONS] <QUERY> <TARGET>", after_long_help = EXAMPLES)]
+#[command(mut_args(as_in_long))]
 pub(crate) struct LongArgs {
     /// The first sequence: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
@@ -29,13 +33,8 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "NAME")]
     pub target_id: Option<String>,
 
-    /// Kind of sequences [default: detected from the letters of both files]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
-
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub letters: LettersArgs,
 
     /// Which strand of the query is aligned with the target [default: both for nucleotides, plus for proteins]
     ///
@@ -43,12 +42,8 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
-    /// Which parts of the two sequences are aligned
-    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
-    pub mode: LongModeName,
-
     #[command(flatten)]
-    pub scoring: ScoringArgs,
+    pub alignment: LocalAlignmentArgs,
 
     /// Write up to this many alignments, best first; --mode local [default: 1]
     ///
@@ -65,28 +60,14 @@ pub(crate) struct LongArgs {
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
-    pub format: LongFormatName,
+    #[command(flatten)]
+    pub rows: RowsArgs<LongFormatName>,
 
-    /// Fields of tsv and jsonl, separated by commas; --fields help lists them
-    ///
-    /// The default of tsv is query,target,strand,score,identity,matches,mismatches,gaps,query_start,query_end,
-    /// query_length,target_start,target_end,target_length; jsonl has gap_openings and cigar as well. With --score-only it
-    /// is query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length, and a
-    /// position that is not known is a point, in jsonl null. Positions count from 1 on the strand that the file has, and
-    /// include the last.
-    #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
-    pub fields: Option<String>,
-
-    /// Columns of an alignment in a block of text [default: 60]
-    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
-    pub width: Option<u32>,
+    #[command(flatten)]
+    pub width: WidthArgs,
 
     /// Draw a dot plot of the alignments, target across and query up, to this file: .svg or .png
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
@@ -131,6 +112,24 @@ pub(crate) struct LongArgs {
     pub no_prune: bool,
 }
 
+/// The options of all jobs as `pairwave long` has them.
+fn as_in_long(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "alphabet" => arg.help("Kind of sequences [default: detected from the letters of both files]"),
+        "fields" => with_more_help(arg, FIELDS),
+        _ => arg,
+    }
+}
+
+const FIELDS: &str = "\
+The default of tsv is \
+query,target,strand,score,identity,matches,mismatches,gaps,query_start,query_end, \
+query_length,target_start,target_end,target_length; jsonl has gap_openings and cigar as well. With \
+--score-only it is \
+query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length, \
+and a position that is not known is a point, in jsonl null. Positions count from 1 on the strand \
+that the file has, and include the last.";
+
 const EXAMPLES: &str = "\
 Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention)
 
@@ -143,32 +142,6 @@ Examples:
     pairwave long one.fa other.fa --mode global --format text
   One chromosome of each of two files, which may be interrupted:
     pairwave long a.fa b.fa --query-id chr1 --target-id chr1 --checkpoint work --format paf -o chr1.paf";
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LongModeName {
-    /// The two parts that score most (Smith-Waterman)
-    #[default]
-    #[value(alias = "sw")]
-    Local,
-    /// Both as wholes (Needleman-Wunsch)
-    #[value(alias = "nw")]
-    Global,
-    /// Both as wholes, but what hangs over at either end of either costs nothing
-    #[value(alias = "semiglobal", alias = "overlap", alias = "sg")]
-    SemiGlobal,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StrandName {
-    /// The query as it is
-    #[value(alias = "forward")]
-    Plus,
-    /// Its reverse complement
-    #[value(alias = "reverse")]
-    Minus,
-    /// Whichever is more alike
-    Both,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {

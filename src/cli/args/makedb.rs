@@ -3,7 +3,7 @@
 use clap::ValueHint;
 use std::path::PathBuf;
 
-use super::{AlphabetName, OUTPUT};
+use super::{LettersArgs, OUTPUT, OutputArgs};
 
 /// Make a database of sequences, which a search need not read and sort again
 ///
@@ -20,13 +20,8 @@ pub(crate) struct MakeDbArgs {
     #[arg(short, long, value_name = "DB", required = true, help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
-    /// Kind of sequences [default: detected from the letters of all of them]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
-
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub letters: LettersArgs,
 
     /// Memory for sequences, as in 8G or 512M [default: 1G]
     ///
@@ -56,10 +51,8 @@ pub(crate) struct DbInfoArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub fasta: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const MAKEDB_EXAMPLES: &str = "\

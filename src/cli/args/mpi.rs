@@ -1,9 +1,9 @@
 //! What was typed after `pairwave mpi`.
 
-use clap::{Subcommand, ValueEnum, ValueHint};
+use clap::{Command, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AllPairsArgs, DistArgs, EditArgs, MsaArgs, PairsArgs, PaparaArgs, SearchArgs, TreeArgs};
+use super::{BlockJob, as_job_of};
 
 const RANKS: &str = "Ranks";
 
@@ -16,9 +16,10 @@ const RANKS: &str = "Ranks";
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "mpirun -n <RANKS> pairwave mpi [OPTIONS] <JOB> [OPTIONS OF THE JOB] --output <FILE>")]
 #[command(subcommand_value_name = "JOB", subcommand_help_heading = "Jobs", after_long_help = MPI_EXAMPLES)]
+#[command(mut_subcommands(as_in_mpi))]
 pub(crate) struct MpiArgs {
     #[command(subcommand)]
-    pub job: MpiJob,
+    pub job: BlockJob,
 
     /// Directory for finished blocks [default: the output's name with .pairwave behind it]
     ///
@@ -83,34 +84,13 @@ pub(crate) enum ResultsName {
     Gather,
 }
 
-/// A job that can be cut.
-#[derive(Debug, Subcommand)]
-pub(crate) enum MpiJob {
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi allpairs [OPTIONS] <SEQS> [OTHER] -o <FILE>")]
-    #[command(after_long_help = "")]
-    Allpairs(Box<AllPairsArgs>),
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi search [OPTIONS] <QUERIES> <DB> -o <FILE>")]
-    #[command(after_long_help = "")]
-    Search(Box<SearchArgs>),
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi pairs [OPTIONS] <A> [B] -o <FILE>")]
-    #[command(after_long_help = "")]
-    Pairs(Box<PairsArgs>),
-    #[command(
-        override_usage = "mpirun -n <RANKS> pairwave mpi edit [OPTIONS] <PATTERNS> [TEXTS] -o <FILE>",
-        after_long_help = ""
-    )]
-    Edit(Box<EditArgs>),
-    #[command(mut_arg("checkpoint", |option| option.hide(true)), after_long_help = "")]
-    #[command(
-        override_usage = "mpirun -n <RANKS> pairwave mpi papara [OPTIONS] -t <FILE> -s <FILE> -q <FILE> -o <FILE>"
-    )]
-    Papara(Box<PaparaArgs>),
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi msa [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
-    Msa(Box<MsaArgs>),
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi tree [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
-    Tree(Box<TreeArgs>),
-    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi dist [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
-    Dist(Box<DistArgs>),
+/// Returns a job as `pairwave mpi` has it.
+fn as_in_mpi(job: Command) -> Command {
+    let job = match job.get_name() {
+        "papara" => job.mut_arg("checkpoint", |option| option.hide(true)),
+        _ => job,
+    };
+    as_job_of("mpirun -n <RANKS> pairwave mpi", "-o <FILE>", job)
 }
 
 const MPI_EXAMPLES: &str = "\

@@ -3,7 +3,7 @@
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AlphabetName, ComputeArgs, OUTPUT, SCORING, ShapeName};
+use super::{ComputeArgs, LettersArgs, OUTPUT, OutputArgs, SCORING, ShapeName};
 
 const DISTANCES: &str = "Distances and guide tree";
 
@@ -42,10 +42,8 @@ pub(crate) struct MsaArgs {
     #[command(flatten)]
     pub scoring: ProfileScoringArgs,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// What to write [default: by the ending of --output (.aln .phy .sto .msf .nex), else fasta]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
@@ -96,10 +94,8 @@ pub(crate) struct TreeArgs {
     #[arg(requires = "bootstrap")]
     pub labels: LabelsName,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
@@ -132,10 +128,8 @@ pub(crate) struct DistArgs {
     #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub matrix_shape: Option<ShapeName>,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
@@ -149,13 +143,8 @@ pub(crate) struct SequencesArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub seqs: PathBuf,
 
-    /// Kind of sequences [default: detected from the letters of all of them]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
-
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub letters: LettersArgs,
 }
 
 // As above.

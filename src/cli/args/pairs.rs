@@ -1,10 +1,11 @@
 //! What was typed after `pairwave pairs`.
 
-use clap::{ValueEnum, ValueHint};
+use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 use super::{
-    AlphabetName, ComputeArgs, EndGapsName, FormatName, ModeName, OUTPUT, SCORING, SELECTION, ScoringArgs, StrandName,
+    AlignmentArgs, ComputeArgs, FormatName, IdentityArgs, LettersArgs, OutputArgs, RowsArgs, SELECTION, StrandName,
+    WidthArgs, with_more_help,
 };
 
 /// Align listed pairs of sequences, one row each: record i of one file with record i of another
@@ -14,7 +15,7 @@ use super::{
 /// pair is written, in the order of the input. Scores, alignments and the order of the output do not depend on the devices
 /// that compute them.
 #[derive(Debug, clap::Args, Default)]
-#[command(override_usage = "pairwave pairs [OPTIONS] <A> [B]", after_long_help = EXAMPLES)]
+#[command(override_usage = "pairwave pairs [OPTIONS] <A> [B]", after_long_help = EXAMPLES, mut_args(as_in_pairs))]
 pub(crate) struct PairsArgs {
     /// Queries: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
@@ -32,14 +33,8 @@ pub(crate) struct PairsArgs {
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub pairs: Option<PathBuf>,
 
-    /// Kind of sequences [default: detected from the letters of both files, where these are read in step from those of the
-    /// first records]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
-
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub letters: LettersArgs,
 
     /// Which strand of each query is aligned with its target; DNA and RNA only [default: plus]
     ///
@@ -48,64 +43,51 @@ pub(crate) struct PairsArgs {
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
-    /// Which parts of two sequences are aligned [default: global]
-    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true)]
-    pub mode: Option<ModeName>,
+    #[command(flatten)]
+    pub alignment: AlignmentArgs,
 
     #[command(flatten)]
-    pub scoring: ScoringArgs,
-
-    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: neither for nucleotides: see
-    /// --end-gap-extend; charged for proteins]
-    ///
-    /// With --end-gap-open and --end-gap-extend they cost something else.
-    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
-    pub end_gaps: Option<EndGapsName>,
-
-    /// Definition of identity, by vsearch's numbers [default: 2]
-    ///
-    /// 0: matches / length of the shorter sequence.
-    /// 1: matches / columns of the alignment.
-    /// 2: matches / columns without the end gaps.
-    /// 3: 1 - (mismatches + gap openings) / length of the longer sequence.
-    /// 4: as 1.
-    ///
-    /// In a local alignment 2 is as 1, and there is no 3.
-    #[arg(long, value_name = "NUMBER", help_heading = SELECTION, verbatim_doc_comment)]
-    #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
-    pub iddef: Option<u8>,
+    pub identity: IdentityArgs,
 
     /// Compute scores only, no alignments
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
-    pub format: PairsFormatName,
+    #[command(flatten)]
+    pub rows: RowsArgs<PairsFormatName>,
 
-    /// Fields of tsv and jsonl, separated by commas; --fields help lists them
-    ///
-    /// The default of tsv is query,target,identity,score,matches,columns,gaps,query_length,target_length,cigar, and
-    /// query,target,score with --score-only; with --mode local query_start, query_end, target_start and target_end stand
-    /// before the lengths, and with --strand minus or both strand stands after target. vsearch's and BLAST's names of fields are
-    /// understood too, and give what these programs print: identity is a fraction with six digits, id and pident are
-    /// percentages. Positions count from 1 and include the last. A local alignment without a column, of score 0, has
-    /// positions of 0 and an empty CIGAR.
-    #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
-    pub fields: Option<String>,
-
-    /// Columns of an alignment in a block of text [default: 60]
-    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
-    pub width: Option<u32>,
+    #[command(flatten)]
+    pub width: WidthArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
+
+/// The options of all jobs as `pairwave pairs` has them.
+fn as_in_pairs(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "alphabet" => arg.help(ALPHABET),
+        "fields" => with_more_help(arg, FIELDS),
+        _ => arg,
+    }
+}
+
+const ALPHABET: &str = "\
+Kind of sequences [default: detected from the letters of both files, where these are read in step from those \
+of the first records]";
+
+const FIELDS: &str = "\
+The default of tsv is \
+query,target,identity,score,matches,columns,gaps,query_length,target_length,cigar, and \
+query,target,score with --score-only; with --mode local query_start, query_end, target_start and \
+target_end stand before the lengths, and with --strand minus or both strand stands after target. \
+vsearch's and BLAST's names of fields are understood too, and give what these programs print: \
+identity is a fraction with six digits, id and pident are percentages. Positions count from 1 and \
+include the last. A local alignment without a column, of score 0, has positions of 0 and an empty \
+CIGAR.";
 
 const EXAMPLES: &str = "\
 Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention)

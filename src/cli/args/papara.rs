@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AlphabetName, ComputeArgs, OUTPUT, QUIET, QUIET_ORDER, SCORING, StrandName};
+use super::{AlphabetName, ComputeArgs, OUTPUT, OutputArgs, QUIET, QUIET_ORDER, SCORING, StrandName};
 
 /// Align reads with a reference alignment and its tree, for phylogenetic placement (PaPaRa)
 ///
@@ -79,10 +79,8 @@ pub(crate) struct PaparaArgs {
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_site: Option<i32>,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// What to write [default: phylip if the name of --output ends in .phy or .phylip, else fasta]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]

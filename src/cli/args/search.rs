@@ -3,7 +3,7 @@
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AlphabetName, ComputeArgs, LongModeName, OUTPUT, SCORING, SELECTION, ScoringArgs, StrandName};
+use super::{ComputeArgs, LettersArgs, LocalAlignmentArgs, OUTPUT, OutputArgs, SELECTION, StrandName};
 
 /// Search: the best hits of each query in a database, with bits and E-values
 ///
@@ -31,13 +31,8 @@ pub(crate) struct SearchArgs {
     #[arg(short, long = "db", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub database: Option<PathBuf>,
 
-    /// Kind of sequences [default: that of the database, or detected from its letters]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
-
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub letters: LettersArgs,
 
     /// Which strand of each query is aligned [default: both for nucleotides, plus for proteins]
     ///
@@ -46,12 +41,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
-    /// Which parts of two sequences are aligned; E-values are of local alignments
-    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
-    pub mode: LongModeName,
-
     #[command(flatten)]
-    pub scoring: ScoringArgs,
+    pub alignment: LocalAlignmentArgs,
 
     /// Write only hits of at most this E-value: how many that score as much are to be expected by chance [default: 10]
     #[arg(short, long, value_name = "EVALUE", help_heading = SELECTION, allow_negative_numbers = true)]
@@ -77,11 +68,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
-    #[arg(short, long, visible_alias = "out", value_name = "FILE", help_heading = OUTPUT)]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// What to write [default: tsv]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
@@ -111,6 +99,8 @@ pub(crate) struct SearchArgs {
 /// Options that all commands share, as a search has them: with its defaults, and names that its users know.
 fn as_in_searches(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
+        "alphabet" => arg.help("Kind of sequences [default: that of the database, or detected from its letters]"),
+        "mode" => arg.help("Which parts of two sequences are aligned; E-values are of local alignments"),
         "match_score" => arg.visible_alias("reward").help("Score of two nucleotides that match [default: 2]"),
         "mismatch" => {
             arg.visible_alias("penalty").help("Score of two nucleotides that do not match, 0 or less [default: -3]")
@@ -129,6 +119,7 @@ fn as_in_searches(arg: Arg) -> Arg {
         "end_gap_extend" => arg.help(
             "What every symbol of a gap at an end of the alignment costs [default: as --gap-extend]; --mode global",
         ),
+        "output" => arg.visible_alias("out"),
         "threads" => arg.visible_short_alias('p').visible_alias("num-threads"),
         _ => return arg,
     }

@@ -28,7 +28,7 @@ const OF_JOBS: [(&str, &str); 6] = [
 /// Puts rows together.
 pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let whole = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
-    let (output, stats) = (whole(&merge.output)?, whole(&merge.stats)?);
+    let (output, stats) = (whole(&merge.files.output)?, whole(&merge.files.stats)?);
     let other = |(option, path): &(&'static str, PathBuf)| Ok((*option, absolute(path)?));
     let others: Vec<(&str, PathBuf)> = merge.others.iter().map(other).collect::<Result<_>>()?;
     let directory = open(&merge.directory)?;

@@ -17,7 +17,7 @@ use pairwave::output::long::sam_name_problem;
 use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files, read_qualified};
+use pairwave::seq::{SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl JobCommand for Long {
 
     fn files(&self) -> Files<'_> {
         let picture = self.plot.as_ref().map(|(path, _)| path.as_path());
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture }
+        Files::new(&self.files, picture)
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
@@ -138,8 +138,7 @@ impl JobCommand for Long {
         let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
         // SAM has the qualities of reads.
         let read = if matches!(self.format, LongFormat::Sam { .. }) { read_qualified } else { read_files };
-        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
+        let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
         let (query, target) = (next()?, next()?);
         check_alphabet(query.alphabet(), self.strand, &self.format)?;

@@ -16,7 +16,7 @@ use pairwave::output::Output;
 use pairwave::output::search::{SearchContext, SearchFormat};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Mode, Scoring, Statistics};
-use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Strand, Subjects, read_queries};
+use pairwave::seq::{Alphabet, SequenceStore, Strand, Subjects, read_queries};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::fs::File;
@@ -65,7 +65,7 @@ impl JobCommand for Search {
     }
 
     fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: self.report.as_deref() }
+        Files::new(&self.files, self.report.as_deref())
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
@@ -77,10 +77,9 @@ impl JobCommand for Search {
             // A misspelt name is found out before a large database is read.
             File::open(&self.queries).map_err(|source| Error::io(&self.queries, source))?;
         }
-        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-        let subjects = Arc::new(Subjects::open(&self.db, &options)?);
+        let subjects = Arc::new(Subjects::open(&self.db, &self.read)?);
         let alphabet = subjects.alphabet();
-        let queries = Arc::new(read_queries(&self.queries, alphabet, &options)?);
+        let queries = Arc::new(read_queries(&self.queries, alphabet, &self.read)?);
         let scoring = resolved(&self.scoring, alphabet)?;
         check_strand(self.strand.unwrap_or_default(), alphabet)?;
         let statistics = (self.mode == Mode::Local).then(|| Statistics::of(&scoring)).flatten();

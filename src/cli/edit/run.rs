@@ -1,0 +1,153 @@
+//! `pairwave edit`: from valid options to the library and back.
+
+use super::Edit;
+use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::{Compute, check_strand};
+use crate::cli::progress::summary_lines;
+use crate::cli::runner::{Files, JobCommand, Runner};
+use pairwave::edit::Region;
+use pairwave::edit::plan::{Against, Candidate};
+use pairwave::engine::thread_pool;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
+use pairwave::output::{self, Contents, Context, Details, Edits, Output, Pair, PairKind, Range32};
+use pairwave::score::{EditScheme, IdentityDefinition};
+use pairwave::seq::{SequenceStore, read_candidates, read_files};
+use pairwave::{Error, Result};
+use rayon::ThreadPool;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What `pairwave edit` reads.
+pub(crate) struct Sequences {
+    patterns: Arc<SequenceStore>,
+    against: Against,
+    scheme: EditScheme,
+    /// Threads of the job, which read candidates and make lines of results.
+    pool: Arc<ThreadPool>,
+}
+
+impl JobCommand for Edit {
+    type Input = Sequences;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Edit;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::new(&self.files, None)
+    }
+
+    fn read(&self, run: &Run) -> Result<Sequences> {
+        let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
+        let mut stores = read_files(&paths, &self.read)?.into_iter().map(Arc::new);
+        let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
+        let texts = stores.next();
+        check_strand(self.strand, patterns.alphabet())?;
+        let scheme =
+            EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
+        let pool = thread_pool(run.threads)?;
+        let against = match (&self.pairs, texts) {
+            (Some(pairs), texts) => {
+                let texts = texts.unwrap_or_else(|| Arc::clone(&patterns));
+                let candidate = |pattern, text, part: std::ops::Range<u32>| {
+                    let region = Region { text, start: part.start, end: part.end };
+                    Candidate { pattern, region }
+                };
+                let candidates = pool.install(|| read_candidates(pairs, &patterns, &texts, candidate))?;
+                Against::Candidates(texts, Arc::new(candidates))
+            }
+            (None, Some(texts)) => Against::Texts(texts),
+            (None, None) => Against::Later,
+        };
+        Ok(Sequences { patterns, against, scheme, pool })
+    }
+
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(input, runner, output, |job, runner, rows| {
+            runner.show_progress(job.cells());
+            job.run(&runner.run, |some| rows.rows(some))
+        })
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+impl BlockCommand for Edit {
+    type Job = EditDistances;
+
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Sequences) -> Result<EditDistances> {
+        let patterns = Arc::clone(&input.patterns);
+        Ok(EditDistances {
+            strand: self.strand,
+            align: self.align,
+            all_ends: self.all_ends,
+            max_hits: self.max_hits.map(|most| most.get() as usize),
+            check: self.compute.check,
+            ..EditDistances::new(patterns, input.against.clone(), Arc::new(input.scheme.clone()))
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&EditDistances, &mut Runner, RowSink<'_, EditDistances>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let context = Context {
+            queries: Arc::clone(&job.patterns),
+            targets: Arc::clone(job.texts()),
+            scoring: input.scheme.equality.scoring(),
+            identity: IdentityDefinition::Columns,
+            contents: Contents { kind: PairKind::Edit, has_alignments: job.align },
+        };
+        let mut writer = output::open(&self.format, context, output)?;
+        writer.begin()?;
+        let mut rows = Whole(|results: &[EditResult]| {
+            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
+            input.pool.install(|| writer.write_all(&pairs))
+        });
+        let summary = source(&job, &mut runner, &mut rows)?;
+        writer.finish()?;
+        Ok(summary)
+    }
+}
+
+/// A result as writers take it.
+fn pair(result: &EditResult) -> Pair<'_> {
+    let alignment = result.alignment.as_ref();
+    let Region { text, start, end } = result.region;
+    Pair {
+        query: result.pattern,
+        target: text,
+        strand: result.strand,
+        score: -i64::from(result.distance),
+        alignment: alignment.map(|alignment| &alignment.cigar),
+        query_start: 0,
+        target_start: alignment.map_or(0, |alignment| alignment.start),
+        counts: alignment.map(|alignment| alignment.counts),
+        details: Details::Edit(Edits {
+            distance: result.distance,
+            end: result.end,
+            region: Range32 { start, end },
+            ends: &result.ends,
+        }),
+    }
+}

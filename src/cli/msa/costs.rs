@@ -1,0 +1,143 @@
+//! Matrices and costs by their names: ClustalW's, others that are built in, and files.
+
+use crate::cli::args::{DistanceArgs, PairDistanceName, PairScoringArgs, TreeMethodName};
+use crate::cli::common::first_given;
+use crate::cli::scoring::is_built_in;
+use pairwave::clustal::ClustalCosts;
+use pairwave::clustal::costs::PairGaps;
+use pairwave::profile::Series;
+use pairwave::score::SubstitutionMatrix;
+use pairwave::score::clustal::Matrix;
+use pairwave::seq::Alphabet;
+use pairwave::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl PairScoringArgs {
+    /// The first option that was given.
+    pub(in crate::cli) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--pair-matrix", self.pair_matrix.is_some()),
+            ("--pair-gap-open", self.pair_gap_open.is_some()),
+            ("--pair-gap-extend", self.pair_gap_extend.is_some()),
+        ];
+        first_given(&given)
+    }
+
+    /// The file of a matrix, if it has no built-in one.
+    pub(in crate::cli) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
+        self.pair_matrix.as_mut().filter(|name| is_file_of_matrix(name))
+    }
+
+    /// Refuses what another kind of distance has no use for.
+    pub(in crate::cli) fn check(&self, distance: Option<PairDistanceName>) -> Result<()> {
+        match self.given() {
+            Some(option) if distance.is_some_and(|distance| distance != PairDistanceName::Clustal) => {
+                Err(Error::usage(format!("{option} is for --distance clustal: the others have numbers of their own")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options that have no effect on a tree by shared words.
+    pub(in crate::cli) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
+        match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
+            Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
+                "{option} with --tree mbed: that tree is made of words that sequences share, leave one of them out"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What distances of letters of this alphabet are computed with.
+    pub(in crate::cli) fn costs(&self, alphabet: Alphabet, transitions: f32) -> Result<Arc<ClustalCosts>> {
+        let mut gaps = PairGaps { transition: transitions, ..PairGaps::of(alphabet) };
+        for (option, typed, cost) in [
+            ("--pair-gap-open", self.pair_gap_open, &mut gaps.open),
+            ("--pair-gap-extend", self.pair_gap_extend, &mut gaps.extend),
+        ] {
+            if let Some(typed) = typed {
+                *cost = cost_of(option, typed)?;
+            }
+        }
+        let default = Path::new(if alphabet == Alphabet::Dna { "iub" } else { "gonnet" });
+        let name = self.pair_matrix.as_deref().unwrap_or(default);
+        let built_in = match of_series("--pair-matrix", name, alphabet)? {
+            Some(Series::Gonnet) => "gonnet250",
+            Some(Series::Blosum) => "blosum30",
+            Some(Series::Pam) => "pam350",
+            Some(Series::Identity) => "id",
+            Some(Series::Bases) => "clustalw",
+            Some(Series::Iub) => "iub",
+            Some(Series::One(_)) | None => "",
+        };
+        let costs = match Matrix::built_in(built_in) {
+            Some(matrix) => ClustalCosts::new(alphabet, matrix, gaps),
+            None => ClustalCosts::new(alphabet, &other_matrix("--pair-matrix", name)?, gaps),
+        };
+        Ok(Arc::new(costs))
+    }
+}
+
+/// A cost that was typed.
+pub(super) fn cost_of(option: &str, typed: f32) -> Result<f32> {
+    if (0.0..=1000.0).contains(&typed) {
+        Ok(typed)
+    } else {
+        Err(Error::usage(format!("{option} {typed}: costs are from 0 to 1000")))
+    }
+}
+
+/// The matrices of a name, or of a file.
+pub(super) fn series(name: &Path, alphabet: Alphabet) -> Result<Series> {
+    match of_series("--matrix", name, alphabet)? {
+        Some(series) => Ok(series),
+        None => other_matrix("--matrix", name).map(Series::One),
+    }
+}
+
+/// Whether a name is that of no built-in matrix.
+pub(super) fn is_file_of_matrix(name: &Path) -> bool {
+    let is_series = |alphabet| !matches!(of_series("", name, alphabet), Ok(None));
+    !is_series(Alphabet::Dna) && !is_built_in(name)
+}
+
+/// A matrix that is none of ClustalW's: a file, or one by its name.
+fn other_matrix(option: &str, name: &Path) -> Result<Matrix> {
+    match SubstitutionMatrix::open(name) {
+        Ok(matrix) => Ok(Matrix::of(&matrix)),
+        Err(Error::Usage(_)) => {
+            let name = name.display().to_string();
+            let (own, others) = (
+                "gonnet, blosum, pam and id for proteins, iub and clustalw for nucleotides",
+                SubstitutionMatrix::suggestion(&name),
+            );
+            Err(Error::usage(format!("{option} {name}: no such file; ClustalW's matrices are {own}, and {others}")))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The matrices of a name, if it is one of ClustalW's.
+fn of_series(option: &str, name: &Path, alphabet: Alphabet) -> Result<Option<Series>> {
+    let lower = name.as_os_str().to_ascii_lowercase();
+    let (series, needed) = match lower.to_str().unwrap_or_default() {
+        "gonnet" => (Series::Gonnet, Alphabet::Protein),
+        "blosum" => (Series::Blosum, Alphabet::Protein),
+        "pam" => (Series::Pam, Alphabet::Protein),
+        "id" => (Series::Identity, Alphabet::Protein),
+        "iub" => (Series::Iub, Alphabet::Dna),
+        "clustalw" => (Series::Bases, Alphabet::Dna),
+        _ => return Ok(None),
+    };
+    if needed == alphabet {
+        Ok(Some(series))
+    } else {
+        Err(Error::usage(format!(
+            "{option} {}: it is for {}, but these are {}",
+            name.display(),
+            needed.letters(),
+            alphabet.letters()
+        )))
+    }
+}

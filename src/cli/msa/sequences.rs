@@ -1,0 +1,65 @@
+//! Sequences that are compared with each other.
+
+use crate::cli::args::SequencesArgs;
+use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Written};
+use pairwave::{Error, Result};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is read.
+#[derive(Debug)]
+pub(in crate::cli) struct Source {
+    /// `-` is standard input.
+    pub(in crate::cli) path: PathBuf,
+    pub(in crate::cli) options: ReadOptions,
+}
+
+impl From<SequencesArgs> for Source {
+    fn from(args: SequencesArgs) -> Self {
+        Source { path: args.seqs, options: args.letters.into() }
+    }
+}
+
+impl Source {
+    pub(in crate::cli) fn read(&self) -> Result<Sequences> {
+        let written = Written::read(&self.path, &self.options)?;
+        if written.store.alphabet() == Alphabet::Bytes {
+            return Err(Error::usage("--alphabet bytes: only nucleotides and proteins are aligned with each other"));
+        }
+        Ok(Sequences { store: Arc::new(written.store.clone()), written })
+    }
+}
+
+/// What was read.
+pub(in crate::cli) struct Sequences {
+    pub(in crate::cli) store: Arc<SequenceStore>,
+    written: Written,
+}
+
+impl Sequences {
+    /// Without what ClustalW passes over when it reads.
+    pub(super) fn of_clustal_letters(self) -> Sequences {
+        if self.store.alphabet() != Alphabet::Protein {
+            return self;
+        }
+        let (written, left_out) = self.written.without(|letter| matches!(letter, b'J' | b'j' | b'*'));
+        if left_out == 0 {
+            return self;
+        }
+        tracing::warn!("{left_out} letters J and * are left out, as ClustalW does");
+        Sequences { store: Arc::new(written.store.clone()), written }
+    }
+
+    pub(in crate::cli) fn names(&self) -> Vec<&[u8]> {
+        (0..self.store.len() as u32).map(|id| self.store.name_bytes(id)).collect()
+    }
+
+    /// As they were read; ClustalW writes capitals.
+    pub(super) fn letters(&self, as_clustal: bool) -> Vec<Cow<'_, [u8]>> {
+        let written = |id| Cow::Borrowed(self.written.letters(id));
+        let capitals = |id| Cow::Owned(self.written.letters(id).to_ascii_uppercase());
+        let ids = 0..self.store.len() as u32;
+        if as_clustal { ids.map(capitals).collect() } else { ids.map(written).collect() }
+    }
+}

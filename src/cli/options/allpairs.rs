@@ -1,0 +1,106 @@
+//! What is valid of `pairwave allpairs`.
+
+use super::format::format;
+use crate::cli::args::{AllPairsArgs, EditFilterName};
+use crate::cli::common::{Compute, OutputFiles, check_score_only, check_standard, check_strand, max_hits};
+use crate::cli::endings;
+use crate::cli::scoring::ScoringChoice;
+use crate::cli::tips::share_of_percent;
+use pairwave::jobs::EditFilter;
+use pairwave::output::Format;
+use pairwave::score::{IdentityDefinition, Mode};
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{ReadOptions, Strand};
+use pairwave::{Error, Result};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+/// All pairs of one file, or of one file against another.
+#[derive(Debug)]
+pub(in crate::cli) struct AllPairs {
+    /// `-` is standard input.
+    pub seqs: PathBuf,
+    pub against: Option<PathBuf>,
+    pub read: ReadOptions,
+    pub scoring: ScoringChoice,
+    pub strand: Strand,
+    pub selection: Selection,
+    pub format: Format,
+    pub files: OutputFiles,
+    pub compute: Compute,
+}
+
+/// Which pairs are written, and what is computed of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::cli) struct Selection {
+    /// From 0 to 1.
+    pub min_identity: Option<f64>,
+    pub min_score: Option<i64>,
+    pub identity: IdentityDefinition,
+    pub max_hits: Option<NonZeroU32>,
+    pub score_only: bool,
+    /// Whether edit distances leave pairs out before they are scored.
+    pub edit_filter: EditFilter,
+}
+
+impl TryFrom<AllPairsArgs> for AllPairs {
+    type Error = Error;
+
+    fn try_from(mut args: AllPairsArgs) -> Result<Self> {
+        args.against = args.against.or(args.other.take());
+        let read = ReadOptions::from(args.letters);
+        let scoring = ScoringChoice::try_from(&args.alignment)?;
+        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
+            scoring.resolve(alphabet)?;
+            check_strand(strand, alphabet)?;
+        }
+        let selection = selection(&args, scoring.mode())?;
+        let format = format(&args, scoring.mode())?;
+        let compute = Compute::try_from(&args.compute)?;
+        let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
+        let inputs: Vec<&Path> = [Some(&*seqs), args.against.as_deref()].into_iter().flatten().collect();
+        check_standard(&inputs, "SEQS and OTHER cannot both be -")?;
+        let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        endings::check("allpairs", "--output", files.output.as_deref(), &args.rows.typed())?;
+        Ok(AllPairs { seqs, against: args.against, read, scoring, strand, selection, format, files, compute })
+    }
+}
+
+fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
+    if let Some(given) = args.min_identity {
+        if given > 1.0 && given <= 100.0 {
+            return Err(Error::usage(format!(
+                "--min-identity {given}: identities are fractions from 0 to 1; did you mean {}?",
+                share_of_percent(given)
+            )));
+        }
+        if !(0.0..=1.0).contains(&given) {
+            return Err(Error::usage(format!("--min-identity {given}: identities are fractions from 0 to 1")));
+        }
+    }
+    check_score_only(
+        args.score_only,
+        &[
+            ("--min-identity", args.min_identity.is_some(), "compares identities"),
+            ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
+            ("--iddef", args.identity.iddef.is_some(), "defines identity"),
+            ("--check", args.compute.machine.check, "rescores alignments"),
+        ],
+    )?;
+    Ok(Selection {
+        min_identity: args.min_identity,
+        min_score: args.min_score,
+        identity: args.identity.definition(mode)?,
+        max_hits: max_hits(args.max_hits)?,
+        score_only: args.score_only,
+        edit_filter: match args.edit_filter {
+            Some(_) if args.min_identity.is_none() => {
+                return Err(Error::usage("--edit-filter: nothing is left out without --min-identity"));
+            }
+            None | Some(EditFilterName::Auto) => EditFilter::Auto,
+            Some(EditFilterName::On) => EditFilter::On,
+            Some(EditFilterName::Off) => EditFilter::Off,
+        },
+    })
+}

@@ -1,0 +1,132 @@
+//! What is valid of the formats of pairs.
+
+use crate::cli::args::{AllPairsArgs, DistanceName, FormatName, ShapeName, StrandName};
+use crate::cli::common::first_given;
+use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
+use pairwave::score::Mode;
+use pairwave::{Error, Result};
+
+/// Returns the format of the rows of aligned pairs.
+pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
+    let name = args.rows.format;
+    check_format(args)?;
+    if name == FormatName::Phylip {
+        check_matrix(args, mode)?;
+    }
+    let format = match name {
+        FormatName::Tsv => Format::Tsv(fields(args, mode, Field::tsv_defaults, Field::local_tsv_defaults)?),
+        FormatName::Jsonl => Format::JsonLines(fields(args, mode, Field::json_defaults, Field::local_json_defaults)?),
+        FormatName::Blast6 => Format::Blast6,
+        FormatName::Paf => Format::Paf,
+        FormatName::Sam => Format::Sam { command: String::new() },
+        FormatName::Text => Format::Text { width: args.width.columns()? },
+        FormatName::Phylip => Format::Phylip {
+            distance: args.distance.map_or(Distance::default(), Distance::from),
+            shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
+        },
+    };
+    check_definition(args, &format)?;
+    Ok(format)
+}
+
+/// Refuses options that have no effect on the format.
+fn check_format(args: &AllPairsArgs) -> Result<()> {
+    let (name, typed) = (args.rows.format, args.rows.typed());
+    let has_fields = matches!(name, FormatName::Tsv | FormatName::Jsonl);
+    args.rows.check_fields(has_fields)?;
+    for (option, given) in [("--distance", args.distance.is_some()), ("--matrix-shape", args.matrix_shape.is_some())] {
+        if given && name != FormatName::Phylip {
+            return Err(Error::usage(format!("{option} is for --format phylip, but the format is {typed}")));
+        }
+    }
+    args.width.check(name == FormatName::Text, &typed)?;
+    args.rows.check_score_only(args.score_only, has_fields)
+}
+
+/// Refuses what a matrix of distances cannot show.
+fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
+    if mode == Mode::Local {
+        return Err(Error::usage("phylip has distances of whole sequences, but --mode local leaves parts of them out"));
+    }
+    let filters = [
+        ("--min-identity", args.min_identity.is_some()),
+        ("--min-score", args.min_score.is_some()),
+        ("--max-hits", args.max_hits.is_some()),
+    ];
+    if let Some(option) = first_given(&filters) {
+        return Err(Error::usage(format!("{option} would leave holes in the matrix: phylip needs every pair")));
+    }
+    if args.against.is_some() && args.matrix_shape == Some(ShapeName::Lower) {
+        return Err(Error::usage("--matrix-shape lower is for one file: with a second one the matrix is a rectangle"));
+    }
+    if args.identity.iddef.is_some() && args.distance.is_some_and(|distance| distance != DistanceName::Identity) {
+        return Err(Error::usage("--iddef counts only with --distance identity"));
+    }
+    Ok(())
+}
+
+/// Fields by default, of scores only or not.
+type Defaults = fn(bool) -> Vec<&'static Field>;
+
+/// Returns the fields that were named, or those of the format by default, which differ for local alignments.
+fn fields(
+    args: &AllPairsArgs,
+    mode: Mode,
+    defaults: Defaults,
+    local_defaults: fn() -> Vec<&'static Field>,
+) -> Result<Vec<&'static Field>> {
+    let is_local = mode == Mode::Local;
+    match &args.rows.fields {
+        Some(list) => {
+            let fields = Field::parse_list(list, args.score_only)?;
+            match fields.iter().find(|field| is_local && field.needs_whole_sequences()) {
+                Some(field) => Err(Error::usage(format!(
+                    "--fields: '{}' compares whole sequences, but --mode local leaves parts of them out",
+                    field.name
+                ))),
+                None => Ok(fields),
+            }
+        }
+        None => {
+            let defaults = if is_local && !args.score_only { local_defaults() } else { defaults(args.score_only) };
+            let has_strand = !matches!(args.strand, None | Some(StrandName::Plus));
+            Ok(if has_strand { Field::with_strand(defaults, FIELDS) } else { defaults })
+        }
+    }
+}
+
+/// Refuses `--iddef` where nothing depends on the definition of identity.
+fn check_definition(args: &AllPairsArgs, format: &Format) -> Result<()> {
+    let shows_identity = match format {
+        Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.follows_definition()),
+        Format::Blast6 | Format::Phylip { .. } => true,
+        Format::Paf | Format::Sam { .. } | Format::Text { .. } => false,
+    };
+    let has_effect = shows_identity || args.min_identity.is_some() || args.max_hits.is_some();
+    if args.identity.iddef.is_some() && !has_effect {
+        return Err(Error::usage(format!(
+            "--iddef: nothing that {} writes here depends on the definition of identity, leave it out",
+            args.rows.typed()
+        )));
+    }
+    Ok(())
+}
+
+impl From<DistanceName> for Distance {
+    fn from(name: DistanceName) -> Self {
+        match name {
+            DistanceName::Identity => Distance::Identity,
+            DistanceName::Kimura => Distance::Kimura,
+            DistanceName::JukesCantor => Distance::JukesCantor,
+        }
+    }
+}
+
+impl From<ShapeName> for MatrixShape {
+    fn from(name: ShapeName) -> Self {
+        match name {
+            ShapeName::Square => MatrixShape::Square,
+            ShapeName::Lower => MatrixShape::Lower,
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! `pairwave papara`: from valid options to the library and back.
+
+use super::Papara;
+use crate::cli::args::LAYOUT;
+use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::{
+    Compute, NAMED, check_strand, check_temporary, first_given, warn_of_names, warn_of_some_names,
+};
+use crate::cli::log;
+use crate::cli::progress::gcups;
+use crate::cli::runner::{Files, JobCommand, Runner};
+use bstr::BString;
+use indicatif::HumanCount;
+use pairwave::Result;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
+use pairwave::jobs::papara::spool::Spool;
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Fingerprint, Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
+use pairwave::output::{Best, BestTable, Extent, Output, PlacedRead, PlacedWriter, ReferenceRows};
+use pairwave::papara::Reference;
+use pairwave::seq::{NameRules, Namer, Renamed};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl Papara {
+    /// The names that the alignment's format can hold.
+    fn name_rules(&self) -> NameRules {
+        if self.format.is_phylip { NameRules::PHYLIP } else { NameRules::FASTA }
+    }
+
+    /// Names reads differently from references and from each other.
+    fn namer(&self, reference: &Reference) -> Namer {
+        Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
+    }
+
+    /// Returns the fingerprint of a checkpoint: all arguments except those that format the output, all files, and the
+    /// references as they were read, since these may come from standard input.
+    fn fingerprint(&self, reference: &Reference) -> Result<Fingerprint> {
+        let rows = reference.names.iter().map(|name| name.as_slice()).zip(&reference.rows);
+        let rows = rows.flat_map(|(name, row)| [name, b"\t", row.as_slice(), b"\n"]);
+        let all = self.request.fingerprint(LAYOUT)?;
+        Ok(all
+            // Given or detected.
+            .with("--alphabet", reference.alphabet.letters())
+            .with_bytes("references", rows)
+            .with_bytes("tree", [reference.tree.annotated().as_slice()]))
+    }
+
+    /// Where finished reads wait, if they do.
+    fn spool(&self, reference: &Reference) -> Result<Option<Spool>> {
+        if let Some(path) = &self.checkpoint {
+            let (spool, reads) = Spool::open(path, &self.fingerprint(reference)?)?;
+            if reads > 0 {
+                log::line(&format!("going on behind {} reads of {}", HumanCount(reads), path.display()));
+            }
+            return Ok(Some(spool));
+        }
+        if !self.format.needs_extent() {
+            return Ok(None);
+        }
+        Spool::create(&self.spool_directory()).map(Some)
+    }
+
+    /// Returns the directory of the spool: the directory of the output, or the directory for temporary files.
+    fn spool_directory(&self) -> PathBuf {
+        // A pipe or a device has no directory for temporary files.
+        let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
+        let file = self.files.output.as_deref().filter(|path| *path != Path::new("-")).filter(is_file);
+        match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
+            Some(Some(parent)) => parent.to_owned(),
+            Some(None) => PathBuf::from("."),
+            None => std::env::temp_dir(),
+        }
+    }
+}
+
+/// Results on their way to files.
+struct Sink<'a> {
+    reference: &'a Reference,
+    /// Rows that are written at once.
+    alignment: Option<PlacedWriter>,
+    table: Option<BestTable>,
+    /// Names of the edges that reads have, since each takes a search through the tree.
+    splits: HashMap<u32, BString>,
+    namer: Namer,
+    /// The first reads that are renamed, and the number of all renamed reads.
+    renamed: (Vec<Renamed>, u64),
+}
+
+impl Sink<'_> {
+    fn write(&mut self, reads: &[PhyloResult]) -> Result<()> {
+        let names: Vec<Vec<u8>> = reads.iter().map(|read| self.name(&read.name)).collect();
+        if let Some(alignment) = &mut self.alignment {
+            let rows: Vec<PlacedRead<'_>> = reads.iter().zip(&names).map(|(read, name)| row_of(read, name)).collect();
+            alignment.write(&rows)?;
+        }
+        if let Some(table) = &mut self.table {
+            for (read, name) in reads.iter().zip(&names) {
+                let &PhyloResult { edge, score, runner_up, strand, .. } = read;
+                let best = Best { name, edge, score, runner_up, strand };
+                let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
+                table.write(&best, split)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the name under which the next read is written.
+    fn name(&mut self, name: &[u8]) -> Vec<u8> {
+        let (name, renamed) = self.namer.name(name);
+        if let Some(renamed) = renamed {
+            self.renamed.1 += 1;
+            if self.renamed.0.len() < NAMED {
+                self.renamed.0.push(renamed);
+            }
+        }
+        name
+    }
+
+    fn finish(self, output: Option<&Path>) -> Result<()> {
+        warn_of_some_names(output, &self.renamed.0, self.renamed.1);
+        // The table before the alignment: who waits for that finds both.
+        self.table.map_or(Ok(()), BestTable::finish)?;
+        self.alignment.map_or(Ok(()), PlacedWriter::finish)
+    }
+}
+
+fn row_of<'a>(read: &'a PhyloResult, name: &'a [u8]) -> PlacedRead<'a> {
+    PlacedRead { name, letters: &read.letters, first_site: read.first_site, cigar: &read.cigar }
+}
+
+impl JobCommand for Papara {
+    type Input = Arc<Reference>;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Phylo;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::new(&self.files, None)
+    }
+
+    fn read(&self, _run: &Run) -> Result<Arc<Reference>> {
+        if self.checkpoint.is_none() && self.format.needs_extent() && self.spool_directory() == std::env::temp_dir() {
+            check_temporary()?;
+        }
+        [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        let mut reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
+        let names: Vec<&[u8]> = reference.names.iter().map(|name| name.as_slice()).collect();
+        let order: Vec<u32> = (0..names.len() as u32).collect();
+        let (written, renamed) = self.name_rules().apply(&names, &order);
+        if !renamed.is_empty() {
+            warn_of_names(self.files.output.as_deref(), &renamed);
+            reference.rename(written.into_iter().map(BString::from).collect());
+        }
+        check_strand(self.strand, reference.alphabet)?;
+        let (sites, columns) = (reference.columns.len(), reference.rows.first().map_or(0, Vec::len));
+        if self.format.keep_length && self.format.reads_only && sites < columns {
+            // EPA-ng compares their lengths with those of a file of references.
+            tracing::warn!(
+                "{} of {columns} columns of '{}' say nothing of any reference and are left out: reads fit the references as \
+                 they are written without --split, not that file",
+                columns - sites,
+                self.reference.display()
+            );
+        }
+        Ok(Arc::new(reference))
+    }
+
+    fn run(&self, reference: Arc<Reference>, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(reference, runner, output, |job, runner, rows| {
+            runner.show_progress_reads();
+            job.run(&runner.run, |some| rows.rows(some))
+        })
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        let seconds = summary.seconds.max(1e-6);
+        let computed: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
+        // Octets are filled up, so that it may be more than there is.
+        let share = (100.0 * computed as f64 / summary.cells.max(1) as f64).min(100.0);
+        let engines: Vec<String> =
+            summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();
+        vec![format!(
+            "{} {} aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
+            HumanCount(summary.written),
+            if summary.written == 1 { "read" } else { "reads" },
+            summary.seconds,
+            HumanCount((summary.written as f64 / seconds).round() as u64),
+            gcups(summary.cells as f64 / seconds),
+            engines.join(", "),
+        )]
+    }
+}
+
+impl BlockCommand for Papara {
+    type Job = PhyloAlignment;
+
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        vec![&mut self.tree, &mut self.reference, &mut self.reads]
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        let others = [
+            ("--table", self.table.is_some()),
+            ("--tree-out", self.tree_out.is_some()),
+            ("--checkpoint", self.checkpoint.is_some()),
+        ];
+        first_given(&others)
+    }
+
+    fn job(&self, reference: &Arc<Reference>) -> Result<PhyloAlignment> {
+        Ok(PhyloAlignment {
+            gap_model: self.gap_model,
+            scheme: Arc::new(self.scheme),
+            strand: self.strand,
+            exhaustive: self.exhaustive,
+            check: self.compute.check,
+            ..PhyloAlignment::new(Arc::clone(reference), ReadSource::File(self.reads.clone()))
+        })
+    }
+
+    fn deliver(
+        &self,
+        reference: Arc<Reference>,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&PhyloAlignment, &mut Runner, RowSink<'_, PhyloAlignment>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let mut job = self.job(&reference)?;
+        let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
+        let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
+        let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
+        let mut sink = Sink {
+            reference: &reference,
+            alignment: None,
+            table,
+            splits: HashMap::new(),
+            namer: self.namer(&reference),
+            renamed: (Vec::new(), 0),
+        };
+        let mut extent = Extent::new(reference.columns.len());
+        let mut counted = self.namer(&reference);
+        let (summary, sink) = match self.spool(&reference)? {
+            None => {
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
+                let summary = source(&job, &mut runner, &mut Whole(|reads: &[_]| sink.write(reads)))?;
+                (summary, sink)
+            }
+            Some(mut spool) => {
+                for block in spool.blocks() {
+                    block?
+                        .iter()
+                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
+                }
+                job.skip = spool.reads();
+                let mut spooled = Whole(|reads: &[PhyloResult]| {
+                    reads
+                        .iter()
+                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
+                    spool.append(reads)
+                });
+                let summary = source(&job, &mut runner, &mut spooled)?;
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
+                spool.blocks().try_for_each(|block| sink.write(&block?))?;
+                (summary, sink)
+            }
+        };
+        if let Some(mut tree) = tree_out {
+            tree.buffer().extend_from_slice(&reference.tree.annotated());
+            tree.buffer().push(b'\n');
+            tree.finish()?;
+        }
+        sink.finish(self.files.output.as_deref())?;
+        Ok(summary)
+    }
+}

@@ -1,0 +1,172 @@
+//! `pairwave dist`: what is valid, and the job.
+
+use super::Compared;
+use crate::cli::args::*;
+use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::{Compute, OutputFiles, warn_of_names};
+use crate::cli::endings;
+use crate::cli::msa::{Sequences, Source};
+use crate::cli::progress::summary_lines;
+use crate::cli::runner::{Files, JobCommand, Runner};
+use pairwave::engine::thread_pool;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
+use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Job, Run, Summary};
+use pairwave::output::msa::{DistanceFormat, write_distances};
+use pairwave::output::{MatrixShape, Output};
+use pairwave::tree::{Comparison, Distances};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A matrix of distances.
+#[derive(Debug)]
+pub(in crate::cli) struct DistanceMatrix {
+    source: Source,
+    /// How columns are compared, if the sequences are aligned.
+    columns: Option<Comparison>,
+    distance: PairDistance,
+    pairs: PairScoringArgs,
+    format: DistanceFormat,
+    files: OutputFiles,
+    compute: Compute,
+}
+
+impl TryFrom<DistArgs> for DistanceMatrix {
+    type Error = Error;
+
+    fn try_from(args: DistArgs) -> Result<Self> {
+        let compute = Compute::try_from(&args.compute)?;
+        let inputs = [args.input.seqs.as_path()];
+        let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        let is_clustal = args.format == DistanceFormatName::Clustal;
+        let written = if is_clustal { "dst".to_owned() } else { endings::typed(args.format) };
+        endings::check("dist", "--output", files.output.as_deref(), &written)?;
+        args.pairs.check(args.distance)?;
+        args.columns.check(&args.input)?;
+        if args.columns.aligned
+            && let Some(option) = args.distance.map(|_| "--distance").or_else(|| args.pairs.given())
+        {
+            return Err(Error::usage(format!(
+                "{option} with --aligned: distances are the part of columns that differ, leave it out"
+            )));
+        }
+        if args.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
+            return Err(Error::usage("--matrix-shape is for --format phylip: the others are square"));
+        }
+        Ok(DistanceMatrix {
+            columns: args.columns.comparison(),
+            distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
+            format: match args.format {
+                DistanceFormatName::Phylip => {
+                    DistanceFormat::Phylip(args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from))
+                }
+                DistanceFormatName::Clustal => DistanceFormat::Clustal,
+                DistanceFormatName::Tsv => DistanceFormat::Tsv,
+            },
+            source: args.input.into(),
+            pairs: args.pairs,
+            files,
+            compute,
+        })
+    }
+}
+
+impl JobCommand for DistanceMatrix {
+    type Input = Compared;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Clustal;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::new(&self.files, None)
+    }
+
+    fn read(&self, _run: &Run) -> Result<Compared> {
+        self.source.compared(self.columns.is_some())
+    }
+
+    fn run(&self, input: Compared, mut runner: Runner, output: Output) -> Result<Summary> {
+        let sequences = match input {
+            Compared::Sequences(sequences) => sequences,
+            Compared::Rows(rows) => {
+                let begin = Instant::now();
+                let pool = thread_pool(runner.run.threads)?;
+                let distances = rows.distances(self.columns.unwrap_or_default(), &pool);
+                let names: Vec<&[u8]> = rows.names.iter().map(|name| name.as_slice()).collect();
+                self.write(&distances, &names, output)?;
+                let pairs = (names.len() * names.len().saturating_sub(1) / 2) as u64;
+                let seconds = begin.elapsed().as_secs_f64();
+                return Ok(Summary { pairs, written: pairs, seconds, ..Summary::default() });
+            }
+        };
+        let job = self.distances_of(&sequences)?;
+        runner.show_progress(job.cells());
+        let mut found = None;
+        let summary = job.run(&runner.run, |distances| {
+            found = distances.first().cloned();
+            Ok(())
+        })?;
+        let distances = found.ok_or_else(|| Error::Internal("a job without a result".into()))?;
+        self.write(&distances, &sequences.names(), output)?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+impl DistanceMatrix {
+    fn distances_of(&self, sequences: &Sequences) -> Result<PairDistances> {
+        Ok(PairDistances {
+            kind: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
+            check: self.compute.check,
+            ..PairDistances::new(Arc::clone(&sequences.store))
+        })
+    }
+
+    fn write(&self, distances: &Distances, names: &[&[u8]], output: Output) -> Result<()> {
+        let order: Vec<u32> = (0..names.len() as u32).collect();
+        warn_of_names(self.files.output.as_deref(), &write_distances(self.format, distances, names, &order, output)?);
+        Ok(())
+    }
+}
+
+impl BlockCommand for DistanceMatrix {
+    type Job = DistanceRows;
+
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Compared) -> Result<DistanceRows> {
+        Ok(DistanceRows::new(self.distances_of(input.sequences()?)?))
+    }
+
+    fn deliver(
+        &self,
+        input: Compared,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let mut gathered = job.gather()?;
+        let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
+        self.write(&gathered.finish()?, &input.sequences()?.names(), output)?;
+        Ok(summary)
+    }
+}

@@ -1,0 +1,206 @@
+//! `pairwave tree`: what is valid, and the job.
+
+use super::{Compared, Rows};
+use crate::cli::args::*;
+use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::{Compute, OutputFiles, first_given, warn_of_names};
+use crate::cli::endings;
+use crate::cli::msa::{Sequences, Source};
+use crate::cli::progress::summary_lines;
+use crate::cli::runner::{Files, JobCommand, Runner};
+use bstr::BString;
+use pairwave::engine::thread_pool;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
+use pairwave::jobs::msa::{DistanceRows, PairDistance, SequenceTree, TreeMethod, TreeSummary};
+use pairwave::jobs::{Job, Run, Summary};
+use pairwave::output::Output;
+use pairwave::seq::NameRules;
+use pairwave::tree::newick::NameStyle;
+use pairwave::tree::{Bootstrap, Labels, neighbour_joining};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Sequences whose tree is made.
+#[derive(Debug)]
+pub(in crate::cli) struct TreeMake {
+    source: Source,
+    /// How columns are drawn, if the sequences are aligned; no trials for the tree alone.
+    columns: Option<Bootstrap>,
+    labels: Labels,
+    distance: PairDistance,
+    pairs: PairScoringArgs,
+    method: TreeMethod,
+    files: OutputFiles,
+    compute: Compute,
+}
+
+/// Makes the tree of sequences, and writes it.
+fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Output) -> Result<TreeSummary> {
+    let summary = job.run(run, |trees| {
+        trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(NameStyle::Quoted, names)));
+        Ok(())
+    })?;
+    output.finish()?;
+    Ok(summary)
+}
+
+/// The tree of an alignment, as ClustalW writes it.
+fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
+    let pool = thread_pool(run.threads)?;
+    let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);
+    if bootstrap.trials == 0 {
+        return Ok(tree.dnd(&rows.names));
+    }
+    if rows.codes.len() < 4 {
+        return Err(Error::usage(format!(
+            "--bootstrap: a tree of {} has no groups; give four sequences or more",
+            rows.codes.len()
+        )));
+    }
+    let support = tree.support(rows.alphabet, &rows.codes, bootstrap, &pool);
+    Ok(tree.labelled(&rows.names, &support, labels))
+}
+
+impl TryFrom<TreeArgs> for TreeMake {
+    type Error = Error;
+
+    fn try_from(args: TreeArgs) -> Result<Self> {
+        let compute = Compute::try_from(&args.compute)?;
+        let inputs = [args.input.seqs.as_path()];
+        let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        endings::check("tree", "--output", files.output.as_deref(), "newick")?;
+        args.pairs.check(args.distances.distance)?;
+        args.pairs.check_tree(&args.distances)?;
+        args.columns.check(&args.input)?;
+        let given = [
+            ("--distance", args.distances.distance.is_some()),
+            ("--tree", args.distances.tree.is_some()),
+            (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
+        ];
+        let comparison = args.columns.comparison();
+        if comparison.is_some()
+            && let Some(option) = first_given(&given)
+        {
+            return Err(Error::usage(format!(
+                "{option} with --aligned: that tree is neighbour joining of the columns that differ, leave it out"
+            )));
+        }
+        if args.bootstrap == Some(0) {
+            return Err(Error::usage("--bootstrap 0: at least 1 is needed"));
+        }
+        let trials = args.bootstrap.unwrap_or(0);
+        Ok(TreeMake {
+            columns: comparison.map(|comparison| Bootstrap { trials, seed: args.seed, comparison }),
+            labels: match args.labels {
+                LabelsName::Nodes => Labels::Nodes,
+                LabelsName::Branches => Labels::Branches,
+            },
+            distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
+            method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
+            source: args.input.into(),
+            pairs: args.pairs,
+            files,
+            compute,
+        })
+    }
+}
+
+impl TreeMake {
+    /// Returns the unique names of leaves, and warns of renamed ones.
+    fn written_names(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
+        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
+        let (names, renamed) = NameRules::NEWICK.apply(&sequences.names(), &order);
+        warn_of_names(self.files.output.as_deref(), &renamed);
+        names
+    }
+
+    fn tree_of(&self, sequences: &Sequences) -> Result<SequenceTree> {
+        Ok(SequenceTree {
+            distance: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
+            method: self.method,
+            check: self.compute.check,
+            ..SequenceTree::new(Arc::clone(&sequences.store))
+        })
+    }
+}
+
+impl JobCommand for TreeMake {
+    type Input = Compared;
+    type Summary = TreeSummary;
+    const FAMILY: Family = Family::Clustal;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::new(&self.files, None)
+    }
+
+    fn read(&self, _run: &Run) -> Result<Compared> {
+        self.source.compared(self.columns.is_some())
+    }
+
+    fn run(&self, input: Compared, mut runner: Runner, mut output: Output) -> Result<TreeSummary> {
+        let sequences = match (input, self.columns) {
+            (Compared::Sequences(sequences), _) => sequences,
+            (Compared::Rows(rows), columns) => {
+                let begin = Instant::now();
+                let text = tree_of_rows(&rows, columns.unwrap_or_default(), self.labels, &runner.run)?;
+                output.buffer().extend_from_slice(&text);
+                output.finish()?;
+                return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
+            }
+        };
+        let job = self.tree_of(&sequences)?;
+        runner.show_progress(job.cells());
+        write_tree(&job, &self.written_names(&sequences), &runner.run, output)
+    }
+
+    fn stats(summary: &TreeSummary) -> impl Serialize {
+        summary.clone()
+    }
+
+    fn lines(&self, summary: &TreeSummary) -> Vec<String> {
+        let has_pairs = summary.distances.pairs > 0;
+        let mut lines = if has_pairs { summary_lines(&summary.distances, false) } else { Vec::new() };
+        lines.push(format!("tree in {:.3} s", summary.tree_seconds));
+        lines
+    }
+}
+
+impl BlockCommand for TreeMake {
+    type Job = DistanceRows;
+
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Compared) -> Result<DistanceRows> {
+        let distances = self.tree_of(input.sequences()?)?.pair_distances();
+        distances
+            .map(DistanceRows::new)
+            .ok_or_else(|| Error::usage("--tree mbed: that tree needs few distances, there is nothing to cut"))
+    }
+
+    fn deliver(
+        &self,
+        input: Compared,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+    ) -> Result<TreeSummary> {
+        let job = self.job(&input)?;
+        let mut gathered = job.gather()?;
+        source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
+        let given = Some(Arc::new(gathered.finish()?));
+        let sequences = input.sequences()?;
+        let job = SequenceTree { given, ..self.tree_of(sequences)? };
+        write_tree(&job, &self.written_names(sequences), &runner.run, output)
+    }
+}
