@@ -1,0 +1,270 @@
+//! A command with its options, tried by twos.
+
+use crate::cli::args::Args;
+use crate::cli::neutral::NEUTRAL;
+use crate::cli::options::{Action, Options};
+use crate::cli::runner::{JobCommand, Runner, run_of};
+use clap::{CommandFactory, FromArgMatches};
+use pairwave::Result;
+use pairwave::output::Output;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+/// A command with all that may be typed of it.
+pub(super) struct Case {
+    pub(super) command: &'static str,
+    /// Inputs that the options are tried with. An option has an effect if it has one for any of them.
+    pub(super) inputs: &'static [&'static str],
+    /// Options that are added to every pair.
+    pub(super) bases: &'static [&'static str],
+    /// Options with values that are not their defaults.
+    pub(super) items: &'static [&'static str],
+    /// An option that may have no effect next to others, which ` | ` separates, and the reason.
+    pub(super) idle: &'static [Idle],
+}
+
+/// The option, the others, and the reason.
+pub(super) type Idle = (&'static str, &'static str, &'static str);
+
+/// Options that only say where results go.
+const PLACES: &[&str] = &["output", "help", "version"];
+
+/// All output of a command line, files included; `None` for an error.
+type Outcome = Rc<Option<Vec<u8>>>;
+
+#[derive(Clone, Default)]
+struct Collected(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Collected {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Command lines of one folder of inputs, each run once.
+struct Program {
+    folder: tempfile::TempDir,
+    /// The parser without other commands, which take time to make.
+    parser: clap::Command,
+    known: HashMap<String, Outcome>,
+    runs: usize,
+}
+
+impl Program {
+    fn new(command: &str) -> Self {
+        let all = Args::command();
+        let own = all.find_subcommand(command).unwrap().clone();
+        let parser = clap::Command::new("pairwave").args(all.get_arguments().cloned()).subcommand(own);
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in inputs() {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        std::fs::create_dir(folder.path().join("out")).unwrap();
+        Program { folder, parser, known: HashMap::new(), runs: 0 }
+    }
+
+    fn outcome(&mut self, line: &str) -> Outcome {
+        if let Some(known) = self.known.get(line) {
+            return Rc::clone(known);
+        }
+        let outcome = Rc::new(self.run(line).ok());
+        self.known.insert(line.to_owned(), Rc::clone(&outcome));
+        outcome
+    }
+
+    fn run(&mut self, line: &str) -> Result<Vec<u8>> {
+        let folder = self.folder.path().to_str().unwrap();
+        let line = line.replace('@', &format!("{folder}/"));
+        let typed = format!("pairwave {line} --quiet");
+        let refused = |error: clap::Error| pairwave::Error::usage(error.to_string());
+        let matches = self.parser.clone().try_get_matches_from(typed.split_whitespace()).map_err(refused)?;
+        let args = Args::from_arg_matches(&matches).map_err(refused)?;
+        let action = Options::try_from(args)?.action;
+        self.runs += 1;
+        let out = self.folder.path().join("out");
+        let written = match action {
+            Action::AllPairs(job) => bytes(&*job),
+            Action::Search(job) => bytes(&*job),
+            Action::Pairs(job) => bytes(&*job),
+            Action::Edit(job) => bytes(&*job),
+            Action::Long(job) => bytes(&*job),
+            Action::Papara(job) => bytes(&*job),
+            Action::Msa(job) => bytes(&*job),
+            Action::Tree(job) => bytes(&*job),
+            Action::Dist(job) => bytes(&*job),
+            action => panic!("{line}: {action:?}"),
+        };
+        written.map(|mut bytes| {
+            take_files(&out, &mut bytes);
+            bytes
+        })
+    }
+}
+
+/// Appends all files of a folder to `bytes`, and removes them.
+fn take_files(folder: &Path, bytes: &mut Vec<u8>) {
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        bytes.extend_from_slice(file.file_name().unwrap().as_encoded_bytes());
+        bytes.extend(std::fs::read(&file).unwrap());
+        std::fs::remove_file(&file).unwrap();
+    }
+}
+
+fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
+    let run = run_of(command.compute(), command.family())?;
+    let input = command.read(&run)?;
+    let picture = command.files().picture.map(Output::create).transpose()?;
+    let collected = Collected::default();
+    command.run(input, Runner::new(run, picture, true), Output::to_writer(collected.clone()))?;
+    let bytes = std::mem::take(&mut *collected.0.lock().unwrap());
+    Ok(bytes)
+}
+
+/// The option of an item, or of what is no option the item itself.
+fn option(item: &str) -> &str {
+    item.split_whitespace().next().unwrap_or(item)
+}
+
+impl Case {
+    fn is_idle(&self, item: &str, beside: &str, base: &str) -> bool {
+        let is = |pattern: &str, item: &str| pattern == item || pattern == option(item);
+        self.idle.iter().any(|(idle, others, _)| {
+            let is_listed = |other: &str| is(other, beside) || item != beside && base.contains(other);
+            is(idle, item) && others.split(" | ").any(is_listed)
+        })
+    }
+
+    pub(super) fn check(&self) {
+        let mut program = Program::new(self.command);
+        let mut silent = Vec::new();
+        for base in self.bases {
+            let in_base: BTreeSet<&str> = base.split_whitespace().filter(|word| word.starts_with('-')).collect();
+            let items: Vec<&str> = self.items.iter().filter(|item| !in_base.contains(option(item))).copied().collect();
+            for (index, first) in items.iter().enumerate() {
+                for second in &items[index..] {
+                    let is_pair = first != second;
+                    if is_pair && option(first) == option(second) {
+                        continue;
+                    }
+                    let (mut is_accepted, mut effects) = (false, [false; 2]);
+                    for input in self.inputs {
+                        let common = format!("{} {input} {base} --device cpu --threads 1", self.command);
+                        let both =
+                            if is_pair { format!("{common} {first} {second}") } else { format!("{common} {first}") };
+                        let both = program.outcome(&both);
+                        if both.is_none() {
+                            continue;
+                        }
+                        is_accepted = true;
+                        let without = |item: &str| match is_pair {
+                            true => format!("{common} {}", if item == *first { second } else { first }),
+                            false => common.clone(),
+                        };
+                        for (item, effect) in [first, second].into_iter().zip(&mut effects) {
+                            *effect = *effect || program.outcome(&without(item)) != both;
+                        }
+                        if effects == [true; 2] {
+                            break;
+                        }
+                    }
+                    for ((item, beside), effect) in [(first, second), (second, first)].into_iter().zip(effects) {
+                        if is_accepted && !effect && !self.is_idle(item, beside, base) && (is_pair || item == beside) {
+                            silent.push(format!("[{base}] {item}   beside   {beside}"));
+                        }
+                    }
+                }
+            }
+        }
+        silent.sort();
+        silent.dedup();
+        eprintln!("{}: {} command lines were run", self.command, program.runs);
+        assert!(silent.is_empty(), "{}: {} without effect:\n{}", self.command, silent.len(), silent.join("\n"));
+        self.check_complete();
+    }
+
+    /// Every option of the command is an item, a base, or one that never matters.
+    fn check_complete(&self) {
+        let args = Args::command();
+        let command = args.find_subcommand(self.command).unwrap();
+        for argument in command.get_opts() {
+            let id = argument.get_id().as_str();
+            let long = format!("--{}", argument.get_long().unwrap());
+            let words = self.items.iter().chain(self.bases).flat_map(|item| item.split_whitespace());
+            let is_tried =
+                words.chain(self.inputs.iter().flat_map(|input| input.split_whitespace())).any(|word| word == long);
+            assert!(is_tried || NEUTRAL.contains(&id) || PLACES.contains(&id), "{}: {long} is not tried", self.command);
+        }
+    }
+}
+
+/// Inputs: relatives of a few random sequences.
+fn inputs() -> Vec<(&'static str, String)> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut family = |letters: &[u8], length: usize, count: usize, rate: f64| -> Vec<Vec<u8>> {
+        let parent: Vec<u8> = (0..length).map(|_| letters[random.usize(..letters.len())]).collect();
+        let relative = |random: &mut fastrand::Rng| {
+            let mut child = Vec::new();
+            for &letter in &parent {
+                match random.f64() / rate {
+                    chance if chance < 0.6 => child.push(letters[random.usize(..letters.len())]),
+                    chance if chance < 0.8 => {}
+                    chance if chance < 1.0 => child.extend([letter, letters[random.usize(..letters.len())]]),
+                    _ => child.push(letter),
+                }
+            }
+            child
+        };
+        (0..count).map(|_| relative(&mut random)).collect()
+    };
+    let mut genes = family(b"ACGT", 60, 4, 0.25);
+    genes.extend(family(b"ACGT", 45, 2, 0.3));
+    let mut others = family(b"ACGT", 50, 1, 0.2);
+    let mut proteins = family(b"ACDEFGHIKLMNPQRSTVWY", 50, 4, 0.5);
+    proteins.extend(family(b"ACDEFGHIKLMNPQRSTVWY", 40, 2, 0.6));
+    let complement = |gene: &[u8]| -> Vec<u8> {
+        gene.iter().rev().map(|letter| b"TGCA"[b"ACGT".iter().position(|one| one == letter).unwrap()]).collect()
+    };
+    let reverse = complement(&genes[1]);
+    genes.push(reverse);
+    others.push(genes[0][5..40].to_vec());
+    others.push(complement(&genes[2][8..48]));
+    // Codes that stand for several bases, and gaps.
+    for (gene, (place, letter)) in genes.iter_mut().zip([(7, b'N'), (11, b'R'), (20, b'Y'), (21, b'N'), (30, b'W')]) {
+        gene[place] = letter;
+    }
+    others[1][9] = b'N';
+    let with_gap = |letters: &Vec<u8>| [&letters[..9], b"--", &letters[9..]].concat();
+    let gapped: Vec<Vec<u8>> = genes.iter().map(with_gap).collect();
+    let gapped_proteins: Vec<Vec<u8>> = proteins.iter().map(with_gap).collect();
+    let fasta = |prefix: &str, all: &[Vec<u8>]| -> String {
+        (1..)
+            .zip(all)
+            .map(|(number, letters)| format!(">{prefix}{number} of\n{}\n", String::from_utf8_lossy(letters)))
+            .collect()
+    };
+    vec![
+        ("a.fa", fasta("a", &genes)),
+        ("b.fa", fasta("b", &others)),
+        ("gapped.fa", fasta("a", &gapped)),
+        ("p.fa", fasta("p", &proteins)),
+        ("gappedp.fa", fasta("p", &gapped_proteins)),
+        ("one.fa", fasta("a", &genes[..1])),
+        ("pair.tsv", "a1\tb2\na2\tb3\na3\tb1\na3\tb3\n".into()),
+        ("own.tsv", "a1\ta2\na1\ta5\na3\ta2\na3\ta6\n".into()),
+        ("guide.nwk", "((a1:1,a3:1):1,(a2:1,(a4:1,a5:1):1):1,(a6:1,a7:1):2);".into()),
+        ("p.nwk", "((p1:1,p3:1):1,(p2:1,p5:1):1,(p6:1,p4:1):2);".into()),
+        ("rows.fa", ">a\nACGTACGTACTT--ACGGAC\n>b\nACGTACATACTTGGACGGAC\n>c\nACTTACGTGCTTGGACGCAC\n>d\nAC--ACGTGCTAGCACGCAT\n>e\nACTTACCTGCTAGGAAGCAT\n".into()),
+        ("rows.nwk", "((a:0.1,b:0.2):0.1,c:0.1,(d:0.3,e:0.1):0.2);".into()),
+        ("reads.fa", ">r1\nACGTACNTAC\n>r2\nGCTTCACGTC\n>r3\nGTCCGTCCAAG\n>r4\nACGTTTACTTAC\n>r5\nACGTACGGGGTACTTGGACG\n>r6\nGTCCGTCCAAGTTCGTACGT\n".into()),
+    ]
+}
