@@ -4,6 +4,7 @@ mod allpairs;
 mod bench;
 mod blocks;
 mod edit;
+mod headings;
 mod input;
 mod long;
 mod machine;
@@ -18,6 +19,7 @@ mod scoring;
 mod search;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use headings::{QUIET, QUIET_ORDER};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -37,15 +39,6 @@ pub(super) use papara::*;
 pub(super) use request::{LAYOUT, Request};
 pub(super) use scoring::*;
 pub(super) use search::*;
-
-const SCORING: &str = "Scoring";
-const SELECTION: &str = "Selection";
-const OUTPUT: &str = "Output";
-const COMPUTING: &str = "Computing";
-
-const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
-/// Behind all other options.
-const QUIET_ORDER: usize = 900;
 
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]

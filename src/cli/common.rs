@@ -1,6 +1,6 @@
 //! Options that several commands have, and what is valid of them.
 
-mod rows;
+pub(super) mod rows;
 
 use super::args::{
     AlphabetName, ComputeArgs, DeviceArgs, LettersArgs, MachineArgs, OutputArgs, StrandName, ThreadsArgs,
@@ -13,8 +13,6 @@ use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
-
-pub(super) use rows::check_score_only;
 
 /// Who computes, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +82,7 @@ impl ThreadsArgs {
     pub(super) fn number(&self) -> Result<Option<NonZeroUsize>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
-        self.threads.map(|threads| positive("--threads", threads.min(most))).transpose()
+        self.threads.map(|threads| size::positive("--threads", threads.min(most))).transpose()
     }
 }
 
@@ -235,11 +233,6 @@ pub(super) fn check_strand(strand: Strand, alphabet: Alphabet) -> Result<()> {
 pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
     hits.map(positive).transpose()
-}
-
-/// A number that may not be 0.
-pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
-    NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
 }
 
 /// Whether two names stand for one file that is there.

@@ -3,7 +3,8 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, OutputFiles, check_score_only, check_standard, check_strand, is_same_file};
+use super::common::rows::check_score_only;
+use super::common::{Compute, OutputFiles, check_standard, check_strand, is_same_file};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;

@@ -4,7 +4,8 @@ mod hits;
 mod run;
 
 use super::args::*;
-use super::common::{Compute, OutputFiles, check_others, check_score_only, check_standard, check_strand};
+use super::common::rows::check_score_only;
+use super::common::{Compute, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
 use super::tips::share_of_percent;

@@ -1,7 +1,8 @@
-//! Amounts of memory as a user types them.
+//! Amounts as a user types them.
 
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::{Error, Result};
+use std::num::NonZeroUsize;
 
 /// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.
 pub(super) fn memory(text: &str) -> Result<u64> {
@@ -35,6 +36,11 @@ fn bytes(text: &str) -> Option<u64> {
     // Only digits and points come here: no sign, exponent, infinity or NaN.
     let number: f64 = number.parse().ok()?;
     Some((number * 1024f64.powi(power)) as u64)
+}
+
+/// A number that may not be 0.
+pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
+    NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
 }
 
 /// A number of cells, or of cells a second: with K, M, G, T or P for powers of 1000.

@@ -1,12 +1,12 @@
 //! What was typed after `pairwave allpairs`.
 
+use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
+use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{
-    AlignmentArgs, COMPUTING, ComputeArgs, IdentityArgs, LettersArgs, OUTPUT, OutputArgs, RowsArgs, SELECTION,
-    StrandName, WidthArgs, with_more_help,
-};
 
 /// Align all pairs of sequences, as wholes or their best parts
 ///

@@ -1,9 +1,9 @@
 //! What was typed after `pairwave bench`.
 
+use crate::cli::args::headings::{OUTPUT, SELECTION};
+use crate::cli::args::machine::{DeviceArgs, ThreadsArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{DeviceArgs, OUTPUT, SELECTION, ThreadsArgs};
 
 /// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
 ///

@@ -1,12 +1,16 @@
 //! What was typed after `pairwave plan`, `run` and `merge`.
 
+use crate::cli::args::allpairs::AllPairsArgs;
+use crate::cli::args::edit::EditArgs;
+use crate::cli::args::headings::OUTPUT;
+use crate::cli::args::machine::{ComputeArgs, ThreadsArgs};
+use crate::cli::args::msa::{DistArgs, MsaArgs, TreeArgs};
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::pairs::PairsArgs;
+use crate::cli::args::papara::PaparaArgs;
+use crate::cli::args::search::SearchArgs;
 use clap::{Arg, Command, Subcommand, ValueHint};
 use std::path::PathBuf;
-
-use super::{
-    AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, OutputArgs, PairsArgs, PaparaArgs, SearchArgs,
-    ThreadsArgs, TreeArgs,
-};
 
 const BLOCKS: &str = "Blocks";
 

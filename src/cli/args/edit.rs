@@ -1,9 +1,11 @@
 //! What was typed after `pairwave edit`.
 
+use crate::cli::args::headings::{OUTPUT, SELECTION};
+use crate::cli::args::input::StrandName;
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::{OutputArgs, RowsArgs, with_more_help};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{ComputeArgs, OUTPUT, OutputArgs, RowsArgs, SELECTION, StrandName, with_more_help};
 
 const COMPARISON: &str = "Comparison";
 

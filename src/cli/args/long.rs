@@ -1,12 +1,12 @@
 //! What was typed after `pairwave long`.
 
+use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
+use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::machine::MachineArgs;
+use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::scoring::LocalAlignmentArgs;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{
-    COMPUTING, LettersArgs, LocalAlignmentArgs, MachineArgs, OUTPUT, OutputArgs, RowsArgs, SELECTION, StrandName,
-    WidthArgs, with_more_help,
-};
 
 /// Align one pair of very long sequences, such as genomes, in memory that grows with their lengths only
 ///

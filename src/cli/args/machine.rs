@@ -1,9 +1,8 @@
 //! Who computes, as it is typed: the same for every job.
 
+use crate::cli::args::headings::COMPUTING;
 use clap::{Arg, ArgAction, ValueHint};
 use std::path::PathBuf;
-
-use super::COMPUTING;
 
 // Not a comment of documentation: clap would make it that of the command.
 // Who computes, and how: the same for every job of many pairs.

@@ -1,9 +1,10 @@
 //! What was typed after `pairwave makedb` and `dbinfo`.
 
+use crate::cli::args::headings::OUTPUT;
+use crate::cli::args::input::LettersArgs;
+use crate::cli::args::output::OutputArgs;
 use clap::ValueHint;
 use std::path::PathBuf;
-
-use super::{LettersArgs, OUTPUT, OutputArgs};
 
 /// Make a database of sequences, which a search need not read and sort again
 ///

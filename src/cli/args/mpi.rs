@@ -1,9 +1,8 @@
 //! What was typed after `pairwave mpi`.
 
+use crate::cli::args::blocks::{BlockJob, as_job_of};
 use clap::{Command, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{BlockJob, as_job_of};
 
 const RANKS: &str = "Ranks";
 

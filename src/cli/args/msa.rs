@@ -1,9 +1,12 @@
 //! What was typed after `pairwave msa`, `pairwave tree` and `pairwave dist`.
 
+use crate::cli::args::allpairs::ShapeName;
+use crate::cli::args::headings::{OUTPUT, SCORING};
+use crate::cli::args::input::LettersArgs;
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::OutputArgs;
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{ComputeArgs, LettersArgs, OUTPUT, OutputArgs, SCORING, ShapeName};
 
 const DISTANCES: &str = "Distances and guide tree";
 

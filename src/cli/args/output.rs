@@ -1,9 +1,8 @@
 //! Where and how results are written, as it is typed: the same for every job.
 
+use crate::cli::args::headings::OUTPUT;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::OUTPUT;
 
 // Not a comment of documentation: clap would make it that of the command.
 // Where results go.

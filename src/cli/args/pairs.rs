@@ -1,12 +1,13 @@
 //! What was typed after `pairwave pairs`.
 
+use crate::cli::args::allpairs::FormatName;
+use crate::cli::args::headings::SELECTION;
+use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{
-    AlignmentArgs, ComputeArgs, FormatName, IdentityArgs, LettersArgs, OutputArgs, RowsArgs, SELECTION, StrandName,
-    WidthArgs, with_more_help,
-};
 
 /// Align listed pairs of sequences, one row each: record i of one file with record i of another
 ///

@@ -1,9 +1,11 @@
 //! What was typed after `pairwave papara`.
 
+use crate::cli::args::headings::{COMPUTING, OUTPUT, QUIET, QUIET_ORDER, SCORING};
+use crate::cli::args::input::{AlphabetName, StrandName};
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::OutputArgs;
 use clap::{Arg, ArgAction, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{AlphabetName, ComputeArgs, OUTPUT, OutputArgs, QUIET, QUIET_ORDER, SCORING, StrandName};
 
 /// Align reads with a reference alignment and its tree, for phylogenetic placement (PaPaRa)
 ///
@@ -110,11 +112,11 @@ pub(crate) struct PaparaArgs {
     /// Write finished reads to this file, and go on from there if the same job is run again
     ///
     /// It may be deleted when the job is done.
-    #[arg(long, value_name = "FILE", help_heading = super::COMPUTING, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", help_heading = COMPUTING, value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
 
     /// Score every read against every edge, even where bounds show that it cannot be the best. Never changes what is written
-    #[arg(long, help_heading = super::COMPUTING)]
+    #[arg(long, help_heading = COMPUTING)]
     pub exhaustive: bool,
 
     #[command(flatten)]

@@ -1,11 +1,10 @@
 //! Scores and costs as they are typed: the same for every job that computes scores.
 
+use crate::cli::args::headings::{SCORING, SELECTION};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ValueEnum, ValueHint};
 use pairwave::score::SCHEMES;
 use std::path::PathBuf;
-
-use super::{SCORING, SELECTION};
 
 // Not a comment of documentation: clap would make it that of the command.
 // How symbols and gaps are scored: the same for every job that computes scores.

@@ -1,9 +1,12 @@
 //! What was typed after `pairwave search`.
 
+use crate::cli::args::headings::{OUTPUT, SELECTION};
+use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::machine::ComputeArgs;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::scoring::LocalAlignmentArgs;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
-
-use super::{ComputeArgs, LettersArgs, LocalAlignmentArgs, OUTPUT, OutputArgs, SELECTION, StrandName};
 
 /// Search: the best hits of each query in a database, with bits and E-values
 ///

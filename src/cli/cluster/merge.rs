@@ -1,6 +1,6 @@
 //! `pairwave merge`.
 
-use super::{Task, absolute, check_inputs, on_job, open};
+use super::task::{Task, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::runner::{Runner, results, write_json};
 use crate::cli::{interrupt, log};

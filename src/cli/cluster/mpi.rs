@@ -5,14 +5,14 @@ mod ledger;
 mod machine;
 
 use super::merge::PutTogether;
-use super::{Task, absolute, fingerprint, on_job};
+use super::task::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
 use crate::cli::mpi::{BlockSize, Mpi as Options};
 use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, words};
-use machine::{machine, settle};
+use machine::{broken, machine, settle};
 use pairwave::cluster::mpi::Mpi;
 use pairwave::cluster::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
 use pairwave::cluster::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
@@ -99,10 +99,6 @@ impl Task for Ranks<'_> {
             (_, false) => other(options, wire, command).map(|()| true),
         }
     }
-}
-
-fn broken(error: serde_json::Error) -> Error {
-    Error::Internal(format!("what ranks tell each other: {error}"))
 }
 
 fn one_input() -> Error {

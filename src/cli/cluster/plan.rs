@@ -1,7 +1,7 @@
 //! `pairwave plan`.
 
 use super::foreseen::{Devices, foreseen, words};
-use super::{Task, absolute, fingerprint, on_job};
+use super::task::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::{BlockCommand, Plan};
 use crate::cli::common::is_standard;
 use crate::cli::runner::run_of;

@@ -6,7 +6,8 @@ mod tests;
 
 use bar::BlockBar;
 
-use super::{Task, absolute, check_inputs, on_job, open, status};
+use super::status;
+use super::task::{Task, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Runner, run_of, write_json};

@@ -1,8 +1,7 @@
 //! Options of the rows that a job writes, and what is valid of them.
 
-use super::positive;
 use crate::cli::args::{RowFormat, RowsArgs, WidthArgs};
-use crate::cli::endings;
+use crate::cli::{endings, size};
 use pairwave::{Error, Result};
 
 /// Columns of an alignment in a block of text unless it is said.
@@ -51,7 +50,7 @@ impl WidthArgs {
     /// Returns the columns in a block.
     pub(in crate::cli) fn columns(&self) -> Result<u32> {
         let width = self.width.map_or(WIDTH, |width| width as usize);
-        Ok(positive("--width", width)?.get() as u32)
+        Ok(size::positive("--width", width)?.get() as u32)
     }
 }
 

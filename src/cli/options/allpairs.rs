@@ -2,7 +2,8 @@
 
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, EditFilterName};
-use crate::cli::common::{Compute, OutputFiles, check_score_only, check_standard, check_strand, max_hits};
+use crate::cli::common::rows::check_score_only;
+use crate::cli::common::{Compute, OutputFiles, check_standard, check_strand, max_hits};
 use crate::cli::endings;
 use crate::cli::scoring::ScoringChoice;
 use crate::cli::tips::share_of_percent;

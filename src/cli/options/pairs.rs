@@ -2,7 +2,8 @@
 
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, FormatName, PairsArgs, RowsArgs};
-use crate::cli::common::{Compute, OutputFiles, check_score_only, check_standard, check_strand};
+use crate::cli::common::rows::check_score_only;
+use crate::cli::common::{Compute, OutputFiles, check_standard, check_strand};
 use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;

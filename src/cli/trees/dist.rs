@@ -1,6 +1,6 @@
 //! `pairwave dist`: what is valid, and the job.
 
-use super::Compared;
+use super::compared::Compared;
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{Compute, OutputFiles, warn_of_names};

@@ -1,6 +1,6 @@
 //! `pairwave tree`: what is valid, and the job.
 
-use super::{Compared, Rows};
+use super::compared::{Compared, Rows};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{Compute, OutputFiles, first_given, warn_of_names};

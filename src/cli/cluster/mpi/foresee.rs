@@ -1,7 +1,7 @@
 //! `pairwave mpi --dry-run`.
 
-use super::machine::{machine, settle};
-use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, broken, one_input};
+use super::machine::{broken, machine, settle};
+use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::cluster::foreseen::{Devices, foreseen};
 use crate::cli::common::is_standard;

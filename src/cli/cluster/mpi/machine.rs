@@ -1,15 +1,14 @@
 //! What a rank computes on: its share of its machine.
 
-use super::broken;
 use crate::cli::blocks::BlockCommand;
 use crate::cli::device::DeviceChoice;
 use crate::cli::runner::run_of;
-use pairwave::Result;
 use pairwave::cluster::host;
 use pairwave::cluster::mpi::Mpi;
 use pairwave::cluster::ranks::{Member, Offer, Share, Wire, share};
 use pairwave::gpu::adapter::{Device, choose, memory_budget};
 use pairwave::jobs::Run;
+use pairwave::{Error, Result};
 
 /// What a rank computes on.
 pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
@@ -77,4 +76,8 @@ pub(super) fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>, gpus: Option
     let devices = take(&mut run, &share(place, &offers, gpus));
     tracing::debug!(host = host(), place, devices, "this rank computes on");
     Ok((run, Member { host: host(), devices }))
+}
+
+pub(super) fn broken(error: serde_json::Error) -> Error {
+    Error::Internal(format!("what ranks tell each other: {error}"))
 }

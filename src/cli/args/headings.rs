@@ -1,0 +1,10 @@
+//! Headings of help, and the option of all commands that one command declares itself.
+
+pub(super) const SCORING: &str = "Scoring";
+pub(super) const SELECTION: &str = "Selection";
+pub(super) const OUTPUT: &str = "Output";
+pub(super) const COMPUTING: &str = "Computing";
+
+pub(super) const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
+/// Behind all other options.
+pub(super) const QUIET_ORDER: usize = 900;

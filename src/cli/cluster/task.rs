@@ -1,0 +1,61 @@
+//! What all commands do with a job in blocks: make it of its command line, check its input, find its directory.
+
+use crate::cli::args::Args;
+use crate::cli::blocks::BlockCommand;
+use crate::cli::options::{Action, job_of};
+use crate::cli::tips::one_line;
+use pairwave::cluster::Directory;
+use pairwave::jobs::Fingerprint;
+use pairwave::{Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is done with a job, whichever it is.
+pub(super) trait Task {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn on<C: BlockCommand>(self, command: C) -> Result<Self::Output>;
+}
+
+/// Does something with the job of a command line.
+pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Output> {
+    match job_of(arguments)? {
+        Action::AllPairs(command) => task.on(*command),
+        Action::Search(command) => task.on(*command),
+        Action::Pairs(command) => task.on(*command),
+        Action::Edit(command) => task.on(*command),
+        Action::Papara(command) => task.on(*command),
+        Action::Msa(command) => task.on(*command),
+        Action::Tree(command) => task.on(*command),
+        Action::Dist(command) => task.on(*command),
+        _ => Err(Error::usage("only a job that computes has blocks: help and lists have none")),
+    }
+}
+
+/// Returns the fingerprint of a job with the present content of its files.
+pub(super) fn fingerprint(arguments: &[OsString]) -> Result<Fingerprint> {
+    let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
+    Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?.request.fingerprint(&[])
+}
+
+/// Refuses a plan whose options or input have changed since. All input is read for that, once.
+pub(super) fn check_inputs(directory: &Directory) -> Result<()> {
+    let manifest = directory.manifest();
+    manifest.check(&fingerprint(&manifest.arguments)?)
+}
+
+/// A path that stands for the same file wherever the process goes.
+pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::io(path, error))
+}
+
+/// Opens a directory of blocks, and goes where its job was planned: names of files in its command line are to be understood
+/// from there.
+pub(super) fn open(path: &Path) -> Result<Directory> {
+    let directory = Directory::open(&absolute(path)?)?;
+    let place = &directory.manifest().directory;
+    std::env::set_current_dir(place).map_err(|error| Error::io(place, error))?;
+    Ok(directory)
+}

@@ -1,0 +1,94 @@
+//! What is compared: sequences, or rows of an alignment.
+
+use crate::cli::args::{ColumnArgs, SequencesArgs};
+use crate::cli::msa::{Sequences, Source};
+use bstr::BString;
+use pairwave::error::Place;
+use pairwave::seq::aligned::aligned_code;
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
+use pairwave::tree::{Comparison, Distances, Doubts};
+use pairwave::{Error, Result};
+use std::path::Path;
+
+/// What is compared.
+pub(in crate::cli) enum Compared {
+    Sequences(Sequences),
+    Rows(Rows),
+}
+
+impl Source {
+    /// Sequences, or rows of an alignment.
+    pub(super) fn compared(&self, are_aligned: bool) -> Result<Compared> {
+        if are_aligned {
+            return Ok(Compared::Rows(Rows::read(&self.path, self.options.alphabet)?));
+        }
+        Ok(Compared::Sequences(self.read()?))
+    }
+}
+
+/// Rows of an alignment in codes.
+pub(in crate::cli) struct Rows {
+    file: String,
+    pub(super) names: Vec<BString>,
+    pub(super) alphabet: Alphabet,
+    pub(super) codes: Vec<Vec<Code>>,
+}
+
+impl Rows {
+    fn read(path: &Path, alphabet: AlphabetChoice) -> Result<Rows> {
+        let rows = AlignedRows::read(path)?;
+        let alphabet = rows.check(alphabet)?;
+        let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
+        let codes = rows.rows.iter().map(|row| row.iter().map(code).collect()).collect();
+        Ok(Rows { file: rows.file, names: rows.names, alphabet, codes })
+    }
+
+    pub(super) fn distances(&self, comparison: Comparison, threads: &rayon::ThreadPool) -> Distances {
+        let (distances, doubts) = Distances::of_rows(self.alphabet, &self.codes, comparison, threads);
+        let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
+        if let Doubts { far: far @ 1.., .. } = doubts {
+            let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
+            tracing::warn!("--kimura: {far} of {pairs} distances are too great to be corrected: they count as {most}");
+        }
+        if let Some([a, b]) = doubts.first_apart {
+            let place = Place::of_file(&self.file);
+            let left = if comparison.without_gaps { " that --no-gap-columns leaves" } else { "" };
+            tracing::warn!(
+                "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
+                 in ClustalW; the first are '{}' and '{}'",
+                doubts.apart,
+                self.names[a],
+                self.names[b]
+            );
+        }
+        distances
+    }
+}
+
+impl ColumnArgs {
+    /// Refuses to take gaps out of an alignment.
+    pub(super) fn check(&self, input: &SequencesArgs) -> Result<()> {
+        if self.aligned && input.letters.degap {
+            return Err(Error::usage(
+                "--degap with --aligned: the gaps say which columns are compared, leave one of them out",
+            ));
+        }
+        Ok(())
+    }
+
+    /// How columns are compared, if they are.
+    pub(super) fn comparison(&self) -> Option<Comparison> {
+        self.aligned.then_some(Comparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
+    }
+}
+
+impl Compared {
+    /// The sequences, of which distances are computed in blocks.
+    pub(super) fn sequences(&self) -> Result<&Sequences> {
+        match self {
+            Compared::Sequences(sequences) => Ok(sequences),
+            Compared::Rows(_) => Err(Error::usage("--aligned: columns are compared at once, there is nothing to cut")),
+        }
+    }
+}
