@@ -276,7 +276,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         resume(&directory, &fingerprint)?;
         directory
     } else {
-        let cells = block_cells(options, ranks, &job, (&run, &offer))?;
+        let cells = block_cells(options, ranks, &job, &run, &offer)?;
         let manifest = Manifest::new(options.arguments.clone(), fingerprint, cells, job.cut(cells)?)?;
         Directory::create(&work, manifest)?
     };
@@ -297,12 +297,11 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
 }
 
 /// Cells of a block.
-fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, machine: (&Run, &Offer)) -> Result<u64> {
+fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, run: &Run, offer: &Offer) -> Result<u64> {
     let seconds = match options.size {
         BlockSize::Cells(cells) => return Ok(cells),
         BlockSize::Seconds(seconds) => seconds,
     };
-    let (run, offer) = machine;
     let threads = if run.threads == 0 { offer.threads } else { run.threads };
     let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
     let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();

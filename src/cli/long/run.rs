@@ -60,15 +60,33 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
     }
 }
 
+/// One sequence of a store.
+struct OneSequence {
+    store: Arc<SequenceStore>,
+    id: SequenceId,
+}
+
+impl OneSequence {
+    /// Returns the number of symbols.
+    fn length(&self) -> u32 {
+        self.store.length(self.id)
+    }
+
+    /// Returns the frequencies of its symbols.
+    fn composition(&self) -> Composition {
+        Composition::of(self.store.alphabet(), self.store.codes(self.id))
+    }
+}
+
 /// Names and lengths that cannot stand in SAM.
-fn check_sam(options: &Long, query: (&SequenceStore, SequenceId), target: (&SequenceStore, SequenceId)) -> Result<()> {
+fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Result<()> {
     if !matches!(options.format, LongFormat::Sam { .. }) {
         return Ok(());
     }
     let sides = [(&options.query, query, false), (&options.target, target, true)];
-    for (file, (store, id), is_reference) in sides {
-        let name = store.name(id);
-        let is_long = is_reference && store.length(id) > i32::MAX as u32;
+    for (file, sequence, is_reference) in sides {
+        let name = sequence.store.name(sequence.id);
+        let is_long = is_reference && sequence.length() > i32::MAX as u32;
         let too_long = is_long.then(|| "SAM has no references of 2^31 symbols or more".to_owned());
         if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
             let place = Place { record: Some(name.to_owned()), ..Place::of_file(file) };
@@ -98,8 +116,8 @@ struct Stats<'a> {
 
 /// The two sequences of a pair that `pairwave long` reads.
 pub(crate) struct Sequences {
-    query: (Arc<SequenceStore>, SequenceId),
-    target: (Arc<SequenceStore>, SequenceId),
+    query: OneSequence,
+    target: OneSequence,
     scoring: Arc<Scoring>,
     /// The fingerprint that a checkpoint must have.
     origin: Option<Fingerprint>,
@@ -142,18 +160,21 @@ impl JobCommand for Long {
         let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
         let (query, target) = (next()?, next()?);
         check_alphabet(query.alphabet(), self.strand, &self.format)?;
+        let alphabet = query.alphabet();
         let query_id = choose(&query, &self.query, self.query_id.as_deref(), "--query-id")?;
         let target_id = choose(&target, &self.target, self.target_id.as_deref(), "--target-id")?;
-        check_sam(self, (&query, query_id), (&target, target_id))?;
-        let scoring = Arc::new(self.scoring.resolve(query.alphabet())?.scoring()?);
+        let query = OneSequence { store: query, id: query_id };
+        let target = OneSequence { store: target, id: target_id };
+        check_sam(self, &query, &target)?;
+        let scoring = Arc::new(self.scoring.resolve(alphabet)?.scoring()?);
         // Given or detected.
-        let origin = origin.map(|origin| origin.with("--alphabet", query.alphabet().letters()));
-        Ok(Sequences { query: (query, query_id), target: (target, target_id), scoring, origin })
+        let origin = origin.map(|origin| origin.with("--alphabet", alphabet.letters()));
+        Ok(Sequences { query, target, scoring, origin })
     }
 
     fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Took> {
-        let Sequences { query: (query, query_id), target: (target, target_id), scoring, origin } = input;
-        let strand = self.strand(query.alphabet());
+        let Sequences { query, target, scoring, origin } = input;
+        let strand = self.strand(query.store.alphabet());
         let job = LongAlignment {
             want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
             strand,
@@ -166,9 +187,9 @@ impl JobCommand for Long {
             host_memory: self.host_memory,
             checkpoint: self.checkpoint.clone(),
             origin,
-            ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
+            ..LongAlignment::new(query.store.clone(), query.id, target.store.clone(), target.id, scoring.clone())
         };
-        let (m, n) = (query.length(query_id), target.length(target_id));
+        let (m, n) = (query.length(), target.length());
         let strands = if strand == Strand::Both { 2 } else { 1 };
         // Further alignments take sweeps of their own, of which nobody knows the number.
         let cells = u64::from(m) * u64::from(n) * strands;
@@ -184,10 +205,11 @@ impl JobCommand for Long {
         }
 
         if self.mode == Mode::Local && chance::is_heard() {
-            warn_of_chance(&query, query_id, &target, target_id, &scoring, &hits);
+            warn_of_chance(&query, &target, &scoring, &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
-        let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
+        let context =
+            LongContext::new((query.store, query.id), (target.store, target.id), (*scoring).clone(), any_reverse);
         let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
         if self.compute.check {
             check(&context, &found, &scoring)?;
@@ -222,22 +244,13 @@ impl JobCommand for Long {
 }
 
 /// Warns if what was found may well be chance.
-fn warn_of_chance(
-    query: &SequenceStore,
-    query_id: SequenceId,
-    target: &SequenceStore,
-    target_id: SequenceId,
-    scoring: &Scoring,
-    hits: &[LongHit],
-) {
-    let composition = |store: &SequenceStore, id| Composition::of(store.alphabet(), store.codes(id));
+fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, hits: &[LongHit]) {
     let Some(least) = hits.iter().map(|hit| hit.score).min() else { return };
-    let compositions = (composition(query, query_id), composition(target, target_id));
-    let Some(chance) = Chance::estimate(scoring, &compositions.0, &compositions.1) else { return };
+    let Some(chance) = Chance::estimate(scoring, &query.composition(), &target.composition()) else { return };
     if chance::warn_of_growth(&chance) {
         return;
     }
-    let expected = chance.score(query.length(query_id), target.length(target_id));
+    let expected = chance.score(query.length(), target.length());
     let few = hits.iter().filter(|hit| (hit.score as f64) < chance::FACTOR * expected).count();
     let what = match (few, hits.len()) {
         (0, _) => return,

@@ -86,8 +86,10 @@ struct Sink<'a> {
     /// Names of the edges that reads have, since each takes a search through the tree.
     splits: HashMap<u32, BString>,
     namer: Namer,
-    /// The first reads that are renamed, and the number of all renamed reads.
-    renamed: (Vec<Renamed>, u64),
+    /// The first reads that are renamed.
+    renamed: Vec<Renamed>,
+    /// Number of all renamed reads.
+    renamed_count: u64,
 }
 
 impl Sink<'_> {
@@ -112,16 +114,16 @@ impl Sink<'_> {
     fn name(&mut self, name: &[u8]) -> Vec<u8> {
         let (name, renamed) = self.namer.name(name);
         if let Some(renamed) = renamed {
-            self.renamed.1 += 1;
-            if self.renamed.0.len() < NAMED {
-                self.renamed.0.push(renamed);
+            self.renamed_count += 1;
+            if self.renamed.len() < NAMED {
+                self.renamed.push(renamed);
             }
         }
         name
     }
 
     fn finish(self, output: Option<&Path>) -> Result<()> {
-        warn_of_some_names(output, &self.renamed.0, self.renamed.1);
+        warn_of_some_names(output, &self.renamed, self.renamed_count);
         // The table before the alignment: who waits for that finds both.
         self.table.map_or(Ok(()), BestTable::finish)?;
         self.alignment.map_or(Ok(()), PlacedWriter::finish)
@@ -246,7 +248,8 @@ impl BlockCommand for Papara {
             table,
             splits: HashMap::new(),
             namer: self.namer(&reference),
-            renamed: (Vec::new(), 0),
+            renamed: Vec::new(),
+            renamed_count: 0,
         };
         let mut extent = Extent::new(reference.columns.len());
         let mut counted = self.namer(&reference);

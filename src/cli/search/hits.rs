@@ -7,6 +7,12 @@ use pairwave::seq::SequenceId;
 use pairwave::{Error, Result};
 use std::path::Path;
 
+/// A file of hits.
+pub(super) struct HitFile {
+    pub(super) format: SearchFormat,
+    pub(super) output: Output,
+}
+
 /// Writes hits, query after query.
 pub(super) struct HitWriter {
     writers: Vec<Box<dyn SearchWriter>>,
@@ -21,19 +27,15 @@ pub(super) struct HitWriter {
 
 impl HitWriter {
     /// Into a file, and a page if one is to be written.
-    pub(super) fn begin(
-        context: SearchContext,
-        page: Option<(SearchFormat, Output)>,
-        file: (SearchFormat, Output),
-    ) -> Result<Self> {
+    pub(super) fn begin(context: SearchContext, page: Option<HitFile>, file: HitFile) -> Result<Self> {
         let (queries, has_page) = (context.queries.len() as SequenceId, page.is_some());
         let mut writers = Vec::new();
-        if let Some((format, output)) = page {
+        if let Some(page) = page {
             // Hits without alignments are refused when they come: blocks without hits make an empty page.
             let context = SearchContext { has_alignments: true, ..context.clone() };
-            writers.push(written::open(&format, context, output)?);
+            writers.push(written::open(&page.format, context, page.output)?);
         }
-        writers.push(written::open(&file.0, context, file.1)?);
+        writers.push(written::open(&file.format, context, file.output)?);
         writers.iter_mut().try_for_each(|writer| writer.begin())?;
         Ok(HitWriter { writers, has_page, queries, next: 0, open: Vec::new() })
     }

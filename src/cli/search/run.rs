@@ -1,6 +1,6 @@
 //! `pairwave search`: from valid options to the library and back.
 
-use super::hits::{HitWriter, file_name};
+use super::hits::{HitFile, HitWriter, file_name};
 use super::{Search, SearchSelection, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
@@ -165,8 +165,8 @@ impl BlockCommand for Search {
             has_alignments: !job.score_only,
         };
         let title = format!("{} in {}", file_name(&self.queries), context.database);
-        let page = runner.picture.take().map(|page| (SearchFormat::Report { title }, page));
-        let mut writer = HitWriter::begin(context, page, (input.format, output))?;
+        let page = runner.picture.take().map(|output| HitFile { format: SearchFormat::Report { title }, output });
+        let mut writer = HitWriter::begin(context, page, HitFile { format: input.format, output })?;
         let summary = source(&job, &mut runner, &mut Whole(|hits: &[_]| writer.take(hits)))?;
         writer.finish()?;
         Ok(summary)

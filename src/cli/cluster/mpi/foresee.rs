@@ -57,7 +57,7 @@ pub(super) fn foresee<C: BlockCommand>(
     let input = command.read(&run)?;
     let job = command.job(&input)?;
     job.validate()?;
-    let blocks = job.cut(block_cells(options, wire.ranks(), &job, (&run, &offer))?)?;
+    let blocks = job.cut(block_cells(options, wire.ranks(), &job, &run, &offer)?)?;
     let speeds: Vec<f64> = all.iter().map(|(speed, _)| *speed).collect();
     let mut text = foreseen(&job, &blocks, &inputs, &Devices { names: ["rank", "ranks"], speeds: &speeds })?;
     for (rank, (_, member)) in all.iter().enumerate() {
