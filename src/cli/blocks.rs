@@ -52,9 +52,7 @@ impl Plan {
                 "--speed with --block-cells says what time is expected: use --dry-run, or leave it out",
             ));
         }
-        if args.max_blocks == Some(0) {
-            return Err(Error::usage("--max-blocks 0: at least 1 is needed"));
-        }
+        size::check_positive("--max-blocks", args.max_blocks)?;
         let directory = match args.job.into_output() {
             _ if args.dry_run => None,
             None => {
@@ -154,10 +152,9 @@ impl TryFrom<RunArgs> for RunBlocks {
         } else if args.missing {
             Which::Missing
         } else {
-            match args.next.flatten() {
-                Some(0) => return Err(Error::usage("--next 0: at least 1 is needed")),
-                most => Which::Next(most.unwrap_or(usize::MAX)),
-            }
+            let most = args.next.flatten();
+            size::check_positive("--next", most)?;
+            Which::Next(most.unwrap_or(usize::MAX))
         };
         let compute = Compute::try_from(&args.compute)?;
         let stats = args.compute.machine.stats;

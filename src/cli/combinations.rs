@@ -1,5 +1,7 @@
-//! No option is silently without effect: every two options of a job together change what is written, each beside the other, or are
-//! refused, unless one never changes it (`NEUTRAL`) or the two are on a list here.
+//! No option is silently without effect.
+//!
+//! Each two options of a job change what is written, each next to the other, or are refused, unless
+//! one is in `NEUTRAL` or the two are in a list here.
 
 mod case;
 mod jobs_of_pairs;

@@ -82,7 +82,8 @@ impl ThreadsArgs {
     pub(super) fn number(&self) -> Result<Option<NonZeroUsize>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
-        self.threads.map(|threads| size::positive("--threads", threads.min(most))).transpose()
+        size::check_positive("--threads", self.threads)?;
+        Ok(self.threads.and_then(|threads| NonZeroUsize::new(threads.min(most))))
     }
 }
 

@@ -30,7 +30,6 @@ pub(super) struct Long {
     pub target_id: Option<String>,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
-    pub mode: Mode,
     /// `None` is both of nucleotides, and what proteins have.
     pub strand: Option<Strand>,
     pub top: u32,
@@ -56,21 +55,17 @@ impl TryFrom<LongArgs> for Long {
     fn try_from(args: LongArgs) -> Result<Self> {
         let read = ReadOptions::from(args.letters);
         let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let mode = scoring.mode();
         let format = format(&args)?;
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_alphabet(alphabet, args.strand.map(Strand::from), &format)?;
         }
-        check_mode(&args, mode)?;
+        check_mode(&args, scoring.mode())?;
         check_alignment(&args)?;
         check_kernel(&args)?;
-        let above_zero = |option: &str, number: Option<u32>| match number {
-            Some(0) => Err(Error::usage(format!("{option} 0: at least 1 is needed"))),
-            number => Ok(number),
-        };
-        let top = above_zero("--top", args.top)?.unwrap_or(1);
-        let (strip, chunk) = (above_zero("--strip", args.strip)?, above_zero("--chunk", args.chunk)?);
+        for (option, number) in [("--top", args.top), ("--strip", args.strip), ("--chunk", args.chunk)] {
+            size::check_positive(option, number)?;
+        }
         let host_memory = args.host_memory.as_deref().map(|text| size::of_option("--host-memory", text)).transpose()?;
         let compute = Compute::try_from(&args.machine)?;
 
@@ -89,14 +84,13 @@ impl TryFrom<LongArgs> for Long {
             target_id: args.target_id,
             read,
             scoring,
-            mode,
             strand: args.strand.map(Strand::from),
-            top,
+            top: args.top.unwrap_or(1),
             min_score: args.min_score,
             score_only: args.score_only,
             method: args.method.map(Method::from),
-            strip,
-            chunk,
+            strip: args.strip,
+            chunk: args.chunk,
             prune: !args.no_prune,
             host_memory,
             checkpoint: args.checkpoint,

@@ -30,7 +30,6 @@ pub(super) struct Search {
     pub read: ReadOptions,
     /// Of nucleotides, and of proteins.
     scoring: [ScoringChoice; 2],
-    pub mode: Mode,
     /// `None` is both of nucleotides, and what proteins have.
     pub strand: Option<Strand>,
     pub selection: SearchSelection,
@@ -94,7 +93,6 @@ impl TryFrom<SearchArgs> for Search {
             db,
             read,
             scoring,
-            mode,
             strand,
             selection,
             format,
@@ -199,6 +197,13 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
         return Err(Error::usage(format!("--fields: '{}' is known of local alignments only", field.name)));
     }
     Ok(FormatChoice { name, fields })
+}
+
+impl Search {
+    /// Whether whole sequences are aligned, or the parts that score most.
+    fn mode(&self) -> Mode {
+        self.scoring[0].mode()
+    }
 }
 
 impl FormatChoice {

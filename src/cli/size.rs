@@ -2,7 +2,6 @@
 
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::{Error, Result};
-use std::num::NonZeroUsize;
 
 /// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.
 pub(super) fn memory(text: &str) -> Result<u64> {
@@ -38,9 +37,12 @@ fn bytes(text: &str) -> Option<u64> {
     Some((number * 1024f64.powi(power)) as u64)
 }
 
-/// A number that may not be 0.
-pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
-    NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
+/// Refuses 0.
+pub(super) fn check_positive<N: PartialEq + From<u8>>(option: &str, number: Option<N>) -> Result<()> {
+    if number == Some(N::from(0)) {
+        return Err(Error::usage(format!("{option} 0: at least 1 is needed")));
+    }
+    Ok(())
 }
 
 /// A number of cells, or of cells a second: with K, M, G, T or P for powers of 1000.

@@ -84,7 +84,8 @@ impl BlockJob {
     }
 }
 
-/// Returns a job as a command that runs jobs has it: with its usage behind that of the command, and without examples.
+/// Returns a job as a command that runs jobs has it: its usage follows that of the command, and it has no
+/// examples.
 pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
     let name = job.get_name();
     let inputs = match name {

@@ -1,4 +1,4 @@
-//! What all commands do with a job in blocks: make it of its command line, check its input, find its directory.
+//! Steps that all commands of jobs in blocks share: parse the job, check its input, open its place.
 
 use crate::cli::args::Args;
 use crate::cli::blocks::BlockCommand;

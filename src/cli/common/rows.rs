@@ -5,7 +5,7 @@ use crate::cli::{endings, size};
 use pairwave::{Error, Result};
 
 /// Columns of an alignment in a block of text unless it is said.
-const WIDTH: usize = 60;
+const WIDTH: u32 = 60;
 
 impl<F: RowFormat> RowsArgs<F> {
     /// Whether the list of fields was asked for.
@@ -49,13 +49,14 @@ impl WidthArgs {
 
     /// Returns the columns in a block.
     pub(in crate::cli) fn columns(&self) -> Result<u32> {
-        let width = self.width.map_or(WIDTH, |width| width as usize);
-        Ok(size::positive("--width", width)?.get() as u32)
+        size::check_positive("--width", self.width)?;
+        Ok(self.width.unwrap_or(WIDTH))
     }
 }
 
-/// Refuses options that need alignments where only scores are computed: each with whether it was given, and what it does with
-/// alignments.
+/// Refuses options that need alignments where only scores are computed.
+///
+/// Each option comes with whether it was given, and with what it does with alignments.
 pub(in crate::cli) fn check_score_only(score_only: bool, options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| score_only && *given) {
         Some((option, _, why)) => {

@@ -200,11 +200,11 @@ impl JobCommand for Long {
             hits.extend_from_slice(found);
             Ok(())
         })?;
-        if self.mode == Mode::Global {
+        if self.scoring.mode() == Mode::Global {
             hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
 
-        if self.mode == Mode::Local && chance::is_heard() {
+        if self.scoring.mode() == Mode::Local && chance::is_heard() {
             warn_of_chance(&query, &target, &scoring, &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);

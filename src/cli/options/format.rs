@@ -68,7 +68,7 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
 /// Fields by default, of scores only or not.
 type Defaults = fn(bool) -> Vec<&'static Field>;
 
-/// Returns the fields that were named, or those of the format by default, which differ for local alignments.
+/// Returns the fields that were named, or the default of the format and the mode.
 fn fields(
     args: &AllPairsArgs,
     mode: Mode,

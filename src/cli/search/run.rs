@@ -36,7 +36,7 @@ pub(in crate::cli) struct Sequences {
 impl Search {
     /// Warns where scores tell nothing of chance.
     fn warn(&self, input: &Sequences) -> Result<()> {
-        if input.statistics.is_some() || self.mode != Mode::Local {
+        if input.statistics.is_some() || self.mode() != Mode::Local {
             return Ok(());
         }
         tracing::warn!(
@@ -57,7 +57,7 @@ impl JobCommand for Search {
     const FAMILY: Family = Family::Pairs;
 
     fn family(&self) -> Family {
-        family_of(self.scoring[0].mode())
+        family_of(self.mode())
     }
 
     fn compute(&self) -> &Compute {
@@ -82,7 +82,7 @@ impl JobCommand for Search {
         let queries = Arc::new(read_queries(&self.queries, alphabet, &self.read)?);
         let scoring = resolved(&self.scoring, alphabet)?;
         check_strand(self.strand.unwrap_or_default(), alphabet)?;
-        let statistics = (self.mode == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
+        let statistics = (self.mode() == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
         let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strand::Forward);
         let score_only = self.selection.score_only;
         let format = self.format.resolve(score_only, statistics.is_some(), has_strands, &self.command)?;

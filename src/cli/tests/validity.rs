@@ -178,7 +178,7 @@ fn long_pairs() {
     let job = long("q.fa t.fa");
     let files = [job.query.to_str(), job.target.to_str()];
     assert_eq!((files, job.query_id, job.target_id), ([Some("q.fa"), Some("t.fa")], None, None));
-    assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
+    assert_eq!((job.scoring.mode(), job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
     assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.files.stats), (None, None, None, None));
     let LongFormat::Tsv(fields) = job.format else { panic!() };

@@ -4,10 +4,10 @@ use super::compared::{Compared, Rows};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{Compute, OutputFiles, first_given, warn_of_names};
-use crate::cli::endings;
 use crate::cli::msa::{Sequences, Source};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::{endings, size};
 use bstr::BString;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
@@ -89,9 +89,7 @@ impl TryFrom<TreeArgs> for TreeMake {
                 "{option} with --aligned: that tree is neighbour joining of the columns that differ, leave it out"
             )));
         }
-        if args.bootstrap == Some(0) {
-            return Err(Error::usage("--bootstrap 0: at least 1 is needed"));
-        }
+        size::check_positive("--bootstrap", args.bootstrap)?;
         let trials = args.bootstrap.unwrap_or(0);
         Ok(TreeMake {
             columns: comparison.map(|comparison| Bootstrap { trials, seed: args.seed, comparison }),
