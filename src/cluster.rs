@@ -20,7 +20,6 @@ pub mod parts;
 pub mod process;
 pub mod ranks;
 pub mod simulate;
-pub mod tables;
 #[cfg(test)]
 mod tests;
 

@@ -13,8 +13,6 @@
 //!
 //! Multiple alignments have formats of their own, distances and a page for people among them: [`msa`].
 //!
-//! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
-//!
 //! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
 
 #[doc(hidden)]
@@ -25,10 +23,8 @@ pub mod fields;
 pub mod long;
 pub mod msa;
 pub mod placed;
-pub mod plot;
 pub mod search;
 pub mod sink;
-pub mod table;
 
 mod blast6;
 mod compress;
@@ -39,6 +35,7 @@ mod phylip;
 mod sam;
 mod strokes;
 mod text;
+pub(crate) mod ticks;
 mod tsv;
 
 use crate::alignment::Cigar;

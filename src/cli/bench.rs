@@ -6,11 +6,11 @@ use super::device::DeviceChoice;
 use super::endings;
 use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
-use pairwave::cluster::tables;
 use pairwave::gpu::kernels::KERNELS;
-use pairwave::jobs::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, rates};
-use pairwave::output::table::Measurements;
-use pairwave::output::{Output, plot, table};
+use pairwave::measure::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, ranks, rates};
+use pairwave::measure::table::Measurements;
+use pairwave::measure::{plot, table};
+use pairwave::output::Output;
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
@@ -281,8 +281,8 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
             say(&format!("cluster: {what}"));
             if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let ranks = options.counts.as_deref();
-        measurements.tables.push(tables::table(ranks, options.quick, &heard)?);
+        let counts = options.counts.as_deref();
+        measurements.tables.push(ranks::table(counts, options.quick, &heard)?);
     }
     measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
     let rates = rates::of(&measurements);

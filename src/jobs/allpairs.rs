@@ -243,7 +243,7 @@ impl AllPairs {
 
     /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`], or parts of it, each of which is
     /// a block to `sink`.
-    pub(super) fn finish_on(
+    pub(crate) fn finish_on(
         &self,
         job: &plan::Job,
         engine_set: &mut EngineSet<Pairs>,

@@ -7,8 +7,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::long::{Found, LongContext};
-use super::plot::{COLOURS, ticks};
 use super::strokes;
+use super::ticks::ticks;
 use crate::error::{Error, Result};
 use crate::seq::Alphabet;
 
@@ -20,6 +20,17 @@ const MARGINS: (i32, i32, i32, i32) = (120, 70, 30, 80);
 const PNG_SCALE: i32 = 2;
 /// Points of a path that are nearer to each other are one.
 const NEAR: f64 = 0.5;
+
+/// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), without yellow, which is faint.
+pub(crate) const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
 
 /// Kinds of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -62,7 +62,7 @@ fn everything_at_once() {
 
 #[test]
 fn experiments_run_in_their_own_order_each_once() {
-    use pairwave::jobs::bench::{BenchWork, Experiment, GapKind};
+    use pairwave::measure::bench::{BenchWork, Experiment, GapKind};
     let bench = |line: &str| match options(&format!("bench {line}")).unwrap().action {
         Action::Bench(job) => *job,
         action => panic!("{action:?}"),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::output::Range32;
 use crate::output::msa::report::push_html;
-use crate::output::plot::ticks;
+use crate::output::ticks::ticks;
 
 /// Hits that are drawn at most.
 const MOST_BARS: usize = 100;

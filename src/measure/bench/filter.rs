@@ -1,0 +1,253 @@
+//! Kernels as filters before the alignment on the CPU (Truong et al. 2014, section 6.5, table 5: 200 sequences, 97%).
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use super::measure::{Sample, repeat};
+use super::{Bed, Experiment, data, mark};
+use crate::engine::owner::EngineSet;
+use crate::engine::{Capacity, Engine, Ticket};
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Kernel;
+use crate::jobs::blocks::Whole;
+use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Pairs;
+use crate::pairs::cpu::{CpuWorker, workers};
+use crate::pairs::gpu::{GpuEngine, tune};
+use crate::pairs::{Batch, Report};
+use crate::seq::SequenceId;
+
+/// Sequences of the experiment.
+const SEQUENCES: usize = 200;
+const QUICK_SEQUENCES: usize = 16;
+/// Length of a random gene in symbols.
+pub(super) const GENE: usize = 1450;
+/// The same where only the way is tried.
+pub(super) const QUICK_GENE: usize = 100;
+/// The identity to reach.
+pub(super) const IDENTITY: f64 = 0.97;
+
+const COLUMNS: [Column; 10] = [
+    Column { key: "method", name: "method", unit: "" },
+    Column { key: "sequences", name: "sequences", unit: "" },
+    Column { key: "pairs", name: "pairs", unit: "" },
+    Column { key: "aligned", name: "aligned", unit: "pairs" },
+    Column { key: "kept", name: "kept", unit: "pairs" },
+    Column { key: "kernel_seconds", name: "scores", unit: "s" },
+    Column { key: "seconds", name: "in all", unit: "s" },
+    Column { key: "pairs_per_second", name: "in all", unit: "pairs/s" },
+    Column { key: "times_as_fast", name: "times as fast", unit: "" },
+    Column { key: "runs", name: "runs", unit: "" },
+];
+
+/// Query and target of a pair.
+type Ids = (SequenceId, SequenceId);
+
+/// Measures the filters of one device.
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
+    let title = format!("pairs of at least {:.0}% identity, {}", 100.0 * IDENTITY, source(bed));
+    let mut table = bed.table(Experiment::Filter, title, &COLUMNS);
+    let count = if bed.quick { QUICK_SEQUENCES } else { SEQUENCES };
+    let store = match &bed.bench.sequences {
+        Some(store) => data::first(store, count),
+        None => data::genes(count, if bed.quick { QUICK_GENE } else { GENE }),
+    };
+    let job = AllPairs { min_identity: Some(IDENTITY), ..AllPairs::new(Arc::clone(&store), bed.bench.scoring()) };
+    let all = AllPairs { min_identity: None, ..job.clone() };
+    let methods = [("CPU alone", None, &all), ("CPU as filter", None, &job)];
+    let kernels = [("nw_diagonal as filter", "nw_diagonal"), ("nw_slice as filter", "nw_slice")];
+    // On the CPU there are no kernels to filter with.
+    let kernels = kernels.into_iter().filter(|_| bed.adapter().is_some());
+    let kernels = kernels.map(|(name, stem)| (name, bed.kernel_called(stem), &job, false));
+    let methods = methods.into_iter().map(|(name, kernel, job)| (name, kernel, job, true)).chain(kernels);
+    let mut kept = None;
+    let mut slowest = None;
+    for (method, kernel, job, on_cpu) in methods {
+        bed.say(Experiment::Filter, method);
+        let mut cells: Vec<Cell> = vec![method.into(), (store.len() as u64).into(), job.job().pairs().into()];
+        if kernel.is_none() && !on_cpu {
+            table.note("-: there is no such kernel here, or it was left out");
+            table.push(Status::Unsuited, cells);
+            continue;
+        }
+        let outcome = SharedEngine::open(bed, kernel, job).and_then(|engine| best_of(bed, job, &engine));
+        let status = match outcome {
+            Ok((best, pairs, runs)) => {
+                let count = pairs.len() as u64;
+                same_pairs(&mut kept, method, pairs)?;
+                let slowest = *slowest.get_or_insert(best.seconds);
+                cells.extend([
+                    best.aligned.into(),
+                    count.into(),
+                    best.kernel_seconds.into(),
+                    best.seconds.into(),
+                    (best.pairs as f64 / best.seconds.max(1e-9)).into(),
+                    (slowest / best.seconds.max(1e-9)).into(),
+                    runs.into(),
+                ]);
+                Status::Measured
+            }
+            Err(error) => mark(&mut table, method, error)?,
+        };
+        table.push(status, cells);
+    }
+    table.note("CPU alone: every pair is aligned, and identities are compared afterwards");
+    table.note("every method kept the same pairs; scores: time in kernels (CPU engine: in its threads)");
+    table.note(
+        "from sequences in memory to alignments in order, device opened and kernel compiled; the best of the runs",
+    );
+    table.charts.push(Chart {
+        title: table.title.clone(),
+        kind: ChartKind::Bars,
+        x: "method",
+        y: "pairs_per_second",
+        series: Vec::new(),
+        only: Vec::new(),
+    });
+    Ok(table)
+}
+
+/// Compares the pairs that a method kept with those of the first.
+fn same_pairs(kept: &mut Option<(&'static str, Vec<Ids>)>, method: &'static str, pairs: Vec<Ids>) -> Result<()> {
+    match kept {
+        None => *kept = Some((method, pairs)),
+        Some((first, same)) if *same != pairs => {
+            let (all, count) = (same.len(), pairs.len());
+            let wrong = same
+                .iter()
+                .zip(&pairs)
+                .find(|(a, b)| a != b)
+                .map_or_else(|| "one of them is longer".to_owned(), |(a, b)| format!("{a:?} and not {b:?}"));
+            return Err(Error::Internal(format!(
+                "'{first}' keeps {all} pairs, '{method}' keeps {count}, and not the same: {wrong}"
+            )));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// Where sequences are from.
+pub(super) fn source(bed: &Bed<'_>) -> &'static str {
+    if bed.bench.sequences.is_some() { "sequences of the file" } else { "random genes" }
+}
+
+/// The fastest run of a job, the pairs that it kept in order, and the number of runs.
+fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &SharedEngine) -> Result<(Summary, Vec<Ids>, u32)> {
+    let mut best: Option<Summary> = None;
+    let mut kept = Vec::new();
+    let timing = repeat(bed, bed.bench.seconds, || {
+        kept.clear();
+        let summary = engine.run(bed, job, |pairs| {
+            // What the filter would ask; without one, every pair comes.
+            let similar = pairs.iter().filter(|pair| 100.0 * pair.identity >= 100.0 * IDENTITY);
+            kept.extend(similar.map(|pair| (pair.query, pair.target)));
+        })?;
+        let run =
+            Sample { seconds: summary.seconds, kernel_seconds: Some(summary.kernel_seconds), ..Sample::default() };
+        best = best.take().filter(|best| best.seconds <= summary.seconds).or(Some(summary));
+        Ok(run)
+    })?;
+    let best = best.ok_or_else(|| Error::Internal("no run".into()))?;
+    Ok((best, kept, timing.runs))
+}
+
+/// An engine that is lent to one job after another, so that it is opened, and its kernel compiled, once.
+pub(super) struct SharedEngine {
+    name: String,
+    universal: bool,
+    engine: Arc<Mutex<Box<dyn Engine<Pairs>>>>,
+}
+
+impl SharedEngine {
+    /// The engine for a kernel, or the CPU engine, with the pipeline for a job compiled.
+    pub(super) fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
+        let engine: Box<dyn Engine<Pairs>> = match (kernel, bed.adapter()) {
+            (Some(kernel), Some(found)) => {
+                let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
+                Box::new(engine.with_kernel(Some(kernel)))
+            }
+            _ => Box::<CpuWorker>::default(),
+        };
+        let (name, universal) = (engine.name().to_owned(), engine.universal());
+        let lent = SharedEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };
+        lent.run(bed, &AllPairs { queries: data::first(&job.queries, 2), ..job.clone() }, |_| {})?;
+        Ok(lent)
+    }
+
+    /// Runs a job on this engine alone.
+    pub(super) fn run(&self, bed: &Bed<'_>, job: &AllPairs, mut rows: impl FnMut(&[PairResult])) -> Result<Summary> {
+        let lent =
+            SharedEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
+        job.validate()?;
+        let run = Run { interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
+        let begin = Instant::now();
+        // The CPU works in a job as its threads do in any job.
+        let engines = match self.universal {
+            true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
+            false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
+        };
+        let mut rows = Whole(|pairs: &[PairResult]| {
+            rows(pairs);
+            Ok(())
+        });
+        let engine_set = &mut EngineSet::for_once(engines);
+        let mut summary = job.finish_on(&job.job(), engine_set, None, &bed.pool, &run, &mut rows)?;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        // A job goes on without an engine that fails; a measurement of that engine does not.
+        let [engine, others @ ..] = &summary.engines[..] else { return Ok(summary) };
+        let device = || self.name.clone();
+        if let Some(message) = &engine.lost {
+            return Err(Error::Device { device: device(), message: message.clone() });
+        }
+        let elsewhere: u64 = others.iter().map(|engine| engine.pairs).sum();
+        if elsewhere > 0 {
+            let message = format!("{elsewhere} of {} pairs do not suit it", summary.pairs);
+            return Err(Error::Unsuited { device: device(), message });
+        }
+        Ok(summary)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Box<dyn Engine<Pairs>>> {
+        self.engine.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Engine<Pairs> for SharedEngine {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn universal(&self) -> bool {
+        self.universal
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.lock().capacity()
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+        self.lock().submit(batch)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+        self.lock().collect(ticket)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_keeps_other_pairs_is_an_error() {
+        let mut kept = None;
+        same_pairs(&mut kept, "first", vec![(0, 1), (0, 2)]).unwrap();
+        same_pairs(&mut kept, "second", vec![(0, 1), (0, 2)]).unwrap();
+        for wrong in [vec![], vec![(0, 1)], vec![(0, 1), (1, 2)], vec![(0, 1), (0, 2), (1, 2)]] {
+            let error = same_pairs(&mut kept, "third", wrong).unwrap_err();
+            assert!(matches!(error, Error::Internal(_)), "{error}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `pairwave bench cluster`: simulated jobs on up to 10,000 ranks, as a table.
+
+use crate::cluster::simulate::{Random, Speeds, World};
+use crate::error::{Error, Result};
+use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
+
+/// Numbers of ranks that are usually shown.
+const RANKS: [u32; 5] = [1, 10, 100, 1000, 10_000];
+const QUICK_RANKS: [u32; 3] = [1, 10, 100];
+/// Seconds that a job takes with all its ranks; with more ranks than [`MANY`] it has blocks enough in less.
+const SECONDS: f64 = 3600.0;
+const SECONDS_OF_MANY: f64 = 600.0;
+const QUICK_SECONDS: f64 = 300.0;
+const MANY: u32 = 1000;
+/// Seconds of a block on the fastest rank.
+const BLOCK_SECONDS: f64 = 5.0;
+/// Ranks that a table is made for.
+const MOST_RANKS: u32 = 100_000;
+const SEED: u64 = 0x5eed;
+
+const fn column(key: &'static str, name: &'static str, unit: &'static str) -> Column {
+    Column { key, name, unit }
+}
+
+const COLUMNS: [Column; 15] = [
+    column("world", "world", ""),
+    column("ranks", "ranks", ""),
+    column("blocks", "blocks", ""),
+    column("least_seconds", "at least", "s"),
+    column("seconds", "takes", "s"),
+    column("efficiency_percent", "efficiency", "%"),
+    column("messages_per_second", "messages", "1/s"),
+    column("bytes_per_second", "bytes", "1/s"),
+    column("busy_percent", "rank 0 busy", "%"),
+    column("longest_wait_ms", "waits up to", "ms"),
+    column("lost_percent", "lost", "%"),
+    column("deaths", "deaths", ""),
+    column("restarts", "resumed", ""),
+    column("failures", "failures", ""),
+    column("copies", "copies", ""),
+];
+
+/// What a row is about.
+struct Scene {
+    name: &'static str,
+    speeds: Speeds,
+    change: fn(&mut World),
+}
+
+const SCENES: [Scene; 7] = [
+    Scene { name: "even", speeds: Speeds::Even, change: |_| {} },
+    Scene { name: "mixed", speeds: Speeds::Mixed, change: |_| {} },
+    Scene { name: "pairs", speeds: Speeds::Pairs, change: |_| {} },
+    Scene { name: "dying", speeds: Speeds::Mixed, change: |world| world.deaths = 0.01 },
+    Scene {
+        name: "resumed",
+        speeds: Speeds::Mixed,
+        change: |world| (world.deaths, world.restart) = (0.01, Some(30.0)),
+    },
+    Scene { name: "slow net", speeds: Speeds::Mixed, change: |world| (world.latency, world.bandwidth) = (0.1, 1e7) },
+    Scene {
+        name: "bad day",
+        speeds: Speeds::Mixed,
+        change: |world| {
+            (world.deaths, world.hangs, world.failures) = (0.01, 0.005, 0.001);
+            (world.late, world.latency, world.bandwidth) = ((0.1, 120.0), 0.01, 1e8);
+        },
+    },
+];
+
+const NOTES: [&str; 5] = [
+    "even: 1 T cells/s each; mixed: from 100 G to 2 T, log-uniform; pairs: 2 T and 100 G in turn. Others are mixed.",
+    "blocks of 5 s on the fastest rank, which take up to 10% more or less; 20 us from rank to rank, 10 us a message for rank 0",
+    "dying: 1% of the ranks die, noticed after 10 s, and the others go on; resumed: each death ends the job, which goes on from \
+     its finished blocks 40 s later with as many ranks; slow net: 100 ms, 10 MB/s",
+    "bad day: 1% die, 0.5% fall silent, 10% are up to 120 s late, 0.1% of the times a block fails, 10 ms, 100 MB/s",
+    "efficiency: cells of finished blocks, as a part of what all ranks could do while they lived (silent ones included)",
+];
+
+/// The table, with these numbers of ranks or the usual ones. `say` hears what is being simulated.
+///
+/// # Errors
+/// [`Error::Usage`] for numbers of ranks that there are not; what `say` returns.
+pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()>) -> Result<Table> {
+    let mut counts = ranks.unwrap_or(if quick { &QUICK_RANKS } else { &RANKS }).to_vec();
+    counts.sort_unstable();
+    counts.dedup();
+    if let Some(wrong) = counts.iter().find(|&&count| count == 0 || count > MOST_RANKS) {
+        return Err(Error::usage_value(
+            "counts",
+            wrong,
+            format!("clusters are simulated with 1 to {MOST_RANKS} ranks"),
+        ));
+    }
+    let seconds = |count: u32| match (quick, count > MANY) {
+        (true, _) => QUICK_SECONDS,
+        (false, true) => SECONDS_OF_MANY,
+        (false, false) => SECONDS,
+    };
+    let title = "jobs in blocks on ranks that pretend, by the dispatcher of real ones";
+    let mut table = Table::new("cluster", &format!("simulated, seed {SEED}"), title, &COLUMNS);
+    for scene in &SCENES {
+        for &count in &counts {
+            say(&format!("{}, {count} ranks", scene.name))?;
+            let speeds = scene.speeds.of(count as usize, &mut Random::new(SEED));
+            let block = BLOCK_SECONDS * speeds.iter().copied().fold(0.0, f64::max);
+            let blocks = (seconds(count) * speeds.iter().sum::<f64>() / block).ceil();
+            let calm = World::calm(vec![block as u64; blocks as usize], speeds);
+            let mut world = World { jitter: 0.1, seed: SEED, ..calm };
+            (scene.change)(&mut world);
+            let report = world.run();
+            let all = block * blocks;
+            table.push(
+                Status::Measured,
+                vec![
+                    scene.name.into(),
+                    count.into(),
+                    (world.blocks.len() as u64).into(),
+                    world.least_seconds().into(),
+                    report.seconds.into(),
+                    (100.0 * report.efficiency).into(),
+                    (report.messages as f64 / report.seconds).into(),
+                    (report.bytes as f64 / report.seconds).into(),
+                    (100.0 * report.busy / report.seconds).into(),
+                    (1000.0 * report.longest_wait).into(),
+                    (100.0 * report.lost_cells / all).into(),
+                    report.deaths.into(),
+                    report.restarts.into(),
+                    report.failures.into(),
+                    report.copies.into(),
+                ],
+            );
+        }
+    }
+    table.charts.push(Chart {
+        title: "efficiency of simulated clusters".into(),
+        kind: ChartKind::Lines { log_x: true, log_y: false },
+        x: "ranks",
+        y: "efficiency_percent",
+        series: vec!["world"],
+        only: Vec::new(),
+    });
+    NOTES.iter().for_each(|note| table.note(*note));
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::table::Cell;
+
+    #[test]
+    fn every_world_has_a_row_for_each_number_of_ranks() {
+        let table = table(Some(&[4, 2, 4]), true, &|_| Ok(())).unwrap();
+        assert_eq!(table.rows.len(), 2 * SCENES.len());
+        let place = table.column("efficiency_percent").unwrap();
+        for row in &table.rows {
+            let Cell::Number(percent) = row.cells[place] else { panic!("{row:?}") };
+            assert!(percent > 50.0 && percent < 105.0, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_ranks_that_there_are_not() {
+        let message = table(Some(&[1, 0]), true, &|_| Ok(())).unwrap_err().to_string();
+        assert_eq!(message, "counts 0: clusters are simulated with 1 to 100000 ranks");
+        let end = table(None, true, &|_| Err(Error::Interrupted)).unwrap_err();
+        assert!(matches!(end, Error::Interrupted));
+    }
+}

@@ -1,0 +1,169 @@
+//! Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (Truong et al. 2014, section 6.3, table 4 and figure 11: the slice
+//! width k follows there from block size and shared memory; here slices are in registers and both are free).
+
+use super::data::RandomPairs;
+use super::measure::{Timing, repeat, stream};
+use super::{Bed, Experiment, GapKind, mark};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kernel, Kind, Numbers};
+use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Want;
+use crate::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
+use crate::pairs::gpu::{Config, GpuEngine};
+use crate::pairs::kernels::layout::Ends;
+use crate::pairs::kernels::{nw_slice, nw_slice_half};
+use crate::score::Scoring;
+
+/// Length of the paper's 16S genes, in symbols.
+const LENGTH: u32 = 1536;
+const QUICK_LENGTH: u32 = 64;
+/// Pairs at first, and at most.
+const PAIRS: [u64; 2] = [4096, 1 << 20];
+const QUICK_PAIRS: [u64; 2] = [64, 64];
+/// Seconds that the pairs should take: the last workgroups of a batch idle the device for some tens of milliseconds.
+const FULL_SECONDS: f64 = 0.2;
+
+const COLUMNS: [Column; 10] = [
+    Column { key: "kernel", name: "kernel", unit: "" },
+    Column { key: "gaps", name: "gaps", unit: "" },
+    Column { key: "workgroup_invocations", name: "workgroup", unit: "invocations" },
+    Column { key: "slice_columns", name: "slice", unit: "columns" },
+    Column { key: "workgroup_memory_bytes", name: "workgroup memory", unit: "bytes" },
+    Column { key: "length_symbols", name: "length", unit: "symbols" },
+    Column { key: "pairs", name: "pairs", unit: "" },
+    Column { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
+    Column { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
+    Column { key: "runs", name: "runs", unit: "" },
+];
+
+/// Measures the settings on one device.
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
+    let mut table = bed.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
+    let of_kernel = |kernel: &'static Kernel| match kernel.kind {
+        Kind::Slice(numbers) => Some((kernel, numbers)),
+        _ => None,
+    };
+    let kernels: Vec<(&'static Kernel, Numbers)> = bed.kernels(Family::Pairs).filter_map(of_kernel).collect();
+    let Some(found) = bed.adapter().filter(|_| !kernels.is_empty()) else {
+        table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
+        return Ok(table);
+    };
+    let gaps = bed.bench.gaps.iter();
+    for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
+        one(bed, found, &mut table, (kernel, numbers), *gaps)?;
+    }
+    table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); the best of the runs");
+    Ok(table)
+}
+
+/// Measures the settings of one kernel with one kind of gaps.
+fn one(
+    bed: &Bed<'_>,
+    found: &FoundAdapter,
+    table: &mut Table,
+    (kernel, numbers): (&'static Kernel, Numbers),
+    gaps: GapKind,
+) -> Result<()> {
+    let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+    let length = if bed.quick { QUICK_LENGTH } else { LENGTH };
+    let (widths, want) = match numbers {
+        Numbers::Words => (SLICES, Want::Alignments),
+        Numbers::Halves => (HALF_SLICES, Want::Scores),
+    };
+    let scoring = gaps.scoring();
+    let mut engine: GpuEngine = open()?;
+    let work = match fill(bed, &mut engine, |pairs| RandomPairs::random(&scoring, want.clone(), length, pairs)) {
+        Ok(work) => work,
+        Err(error) => {
+            let status = mark(table, kernel.stem, error)?;
+            table.push(status, vec![kernel.stem.into(), gaps.name().into()]);
+            return Ok(());
+        }
+    };
+    let batches = work.batches(work.pairs());
+    let small = RandomPairs::random(&scoring, want, length, 1).batches(1);
+    for &workgroup in WORKGROUPS {
+        bed.say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
+        for &slice in widths {
+            let workgroup_bytes = workgroup_bytes(numbers, (slice, workgroup), &scoring);
+            let is_allowed = workgroup <= found.description.max_workgroup_invocations
+                && workgroup_bytes <= found.description.workgroup_memory_bytes;
+            let mut cells = vec![
+                kernel.stem.into(),
+                gaps.name().into(),
+                workgroup.into(),
+                slice.into(),
+                workgroup_bytes.into(),
+                length.into(),
+                work.pairs().into(),
+            ];
+            if !is_allowed {
+                table.note("-: more invocations or memory than a workgroup has here");
+                table.push(Status::Unsuited, cells);
+                continue;
+            }
+            engine.configure(Config::for_adapter(found).with_sizes(numbers, (slice, workgroup)));
+            // Every setting is a pipeline of its own: compiled before the clock runs.
+            let compiled = stream(&mut engine, &small);
+            let timing = compiled.and_then(|_| repeat(bed, bed.bench.seconds, || stream(&mut engine, &batches)));
+            let status = match timing {
+                Ok(timing) => {
+                    cells.extend([
+                        timing.kernel_seconds.map(|seconds| Timing::gcups(work.cells(), seconds)).into(),
+                        (work.pairs() as f64 / timing.seconds).into(),
+                        timing.runs.into(),
+                    ]);
+                    Status::Measured
+                }
+                Err(error) => {
+                    let status = mark(table, kernel.stem, error)?;
+                    engine = open()?;
+                    status
+                }
+            };
+            table.push(status, cells);
+        }
+    }
+    table.charts.push(Chart {
+        title: format!("{} by slice width: {} gaps, {length} symbols", kernel.stem, gaps.name()),
+        kind: ChartKind::Lines { log_x: false, log_y: false },
+        x: "slice_columns",
+        y: "kernel_gcups",
+        series: vec!["workgroup_invocations"],
+        only: vec![("kernel", kernel.stem.into()), ("gaps", gaps.name().into())],
+    });
+    Ok(())
+}
+
+/// Workgroup memory of a setting in bytes.
+fn workgroup_bytes(numbers: Numbers, (slice, workgroup): (u32, u32), scoring: &Scoring) -> u32 {
+    let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), Ends::Charged);
+    match numbers {
+        Numbers::Words => nw_slice::Variant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),
+        Numbers::Halves => {
+            let group_words = 1;
+            nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends }.workgroup_bytes()
+        }
+    }
+}
+
+/// As many pairs as keep the device busy for a while, in one batch.
+fn fill(bed: &Bed<'_>, engine: &mut GpuEngine, make: impl Fn(u64) -> RandomPairs) -> Result<RandomPairs> {
+    let [mut pairs, most] = if bed.quick { QUICK_PAIRS } else { PAIRS };
+    // Compiled before the clock runs.
+    stream(engine, &make(1).batches(1))?;
+    loop {
+        bed.check_interrupt()?;
+        let work = make(pairs);
+        let batches = work.batches(pairs);
+        let seconds = repeat(bed, 0.0, || stream(engine, &batches))?.best();
+        if pairs >= most || seconds >= FULL_SECONDS {
+            tracing::debug!(pairs, seconds, capacity = engine.capacity().cells, "a full device");
+            return Ok(work);
+        }
+        let factor = (1.2 * FULL_SECONDS / seconds.max(1e-4)).clamp(2.0, 16.0);
+        pairs = ((pairs as f64 * factor) as u64).min(most);
+    }
+}

@@ -1,0 +1,149 @@
+//! The self-test of the kernels for local scores.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{computed, kernels_of, local_scorings, test_of, test_scored};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::devices::KernelTest;
+use crate::pairs::cpu::CpuWorker;
+use crate::pairs::gpu::{Config, GpuEngine, tune};
+use crate::pairs::plan::Job;
+use crate::pairs::{Floors, Hit, Pairs, Want};
+use crate::score::{Mode, Scoring};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strands};
+
+/// Relatives, and those of a family.
+const RELATIVES: usize = 40;
+const FAMILY: usize = 8;
+/// Residues of a family's parent: several passes, whatever the sizes of a kernel.
+const PARENT: usize = 680;
+/// About the score of a pair that is related.
+const LEAST: i64 = 60;
+
+/// The kernels that run on an adapter. In halves some scores are too great: these are computed again.
+pub(super) fn test_adapter(found: &FoundAdapter) -> impl Iterator<Item = KernelTest> {
+    let test = move |kernel: &'static Kernel| {
+        let engine = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+        let alone = test_scored(&mut engine()?, false, Want::Alignments, &local_scorings())?;
+        Ok(alone + test_relatives(&mut engine()?)?)
+    };
+    kernels_of(Family::Local, found).map(move |kernel| test_of(kernel.stem, test(kernel)))
+}
+
+/// Compares an engine's scores of relatives with each other with those of the CPU, which has an oracle: all of them, and those that
+/// reach a score, which kernels list. Columns come in passes, and scores in passes before the last count, too. The number of pairs
+/// compared.
+fn test_relatives(engine: &mut dyn Engine<Pairs>) -> Result<u64> {
+    let store = Arc::new(relatives());
+    let right: HashMap<(SequenceId, SequenceId), i64> =
+        scores(&mut CpuWorker::default(), &store, Want::Scores)?.iter().map(|hit| (place(hit), hit.score)).collect();
+    let mut pairs = 0;
+    let floors = || Want::AtLeast(Arc::new(Floors::same(LEAST, RELATIVES)));
+    // Lists twice, as the first batch decides how the next one is computed.
+    for (want, least) in [(Want::Scores, i64::MIN), (floors(), LEAST), (floors(), LEAST)] {
+        let hits = scores(engine, &store, want)?;
+        for hit in &hits {
+            let expected = right.get(&place(hit)).copied().filter(|&score| score >= least);
+            if expected != Some(hit.score) {
+                let lengths = (store.length(hit.query), store.length(hit.target));
+                return Err(Error::Internal(format!(
+                    "relatives {:?} of {lengths:?} residues: score {}, should be {expected:?}",
+                    place(hit),
+                    hit.score
+                )));
+            }
+        }
+        let expected = right.values().filter(|&&score| score >= least).count();
+        if hits.len() != expected {
+            return Err(Error::Internal(format!("{} relatives score {least} or more, not {expected}", hits.len())));
+        }
+        pairs += right.len() as u64;
+    }
+    Ok(pairs)
+}
+
+fn place(hit: &Hit) -> (SequenceId, SequenceId) {
+    (hit.query, hit.target)
+}
+
+/// The hits of all pairs of a store.
+fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want) -> Result<Vec<Hit>> {
+    let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
+    let queries = Arc::clone(store);
+    let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
+    Ok(computed(engine, &job)?.into_iter().flat_map(|(_, report)| report.hits).collect())
+}
+
+/// Families of proteins: parts of a parent, of any length, with some residues replaced.
+fn relatives() -> SequenceStore {
+    let random = tune::random_store(Alphabet::Protein, RELATIVES / FAMILY + 1, PARENT, 0xfa111e5);
+    let mut builder = SequenceStore::builder(Alphabet::Protein);
+    for index in 0..RELATIVES {
+        // No two are of one length.
+        let length = 40 + (index * 131) % (PARENT - 40);
+        let begin = (index * 97) % (PARENT - length + 1);
+        let parent = random.codes((index / FAMILY + 1) as SequenceId);
+        let mut codes: Vec<Code> = parent[begin..begin + length].to_vec();
+        let others = random.codes(0);
+        (index % 5..length).step_by(3 + index % FAMILY).for_each(|at| codes[at] = others[at]);
+        builder.push_valid(format!("relative{index}"), &codes);
+    }
+    builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Capacity, Ticket};
+    use crate::pairs::{Batch, Report};
+
+    type Spoil = fn(&mut Vec<Hit>);
+
+    /// The CPU, of whose hits one is wrong or missing.
+    struct Wrong(CpuWorker, Spoil);
+
+    impl Engine<Pairs> for Wrong {
+        fn name(&self) -> &str {
+            "wrong"
+        }
+
+        fn capacity(&self) -> Capacity {
+            Engine::<Pairs>::capacity(&self.0)
+        }
+
+        fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+            self.0.submit(batch)
+        }
+
+        fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+            let mut report = self.0.collect(ticket)?;
+            self.1(&mut report.hits);
+            Ok(report)
+        }
+    }
+
+    #[test]
+    fn a_wrong_score_and_a_lost_pair_are_seen() {
+        let pairs = (RELATIVES * (RELATIVES - 1) / 2) as u64;
+        assert_eq!(test_relatives(&mut Wrong(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
+        let lower: Spoil = |hits| hits[7].score -= 1;
+        let lose: Spoil = |hits| hits.truncate(hits.len() - 1);
+        for (spoil, said) in [(lower, "should be"), (lose, "or more, not")] {
+            let error = test_relatives(&mut Wrong(CpuWorker::default(), spoil)).expect_err("it is wrong");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn some_relatives_reach_the_score_and_some_outgrow_halves() {
+        let store = Arc::new(relatives());
+        let hits = scores(&mut CpuWorker::default(), &store, Want::Scores).unwrap();
+        let count = |least| hits.iter().filter(|hit| hit.score >= least).count();
+        assert!((100..hits.len() / 4).contains(&count(LEAST)), "{} of {}", count(LEAST), hits.len());
+        assert!(count(2048) > 0, "{:?}", hits.iter().map(|hit| hit.score).max());
+    }
+}
