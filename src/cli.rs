@@ -6,6 +6,7 @@
 mod args;
 #[cfg(test)]
 mod arrows;
+#[cfg(feature = "bench")]
 mod bench;
 mod blocks;
 mod chance;
@@ -104,6 +105,7 @@ fn execute(options: Options) -> Result<ExitCode> {
         Action::MakeDb(job) => makedb::make(&job, options.quiet),
         Action::DbInfo(job) => makedb::info(&job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
+        #[cfg(feature = "bench")]
         Action::Bench(job) => return bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),
         Action::Man(directory) => pages::man(directory.as_deref()),

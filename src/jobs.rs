@@ -4,6 +4,8 @@ pub mod allpairs;
 #[doc(hidden)]
 pub mod blocks;
 mod check;
+#[doc(hidden)]
+pub mod devices;
 pub mod edit;
 pub mod edit_filter;
 mod engines;

@@ -125,8 +125,9 @@
 //!
 //! # Features
 //!
-//! `cli`, which is on by default, is the program. A library of others has no use for it: with `default-features = false`
-//! there is no parser of arguments, no progress bar, no handler of signals and no log.
+//! `cli` and `bench` are on by default. `cli` is the program: its parser of arguments, progress bars, handler of signals and
+//! log. `bench` measures and tests devices, and contains `plot`, which draws dot plots of long pairs. A library needs none of
+//! them: `default-features = false` switches them off.
 //!
 //! # The rooms
 //!
@@ -245,6 +246,7 @@ pub mod gpu;
 pub mod jobs;
 #[doc(hidden)]
 pub mod long;
+#[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod measure;
 pub mod output;

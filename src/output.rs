@@ -33,6 +33,7 @@ mod numbers;
 mod paf;
 mod phylip;
 mod sam;
+#[cfg(feature = "plot")]
 mod strokes;
 mod text;
 pub(crate) mod ticks;

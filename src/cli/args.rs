@@ -1,6 +1,7 @@
 //! What was typed. Nothing is checked here but that numbers are numbers; [`super::options`] says what is valid.
 
 mod allpairs;
+#[cfg(feature = "bench")]
 mod bench;
 mod blocks;
 mod edit;
@@ -24,6 +25,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(super) use allpairs::*;
+#[cfg(feature = "bench")]
 pub(super) use bench::*;
 pub(super) use blocks::*;
 pub(super) use edit::*;
@@ -96,6 +98,7 @@ pub(super) enum Command {
     Makedb(MakeDbArgs),
     Dbinfo(DbInfoArgs),
     Devices(DevicesArgs),
+    #[cfg(feature = "bench")]
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output
     Completions {

@@ -177,6 +177,9 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
 
 /// A file for a plot; no other file may be lost.
 fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(PathBuf, Picture)> {
+    if !cfg!(feature = "plot") {
+        return Err(Error::usage("--plot: this program was built without the feature 'plot'"));
+    }
     let typed = path.display();
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let picture = match ending.as_deref().and_then(|ending| ending.to_str()) {

@@ -5,6 +5,7 @@ mod format;
 mod pairs;
 
 use super::args::*;
+#[cfg(feature = "bench")]
 use super::bench::Bench;
 use super::blocks::{BlockCommand as _, Merge, Plan, RunBlocks};
 use super::device::DeviceChoice;
@@ -56,6 +57,7 @@ pub(super) enum Action {
     MakeDb(MakeDb),
     DbInfo(DbInfo),
     Devices(Devices),
+    #[cfg(feature = "bench")]
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
     Man(Option<PathBuf>),
@@ -76,7 +78,9 @@ pub(super) enum Action {
 #[derive(Debug)]
 pub(super) struct Devices {
     pub json: bool,
+    #[cfg(feature = "bench")]
     pub self_test: bool,
+    #[cfg(feature = "bench")]
     pub bench: bool,
     /// At least one; [`DeviceChoice::Auto`] stands for all of them here.
     pub devices: Vec<DeviceChoice>,
@@ -115,10 +119,13 @@ impl TryFrom<Args> for Options {
             Some(Command::Dbinfo(args)) => Action::DbInfo(DbInfo::try_from(args)?),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
+                #[cfg(feature = "bench")]
                 self_test: args.self_test,
+                #[cfg(feature = "bench")]
                 bench: args.bench,
                 devices: args.device.choices()?,
             }),
+            #[cfg(feature = "bench")]
             Some(Command::Bench(args)) => Action::Bench(Box::new(Bench::try_from(*args)?)),
             Some(Command::Completions { shell }) => Action::Completions(shell),
             Some(Command::Man { directory }) => Action::Man(directory),

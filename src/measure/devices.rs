@@ -1,4 +1,4 @@
-//! `pairwave devices`: what there is, whether its kernels are right, and how fast they are.
+//! `pairwave devices` with self-tests and measurements: whether the kernels of a device are right, and how fast they are.
 
 mod clustal;
 mod edit;
@@ -16,8 +16,9 @@ use serde::Serialize;
 use crate::alignment::Cigar;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
+use crate::gpu::adapter::{Device, FoundAdapter};
 use crate::gpu::kernels::{Family, Kernel, offered};
+use crate::jobs::devices::ListedDevice;
 use crate::measure::bench::threads::AllThreads;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::CpuWorker;
@@ -32,14 +33,12 @@ use crate::trace::{self, Hint};
 /// Sequence length of `--bench`, about a gene.
 const BENCH_SYMBOLS: u32 = 1500;
 
-/// What was found out about one device.
+/// A device and what was measured on it.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeviceReport {
-    /// The adapter; `None` for the CPU engine.
+    /// The device.
     #[serde(flatten)]
-    pub adapter: Option<AdapterDescription>,
-    /// Its name.
-    pub device: String,
+    pub device: ListedDevice,
     /// Results of the self-test, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub self_test: Vec<KernelTest>,
@@ -70,69 +69,40 @@ pub struct KernelSpeed {
     pub gcups: f64,
 }
 
-/// Reports on these devices; on every adapter and the CPU engine if none is given.
+/// Reports on devices, with the results of self-tests and measurements as far as they are asked for.
+///
+/// # Errors
+/// [`Error::Device`] for an adapter that does not open. A self-test that fails is part of the report.
 pub fn report(devices: &[Device], self_test: bool, bench: bool) -> Result<Vec<DeviceReport>> {
-    let all: Vec<Device>;
-    let devices = if devices.is_empty() {
-        let adapters = enumerate().into_iter().map(|found| Device::Adapter(Box::new(found)));
-        all = adapters.chain([Device::Cpu]).collect();
-        &all
-    } else {
-        devices
-    };
     devices.iter().map(|device| report_one(device, self_test, bench)).collect()
 }
 
 fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceReport> {
+    let mut report = DeviceReport { device: device.into(), self_test: Vec::new(), bench: Vec::new() };
     match device {
-        Device::Adapter(found) => Ok(DeviceReport {
-            device: found.description.name.clone(),
-            self_test: if self_test { test_adapter(found) } else { Vec::new() },
-            bench: if bench { bench_adapter(found)? } else { Vec::new() },
-            adapter: Some(found.description.clone()),
-        }),
-        Device::Cpu => {
-            let pool = thread_pool(0)?;
-            let mut cpu = AllThreads::new(Arc::clone(&pool));
-            let (mut tests, mut speeds) = (Vec::new(), Vec::new());
+        Device::Adapter(found) => {
             if self_test {
-                tests = test_cpu();
+                report.self_test = test_adapter(found);
             }
             if bench {
-                speeds = bench_engine("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
-                speeds.extend(edit::bench_cpu(&pool)?);
-                speeds.push(phylo::bench_cpu(&pool)?);
+                report.bench = bench_adapter(found)?;
             }
-            Ok(DeviceReport { device: "cpu".into(), self_test: tests, bench: speeds, adapter: None })
+        }
+        Device::Cpu => {
+            if self_test {
+                report.self_test = test_cpu();
+            }
+            if bench {
+                report.bench = bench_cpu()?;
+            }
         }
     }
+    Ok(report)
 }
 
 impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.adapter {
-            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::simd::Level::best().name())?,
-            Some(found) => {
-                let mib = |bytes: u64| bytes >> 20;
-                writeln!(f, "{}: {}", found.index, found.name)?;
-                writeln!(f, "  vendor            {}", found.vendor)?;
-                writeln!(f, "  kind              {}", found.kind)?;
-                writeln!(f, "  backend           {}", found.backend)?;
-                writeln!(f, "  driver            {}", found.driver)?;
-                if !found.pci_bus_id.is_empty() {
-                    writeln!(f, "  PCI bus id        {}", found.pci_bus_id)?;
-                }
-                if let Some(bytes) = found.memory_bytes {
-                    let shared = if matches!(found.kind, "integrated" | "cpu") { ", shared with the CPU" } else { "" };
-                    writeln!(f, "  memory            {} MiB{shared}", mib(bytes))?;
-                }
-                writeln!(f, "  subgroup size     {} to {}", found.subgroup_sizes[0], found.subgroup_sizes[1])?;
-                writeln!(f, "  workgroup memory  {} KiB", found.workgroup_memory_bytes >> 10)?;
-                writeln!(f, "  largest buffer    {} MiB", mib(found.max_buffer_bytes))?;
-                writeln!(f, "  largest binding   {} MiB", mib(found.max_binding_bytes))?;
-                writeln!(f, "  features          {}", found.features.join(", "))?;
-            }
-        }
+        write!(f, "{}", self.device)?;
         for test in &self.self_test {
             match &test.failure {
                 None => writeln!(f, "  self-test         {}: passed, {} pairs", test.kernel, test.pairs)?,
@@ -144,10 +114,6 @@ impl fmt::Display for DeviceReport {
         }
         Ok(())
     }
-}
-
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn test_of(kernel: &str, result: Result<u64>) -> KernelTest {
@@ -332,6 +298,15 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     speeds.extend(clustal::bench_adapter(found)?);
     speeds.extend(posterior::bench_adapter(found)?);
     speeds.extend(profile::bench_adapter(found)?);
+    Ok(speeds)
+}
+
+fn bench_cpu() -> Result<Vec<KernelSpeed>> {
+    let pool = thread_pool(0)?;
+    let mut cpu = AllThreads::new(Arc::clone(&pool));
+    let mut speeds = bench_engine("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
+    speeds.extend(edit::bench_cpu(&pool)?);
+    speeds.push(phylo::bench_cpu(&pool)?);
     Ok(speeds)
 }
 

@@ -76,10 +76,12 @@ pub(crate) struct DevicesArgs {
     pub json: bool,
 
     /// Run every kernel on every device against a slow and simple reference, and say which pass
+    #[cfg(feature = "bench")]
     #[arg(long)]
     pub self_test: bool,
 
     /// Measure every kernel on every device, in GCUPS (1e9 cells of the alignment matrix a second)
+    #[cfg(feature = "bench")]
     #[arg(long)]
     pub bench: bool,
 

@@ -12,7 +12,8 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::jobs::{Fingerprint, Job, Run};
-use pairwave::output::dotplot::{self, Picture};
+#[cfg(feature = "plot")]
+use pairwave::output::dotplot;
 use pairwave::output::long::sam_name_problem;
 use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
@@ -20,7 +21,7 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The sequence to take from a file: the one of this name, or the only one.
@@ -214,9 +215,10 @@ impl JobCommand for Long {
         if self.compute.check {
             check(&context, &found, &scoring)?;
         }
-        let drawn = |(_, picture): &(PathBuf, Picture)| dotplot::draw(*picture, &context, &found);
-        let bytes = self.plot.as_ref().map(drawn).transpose()?;
+        #[cfg(feature = "plot")]
+        let bytes = self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &found)).transpose()?;
         writers::write(&self.format, &context, &found, output)?;
+        #[cfg(feature = "plot")]
         if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
             picture.buffer().extend_from_slice(&bytes);
             picture.finish()?;

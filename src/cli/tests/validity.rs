@@ -60,6 +60,7 @@ fn everything_at_once() {
     ");
 }
 
+#[cfg(feature = "bench")]
 #[test]
 fn experiments_run_in_their_own_order_each_once() {
     use pairwave::measure::bench::{BenchWork, Experiment, GapKind};

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 
 use super::*;
+#[cfg(feature = "plot")]
 use crate::output::dotplot::{self, Picture};
 use crate::score::{EndGaps, Gaps};
 
@@ -123,6 +124,7 @@ fn no_alignment() {
     insta::assert_snapshot!(in_all_formats(&context, &[]));
 }
 
+#[cfg(feature = "plot")]
 #[test]
 fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);

@@ -1,0 +1,273 @@
+//! Drawing of dot plots.
+//!
+//! SVG has letters. PNG has strokes instead, so that no font is needed, and twice as many pixels.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::Picture;
+use crate::error::{Error, Result};
+use crate::output::long::{Found, LongContext};
+use crate::output::strokes;
+use crate::output::ticks::ticks;
+use crate::seq::Alphabet;
+
+/// Size of the picture, in units that are pixels of SVG.
+const SIZE: (i32, i32) = (880, 880);
+/// What is left of, above, right of and below the square of the matrix.
+const MARGINS: (i32, i32, i32, i32) = (120, 70, 30, 80);
+/// Pixels of PNG to a unit.
+const PNG_SCALE: i32 = 2;
+/// Points of a path that are nearer to each other are one.
+const NEAR: f64 = 0.5;
+
+/// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), without yellow, which is faint.
+pub(crate) const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+
+/// Draws all alignments; the bytes of the file.
+///
+/// # Errors
+/// If one of them is a mere score.
+pub fn draw(picture: Picture, context: &LongContext, found: &[Found<'_>]) -> Result<Vec<u8>> {
+    let failed = |problem: &dyn std::fmt::Display| Error::Internal(format!("a plot could not be drawn: {problem}"));
+    let plot = Plot::new(context, found)?;
+    match picture {
+        Picture::Svg => {
+            let mut text = String::new();
+            {
+                let root = SVGBackend::with_string(&mut text, (SIZE.0 as u32, SIZE.1 as u32)).into_drawing_area();
+                plot.draw(&root, 1, write).map_err(|problem| failed(&problem))?;
+            }
+            Ok(text.into_bytes())
+        }
+        Picture::Png => {
+            let size = ((SIZE.0 * PNG_SCALE) as u32, (SIZE.1 * PNG_SCALE) as u32);
+            let mut pixels = vec![0; 3 * (size.0 * size.1) as usize];
+            {
+                let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
+                plot.draw(&root, PNG_SCALE, trace).map_err(|problem| failed(&problem))?;
+            }
+            encode(&pixels, size).map_err(|problem| failed(&problem))
+        }
+    }
+}
+
+fn encode(pixels: &[u8], (width, height): (u32, u32)) -> std::result::Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// A text in a picture.
+struct Label {
+    text: String,
+    /// Of its middle in height, and of its left end, middle or right end.
+    at: (i32, i32),
+    anchor: HPos,
+    size: i32,
+    colour: RGBColor,
+    /// Whether it runs upwards.
+    is_upright: bool,
+}
+
+type Area<Backend> = DrawingArea<Backend, Shift>;
+type Drawn<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+
+/// What is drawn, in units.
+struct Plot {
+    /// Each with its colour.
+    paths: Vec<(RGBColor, Vec<(i32, i32)>)>,
+    /// Lines of the grid.
+    grid: Vec<[(i32, i32); 2]>,
+    labels: Vec<Label>,
+}
+
+impl Plot {
+    fn new(context: &LongContext, found: &[Found<'_>]) -> Result<Self> {
+        let (left, top, right, bottom) = MARGINS;
+        let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
+        let (target_length, query_length) = (context.target_length(), context.query_length());
+        let x = |position: f64| f64::from(left) + position / f64::from(target_length.max(1)) * f64::from(across);
+        let y = |position: f64| f64::from(SIZE.1 - bottom) - position / f64::from(query_length.max(1)) * f64::from(up);
+        let mut plot = Plot { paths: Vec::new(), grid: Vec::new(), labels: Vec::new() };
+        let black = RGBColor(0, 0, 0);
+        let mut label = |text: String, at, anchor, size, colour, is_upright| {
+            plot.labels.push(Label { text, at, anchor, size, colour, is_upright });
+        };
+        for tick in ticks(0.0, f64::from(target_length), false).into_iter().filter(|t| *t <= f64::from(target_length)) {
+            let place = x(tick).round() as i32;
+            plot.grid.push([(place, top), (place, SIZE.1 - bottom)]);
+            label(grouped(tick as u64), (place, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
+        }
+        for tick in ticks(0.0, f64::from(query_length), false).into_iter().filter(|t| *t <= f64::from(query_length)) {
+            let place = y(tick).round() as i32;
+            plot.grid.push([(left, place), (SIZE.0 - right, place)]);
+            label(grouped(tick as u64), (left - 8, place), HPos::Right, 12, black, false);
+        }
+        let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
+        let named = |name: &str, length: u32| {
+            // A name that is too long for its axis would run out of the picture.
+            let most = 60;
+            let is_long = name.chars().count() > most;
+            let name: String = name.chars().take(if is_long { most - 3 } else { most }).collect();
+            format!("{name}{} ({} {unit})", if is_long { "..." } else { "" }, grouped(length.into()))
+        };
+        let middle = (left + across / 2, top + up / 2);
+        let target = named(context.target_name(), target_length);
+        label(target, (middle.0, SIZE.1 - bottom + 44), HPos::Center, 15, black, false);
+        label(named(context.query_name(), query_length), (24, middle.1), HPos::Center, 15, black, true);
+        label(title(context, found)?, (middle.0, 24), HPos::Center, 17, black, false);
+        let strands = [(false, "forward"), (true, "reverse complement")];
+        let present = strands.into_iter().filter(|(strand, _)| found.iter().any(|one| one.is_reverse == *strand));
+        let mut beside = left;
+        for (strand, name) in present {
+            label(format!("- {name}"), (beside, top - 16), HPos::Left, 13, colour(strand), false);
+            beside += 100;
+        }
+        for one in found {
+            plot.paths.push((colour(one.is_reverse), path(context, one, x, y)?));
+        }
+        Ok(plot)
+    }
+
+    /// Draws into a backend of so many pixels to a unit, with letters in its own way.
+    fn draw<Backend: DrawingBackend>(
+        &self,
+        root: &Area<Backend>,
+        scale: i32,
+        write: impl Fn(&Area<Backend>, &Label, i32) -> Drawn<Backend>,
+    ) -> Drawn<Backend> {
+        let scaled = |points: &[(i32, i32)]| points.iter().map(|&(x, y)| (x * scale, y * scale)).collect::<Vec<_>>();
+        root.fill(&WHITE)?;
+        let grid = ShapeStyle::from(&RGBColor(217, 217, 217)).stroke_width(scale as u32);
+        for line in &self.grid {
+            root.draw(&PathElement::new(scaled(line), grid))?;
+        }
+        let (left, top, right, bottom) = MARGINS;
+        let frame = scaled(&[(left, top), (SIZE.0 - right, SIZE.1 - bottom)]);
+        root.draw(&Rectangle::new([frame[0], frame[1]], ShapeStyle::from(&BLACK).stroke_width(scale as u32)))?;
+        for (colour, path) in &self.paths {
+            match path.as_slice() {
+                [] => {}
+                // A hit that is shorter than a pixel is seen as well.
+                [point] => {
+                    root.draw(&Circle::new(scaled(&[*point])[0], 2 * scale, colour.filled()))?;
+                }
+                path => root.draw(&PathElement::new(scaled(path), colour.stroke_width(2 * scale as u32)))?,
+            }
+        }
+        self.labels.iter().try_for_each(|label| write(root, label, scale))?;
+        root.present()
+    }
+}
+
+fn colour(is_reverse: bool) -> RGBColor {
+    COLOURS[usize::from(is_reverse)]
+}
+
+fn title(context: &LongContext, found: &[Found<'_>]) -> Result<String> {
+    let Some(best) = found.first() else { return Ok("no alignment".into()) };
+    let (context, pair) = context.pair(best)?;
+    let columns = context.columns(&pair)?;
+    let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
+    let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
+    let facts = format!("score {}, identity {identity:.4}", pair.score);
+    Ok(if found.len() == 1 { facts } else { format!("{} alignments, best: {facts}", found.len()) })
+}
+
+/// The path of an alignment, without its end gaps, with as few points as can be seen.
+fn path(
+    all: &LongContext,
+    found: &Found<'_>,
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(f64) -> f64,
+) -> Result<Vec<(i32, i32)>> {
+    let (context, pair) = all.pair(found)?;
+    let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+    let columns = context.columns(&pair)?;
+    let (mut i, mut j) = (columns.query.start, columns.target.start);
+    let place = |i: u32, j: u32| {
+        let i = if found.is_reverse { all.query_length() - i } else { i };
+        (x(f64::from(j)), y(f64::from(i)))
+    };
+    let mut last = place(i, j);
+    let mut points = vec![last];
+    let mut end = last;
+    for (length, op) in columns.inner_runs(cigar) {
+        i += if op.consumes_query() { length } else { 0 };
+        j += if op.consumes_target() { length } else { 0 };
+        end = place(i, j);
+        if (end.0 - last.0).abs() + (end.1 - last.1).abs() >= NEAR {
+            points.push(end);
+            last = end;
+        }
+    }
+    points.push(end);
+    let mut pixels: Vec<(i32, i32)> = points.into_iter().map(|(x, y)| (x.round() as i32, y.round() as i32)).collect();
+    pixels.dedup();
+    Ok(pixels)
+}
+
+/// A number with commas.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A label in letters.
+fn write<Backend: DrawingBackend>(area: &Area<Backend>, label: &Label, scale: i32) -> Drawn<Backend> {
+    let turn = if label.is_upright { FontTransform::Rotate270 } else { FontTransform::None };
+    let font = ("sans-serif", label.size * scale).into_font().transform(turn);
+    let style = TextStyle::from(font).color(&label.colour).pos(Pos::new(label.anchor, VPos::Center));
+    area.draw(&Text::new(label.text.as_str(), (label.at.0 * scale, label.at.1 * scale), style))
+}
+
+/// A label in strokes.
+fn trace<Backend: DrawingBackend>(area: &Area<Backend>, label: &Label, scale: i32) -> Drawn<Backend> {
+    let size = f64::from(label.size * scale);
+    let before = match label.anchor {
+        HPos::Left => 0.0,
+        HPos::Center => strokes::width(&label.text, size) / 2.0,
+        HPos::Right => strokes::width(&label.text, size),
+    };
+    let point = |(x, y): (f64, f64)| {
+        let (x, y) = if label.is_upright { (y, before - x) } else { (x - before, y) };
+        ((f64::from(label.at.0 * scale) + x).round() as i32, (f64::from(label.at.1 * scale) + y).round() as i32)
+    };
+    let style = ShapeStyle::from(&label.colour).stroke_width(2);
+    for line in strokes::lines(&label.text, size) {
+        area.draw(&PathElement::new(line.into_iter().map(point).collect::<Vec<_>>(), style))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_groups() {
+        assert_eq!([0, 999, 1000, 48502, 4_639_675].map(grouped), ["0", "999", "1,000", "48,502", "4,639,675"]);
+    }
+}
