@@ -88,7 +88,7 @@ fn the_other_tables() {
     assert!(kept.iter().all(|other| *other == kept[0]) && kept[0].parse::<u32>().is_ok_and(|kept| kept > 0), "{text}");
     let unsuited = of("filter").iter().filter(|row| row["status"] == "unsuited").count();
     assert_eq!(unsuited, 1, "nw_diagonal was left out: {text}");
-    assert_eq!(of("buffering").len(), 3 * 4, "{text}");
+    assert_eq!(of("buffering").len(), 2 * 4, "{text}");
     assert_eq!(of("endtoend").len(), 4, "the CPU has a table of its own: {text}");
     let svg = std::fs::read_to_string(&picture).expect("it is there");
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));

@@ -1,8 +1,9 @@
 //! Ways to bring results back, and sizes of batches (Truong et al. 2014, sections 5.4 and 6.2, figures 6 and 10).
 //!
-//! The paper copies whole alignment matrices; here four bytes a pair come back. Two of its bars are compared: one batch in
-//! flight, and two (dual buffering). Unlike there, memory does not limit batches: two batches in flight are each as
-//! large as one alone.
+//! The paper copies whole alignment matrices; here four bytes a pair come back. One batch at a time stands for the paper's
+//! single buffer, two batches in flight stand for its dual buffering. The paper's comparison of pinned with unpinned memory
+//! is left out: the engine reads results in one way. Unlike in the paper, memory does not limit batches, so that
+//! each of two batches in flight is as large as a single one.
 
 use super::data::RandomPairs;
 use super::measure::{Sample, Timing, repeat, stream};
@@ -41,7 +42,7 @@ const COLUMNS: [Column; 10] = [
     Column { key: "runs", name: "runs", unit: "" },
 ];
 
-/// Batches in flight, and the name of that number.
+/// Batches in flight at most, and what tables call that.
 const WAYS: [(usize, &str); 2] = [(1, "single"), (2, "double")];
 
 /// Measures the ways on one device, with `nw_slice`, or the first kernel if it was left out.
