@@ -6,23 +6,21 @@
 
 mod buffering;
 pub mod compare;
-mod data;
 mod edit;
 mod endtoend;
 mod filter;
 mod kernels;
 mod long;
-mod measure;
 mod msa;
 mod papara;
 pub mod ranks;
 pub mod rates;
 pub(super) mod reads;
-pub(super) mod shared_engine;
 mod slices;
 pub(super) mod states;
 pub(super) mod threads;
 mod tiles;
+mod timing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

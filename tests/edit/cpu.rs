@@ -9,10 +9,12 @@ use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracl
 use pairwave::engine::thread_engine::compute_together;
 use pairwave::engine::work::Work;
 use pairwave::engine::{Engine, thread_pool};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
+use pairwave::measure::self_test::edit::EditTest;
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::simd::Level;
 use proptest::prelude::*;
+use support::check::assert_right;
 use support::*;
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -78,61 +80,12 @@ impl Case {
     }
 }
 
-/// The textbook's results for a batch.
-fn expected(batch: &EditBatch) -> Vec<Found> {
-    let band = &batch.band;
-    let mut all = Vec::new();
-    for block in &batch.blocks {
-        let pattern = band.patterns.codes(block.pattern);
-        all.extend(block.places.clone().map(|place| oracle::find(pattern, band.text(place), &band.scheme)));
-    }
-    all
-}
-
-/// What differs between results and the textbook.
-fn wrong(batch: &EditBatch, found: &[Found], expected: &[Found]) -> Option<String> {
-    if found.len() != expected.len() {
-        return Some(format!("{} results for {} pairs", found.len(), expected.len()));
-    }
-    let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)));
-    for (((pattern, place), found), expected) in pairs.zip(found).zip(expected) {
-        if found != expected {
-            let (m, n) = (batch.band.patterns.length(pattern), batch.band.region(place).symbols());
-            return Some(format!("{found:?} for {expected:?}: pattern {pattern} of {m}, place {place} of {n} symbols"));
-        }
-    }
-    None
-}
-
 /// Compares all workspaces with the textbook.
 fn check(case: &Case, scheme: &EditScheme) {
-    let batch = case.batch(scheme);
-    let expected = expected(&batch);
+    let batch = Arc::new(case.batch(scheme));
+    let test = EditTest::new([Arc::clone(&batch)]);
     for (what, mut workspace) in workspaces() {
-        let found = run(&batch, &mut workspace);
-        if let Some(message) = wrong(&batch, &found, &expected) {
-            panic!("{what}, {:?} {:?}: {message}", scheme.mode, scheme.limit);
-        }
-    }
-}
-
-#[test]
-fn the_check_finds_wrong_answers() {
-    let case = Case::all(vec![vec![1, 2, 4, 8], vec![]], vec![vec![1, 2, 8], vec![4]]);
-    for mode in MODES {
-        let batch = case.batch(&scheme(mode, &Equality::literal(Alphabet::Dna), Limit::None));
-        let expected = expected(&batch);
-        assert_eq!(wrong(&batch, &expected, &expected), None);
-        for index in 0..expected.len() {
-            let mut found = expected.clone();
-            found[index].distance += 1;
-            assert!(wrong(&batch, &found, &expected).is_some());
-            found[index] = Found { end: expected[index].end ^ 1, ..expected[index] };
-            assert!(wrong(&batch, &found, &expected).is_some());
-            found[index] = Found::NONE;
-            assert!(wrong(&batch, &found, &expected).is_some());
-        }
-        assert!(wrong(&batch, &expected[1..], &expected).is_some());
+        assert_right(&test, &run(&batch, &mut workspace), &what);
     }
 }
 
@@ -371,6 +324,7 @@ fn a_worker_is_an_engine() {
     let texts = [90, 100, 110].map(|length| random_codes(&mut rng, Alphabet::Protein, length)).to_vec();
     let case = Case::all(texts.clone(), texts);
     let batch = Arc::new(case.batch(&scheme(EditMode::Infix, &Equality::literal(Alphabet::Protein), Limit::None)));
+    let test = EditTest::new([Arc::clone(&batch)]);
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut workers = edit_workers(2, &interrupt);
     assert_eq!(workers.len(), 2);
@@ -379,7 +333,7 @@ fn a_worker_is_an_engine() {
     for ticket in [second, first] {
         let report = workers[0].collect(ticket).unwrap();
         assert_eq!(Edit::check(&batch, &report), Ok(()));
-        assert_eq!(wrong(&batch, &report.found.into_each(), &expected(&batch)), None);
+        assert_right(&test, &report.found.into_each(), "a worker");
     }
     assert!(workers[0].collect(first).is_err());
     interrupt.store(true, Ordering::Relaxed);

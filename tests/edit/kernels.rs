@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
 use pairwave::edit::plan::{Against, Candidate, EditJob};
-use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
+use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
+use pairwave::measure::self_test::edit::EditTest;
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
+use support::check::{assert_passes, assert_right};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
@@ -72,10 +74,6 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<Found> {
-    report(engine, batch).into_each()
-}
-
 fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Distances {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
@@ -83,35 +81,11 @@ fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Distances {
     report.found
 }
 
-/// Says which pair differs from the textbook.
-fn differences(batch: &EditBatch, found: &[Found]) -> Option<String> {
-    let mut found = found.iter();
-    let band = &batch.band;
-    for block in &batch.blocks {
-        let pattern = band.patterns.codes(block.pattern);
-        for place in block.places.clone() {
-            let text = band.text(place);
-            let expected = oracle::find(pattern, text, &band.scheme);
-            let own = found.next().expect("a result for every pair");
-            if *own != expected {
-                let (m, n, mode) = (pattern.len(), text.len(), band.scheme.mode);
-                return Some(format!("{mode:?}, {m} and {n} symbols: {own:?}, not {expected:?}"));
-            }
-        }
-    }
-    None
-}
-
 /// All patterns against all texts on an engine, batch by batch.
-fn check(
-    engine: &mut dyn Engine<Edit>,
-    patterns: &Arc<SequenceStore>,
-    texts: &Arc<SequenceStore>,
-    scheme: &EditScheme,
-) {
+fn check(engine: &mut EditGpu, patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &EditScheme) {
+    let what = engine.name().to_owned();
     for batch in batches(patterns, texts, scheme) {
-        let found = compute(engine, &batch);
-        assert_eq!(differences(&batch, &found), None);
+        assert_passes(&EditTest::new([batch]), engine, &what);
     }
 }
 
@@ -304,10 +278,9 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
         let scheme = Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false)));
         let (own, others) = (Arc::clone(&patterns), Arc::clone(&genome));
         let band = Arc::new(EditBand::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
-        let batch = Arc::new(EditBatch { band, blocks: blocks.clone() });
+        let test = EditTest::new([Arc::new(EditBatch { band, blocks: blocks.clone() })]);
         for kernel in whole() {
-            let found = compute(&mut engine(kernel, |_| {}), &batch);
-            assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
+            assert_passes(&test, &mut engine(kernel, |_| {}), kernel.stem);
         }
     }
 }
@@ -364,11 +337,12 @@ fn regions_of_one_length_are_compared_like_others() {
             for own in [&blocks[..], &blocks[2..]] {
                 let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
                 let batch = Arc::new(EditBatch { band: Arc::new(band), blocks: own.to_vec() });
+                let test = EditTest::new([Arc::clone(&batch)]);
                 let is_band = mode == EditMode::Global && limit != Limit::None;
                 let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
                 for kernel in kernels {
-                    let found = compute(&mut engine(kernel, |_| {}), &batch);
-                    assert_eq!(differences(&batch, &found), None, "{}, {places:?}", kernel.stem);
+                    let found = report(&mut engine(kernel, |_| {}), &batch).into_each();
+                    assert_right(&test, &found, kernel.stem);
                     near += found.iter().filter(|found| found.distance < 10).count();
                 }
             }
@@ -447,25 +421,6 @@ fn bands_equal_the_textbook_up_to_the_limit() {
     }
 }
 
-#[test]
-fn the_comparison_finds_a_wrong_result() {
-    let (patterns, texts) = sets(&mut Random(support::rng(7)), &BASES, &[5, 40]);
-    let job = EditJob {
-        patterns: store(Alphabet::Dna, &patterns),
-        against: Against::Texts(store(Alphabet::Dna, &texts)),
-        scheme: Arc::new(scheme(EditMode::Infix, Equality::literal(Alphabet::Dna))),
-        strands: Strands::default(),
-        parts: None,
-    };
-    let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
-    let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();
-    let batch = Arc::new(EditBatch { band, blocks });
-    let mut found = compute(&mut engine(called("myers_thread"), |_| {}), &batch);
-    assert_eq!(differences(&batch, &found), None);
-    found[0].end += 1;
-    assert!(differences(&batch, &found).is_some());
-}
-
 /// Every kernel: pairs within the limit are listed as long as there is room, and found all the same where there is not.
 #[test]
 fn pairs_within_a_limit_are_listed_if_there_is_room() {
@@ -484,6 +439,7 @@ fn pairs_within_a_limit_are_listed_if_there_is_room() {
             for limit in [Limit::Distance(0), Limit::Distance(9), Limit::Rate(0.0), Limit::Rate(0.15)] {
                 let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
                 for batch in batches(&patterns, &texts, &scheme) {
+                    let test = EditTest::new([Arc::clone(&batch)]);
                     let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
                     let heads = [None, Some(0), Some(3), Some(40)].map(|room| (room, None));
                     for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
@@ -491,7 +447,7 @@ fn pairs_within_a_limit_are_listed_if_there_is_room() {
                             engine(kernel, |shape| (shape.list_room, shape.head_words) = (room, head_words));
                         let found = report(&mut engine, &batch);
                         let each = found.clone().into_each();
-                        assert_eq!(differences(&batch, &each), None, "{}, room for {room:?}", kernel.stem);
+                        assert_right(&test, &each, &format!("{}, room for {room:?}", kernel.stem));
                         let some = each.iter().filter(|found| found.is_some()).count();
                         let is_list = matches!(found, Distances::Listed { .. });
                         // By the greatest rate of a batch more than these may be listed; and where all may be, none are.
@@ -529,7 +485,7 @@ fn pairs_in_strips_and_parts_are_listed_once() {
             for batch in batches(&patterns, &texts, &scheme) {
                 let found = report(&mut engine, &batch);
                 assert!(matches!(found, Distances::Listed { .. }));
-                assert_eq!(differences(&batch, &found.into_each()), None, "{}", kernel.stem);
+                assert_right(&EditTest::new([batch]), &found.into_each(), kernel.stem);
             }
         }
     }
@@ -553,7 +509,7 @@ fn lists_are_left_and_taken_up_again() {
     let mut is_list = |batch: &Arc<EditBatch>| {
         let found = report(&mut engine, batch);
         let is_list = matches!(found, Distances::Listed { .. });
-        assert_eq!(differences(batch, &found.into_each()), None);
+        assert_right(&EditTest::new([Arc::clone(batch)]), &found.into_each(), "lists");
         is_list
     };
     // 1600 pairs, of which 1024 can be listed.

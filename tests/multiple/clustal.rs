@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
 use pairwave::clustal::gpu::{ClustalGpu, ClustalShape};
-use pairwave::clustal::{Clustal, ClustalBatch, ClustalCosts, PairIdentities};
-use pairwave::engine::{Engine, Work};
+use pairwave::engine::Engine;
 use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::measure::self_test::clustal::ClustalTest;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::Alphabet;
-use support::clustal::{all_pairs, assert_identities, family, store};
+use support::check::assert_passes;
+use support::clustal::{all_pairs, family, store};
 
 /// Sizes so small that short sequences reach every edge.
 const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, identity_columns: 4, cooperative: 4, rows: 2 };
@@ -37,14 +39,6 @@ fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
     ClustalGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)
 }
 
-fn compute(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Vec<PairIdentities> {
-    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
-    let report = engine.collect(ticket).expect("the device answers");
-    Clustal::check(batch, &report).expect("the report can be right");
-    assert!(report.unfinished.is_empty());
-    report.identities
-}
-
 #[test]
 fn every_kernel_gives_the_textbook_s_identities() {
     let rng = &mut support::rng(41);
@@ -58,7 +52,7 @@ fn every_kernel_gives_the_textbook_s_identities() {
                 let sequences = store(alphabet, &family(rng, alphabet, &lengths));
                 let batch = all_pairs(&sequences, costs.clone());
                 let what = format!("{}, {alphabet:?}, opening {}, round {round}", kernel.stem, costs.opening(9));
-                assert_identities(&batch, &compute(&mut engine, &batch), &what);
+                assert_passes(&ClustalTest::new([batch]), &mut engine, &what);
             }
         }
     }
@@ -75,7 +69,7 @@ fn empty_equal_and_unlike_sequences() {
             sequences[1] = sequences[0].clone();
             sequences.extend([vec![one; 21], vec![other; 21], vec![one; 21], vec![], vec![one; 70], vec![other; 5]]);
             let batch = all_pairs(&store(alphabet, &sequences), costs(alphabet));
-            assert_identities(&batch, &compute(&mut engine, &batch), &format!("{}, {alphabet:?}", kernel.stem));
+            assert_passes(&ClustalTest::new([batch]), &mut engine, &format!("{}, {alphabet:?}", kernel.stem));
         }
     }
 }
@@ -87,11 +81,11 @@ fn the_sizes_of_devices_give_the_same() {
     for kernel in offered(Family::Clustal) {
         for alphabet in ALPHABETS {
             let sequences = store(alphabet, &family(rng, alphabet, &[300, 20, 19, 21, 261, 128, 64, 400, 1, 256]));
-            let batch = all_pairs(&sequences, costs(alphabet));
+            let test = ClustalTest::new([all_pairs(&sequences, costs(alphabet))]);
             let other = ClustalShape { workgroup: 32, columns: 16, identity_columns: 12, cooperative: 16, rows: 3 };
             for shape in [usual, other] {
                 let mut engine = engine(Some(kernel)).with_shape(shape);
-                assert_identities(&batch, &compute(&mut engine, &batch), &format!("{}, {shape:?}", kernel.stem));
+                assert_passes(&test, &mut engine, &format!("{}, {shape:?}", kernel.stem));
             }
         }
     }
@@ -105,7 +99,7 @@ fn long_sequences_take_several_strips_and_dispatches() {
         let batch = all_pairs(&sequences, costs(alphabet));
         // So narrow that one dispatch does not do all slices on llvmpipe, whose loops end early.
         let shape = ClustalShape { columns: 8, ..engine(None).shape() };
-        assert_identities(&batch, &compute(&mut engine(None).with_shape(shape), &batch), &format!("{alphabet:?}"));
+        assert_passes(&ClustalTest::new([batch]), &mut engine(None).with_shape(shape), &format!("{alphabet:?}"));
     }
 }
 
@@ -114,10 +108,11 @@ fn what_does_not_fit_is_tried_again_or_refused() {
     let rng = &mut support::rng(46);
     let sequences = store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
     let batch = all_pairs(&sequences, ClustalCosts::dna());
+    let test = ClustalTest::new([Arc::clone(&batch)]);
     for label in ["sequences", "scores", "scratch", "found"] {
         let mut engine = engine(None).with_shape(SMALL);
         engine.gpu().feign_shortage(label, 0, 1);
-        assert_identities(&batch, &compute(&mut engine, &batch), label);
+        assert_passes(&test, &mut engine, label);
         let mut engine = self::engine(None).with_shape(SMALL);
         engine.gpu().feign_shortage(label, 0, u64::MAX);
         let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");

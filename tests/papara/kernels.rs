@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use pairwave::engine::{Engine, Work};
+use pairwave::engine::Engine;
 use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::measure::self_test::papara::PhyloTest;
+use pairwave::papara::Vectors;
 use pairwave::papara::gpu::{BlockShape, PhyloGpu};
-use pairwave::papara::{OCTET, Phylo, PhyloBatch, Vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{Alphabet, Code};
+use support::check::assert_passes;
 use support::phylo::{self, Looks};
 
 /// Sizes so small that short reads reach every edge.
@@ -18,12 +20,9 @@ fn engine(kernel: Option<&'static Kernel>) -> PhyloGpu {
     PhyloGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)
 }
 
-fn compute(engine: &mut dyn Engine<Phylo>, batch: &Arc<PhyloBatch>) -> Vec<[i32; OCTET]> {
-    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
-    let report = engine.collect(ticket).expect("the device answers");
-    Phylo::check(batch, &report).expect("the report can be right");
-    assert!(report.unfinished.is_empty());
-    report.scores
+/// The test of all reads against all octets, or against these.
+fn test(reads: &[Vec<Code>], vectors: &Arc<Vectors>, scheme: PhyloScheme, octets: Option<Vec<u32>>) -> PhyloTest {
+    PhyloTest::new([phylo::batch(reads, vectors, scheme, octets)]).expect("the textbook computes all")
 }
 
 fn reads(rng: &mut support::Rng, vectors: &Vectors, lengths: &[usize], ambiguous: bool) -> Vec<Vec<Code>> {
@@ -42,9 +41,8 @@ fn every_kernel_gives_the_textbook_s_scores() {
                 let vectors = Arc::new(phylo::vectors(rng, looks));
                 for ambiguous in [false, true] {
                     let reads = reads(rng, &vectors, &[1, 3, 4, 5, 8, 9, 17, 24], ambiguous);
-                    let batch = phylo::batch(&reads, &vectors, scheme, None);
-                    let what = format!("{}, {alphabet:?}, {scheme:?}", kernel.stem);
-                    phylo::assert_scores(&batch, &compute(&mut engine, &batch), &what);
+                    let what = format!("{}, ambiguous: {ambiguous}", kernel.stem);
+                    assert_passes(&test(&reads, &vectors, scheme, None), &mut engine, &what);
                 }
             }
         }
@@ -60,8 +58,8 @@ fn few_sites_and_selected_octets() {
             let looks = Looks { alphabet: Alphabet::Dna, sites, vectors: 33, are_unions: false };
             let vectors = Arc::new(phylo::vectors(rng, looks));
             let reads = reads(rng, &vectors, &[2, 9, 1], false);
-            let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), Some(vec![4, 0, 2, 2, 3]));
-            phylo::assert_scores(&batch, &compute(&mut engine, &batch), &format!("{}, {sites} sites", kernel.stem));
+            let test = test(&reads, &vectors, PhyloScheme::papara(), Some(vec![4, 0, 2, 2, 3]));
+            assert_passes(&test, &mut engine, kernel.stem);
         }
     }
 }
@@ -76,8 +74,7 @@ fn what_halves_cannot_hold_is_computed_in_words() {
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[9, 60, 800], false);
     for scheme in [PhyloScheme::papara(), PhyloScheme { matching: 300, ..PhyloScheme::papara() }] {
-        let batch = phylo::batch(&reads, &vectors, scheme, None);
-        phylo::assert_scores(&batch, &compute(&mut engine(Some(halves)), &batch), &format!("{scheme:?}"));
+        assert_passes(&test(&reads, &vectors, scheme, None), &mut engine(Some(halves)), halves.stem);
     }
 }
 
@@ -87,10 +84,10 @@ fn the_sizes_of_devices_give_the_same() {
     let looks = Looks { alphabet: Alphabet::Dna, sites: 300, vectors: 40, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[100, 30, 24, 12, 61], true);
-    let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);
+    let test = test(&reads, &vectors, PhyloScheme::papara(), None);
     for shape in [PhyloGpu::open(&support::adapter()).unwrap().shape(), BlockShape { workgroup: 32, ..SMALL }] {
         let mut engine = engine(None).with_shape(shape);
-        phylo::assert_scores(&batch, &compute(&mut engine, &batch), &format!("{shape:?}"));
+        assert_passes(&test, &mut engine, &format!("{shape:?}"));
     }
 }
 
@@ -101,10 +98,11 @@ fn what_does_not_fit_is_tried_again_or_refused() {
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[9, 30], false);
     let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);
+    let test = test(&reads, &vectors, PhyloScheme::papara(), None);
     for label in ["ancestral states", "scratch", "output"] {
         let mut engine = engine(None).with_shape(SMALL);
         engine.gpu().feign_shortage(label, 0, 1);
-        phylo::assert_scores(&batch, &compute(&mut engine, &batch), label);
+        assert_passes(&test, &mut engine, label);
         let mut engine = self::engine(None).with_shape(SMALL);
         engine.gpu().feign_shortage(label, 0, u64::MAX);
         let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");

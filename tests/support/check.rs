@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pairwave::alignment::Cigar;
+use pairwave::measure::self_test::SelfTest;
 use pairwave::pairs::Hit;
 use pairwave::pairs::oracle::needleman_wunsch::{self, ReferenceAlignment};
 use pairwave::score::Scoring;
@@ -111,4 +112,19 @@ pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &
         assert!(seen.insert((query, target)), "{hit:?} came twice");
     }
     seen.len()
+}
+
+/// Fails unless an engine passes a test.
+pub fn assert_passes<T: SelfTest>(test: &T, engine: &mut T::Engine, what: &str) {
+    if let Err(error) = test.test(engine) {
+        panic!("{}, {what}: {error}", T::NAME);
+    }
+}
+
+/// Fails unless results of the only case of a test are right.
+pub fn assert_right<T: SelfTest>(test: &T, found: &T::Found, what: &str) {
+    let [case] = test.cases() else { panic!("{} cases", test.cases().len()) };
+    if let Err(error) = test.compare(case, found) {
+        panic!("{}, {what}: {error}", T::NAME);
+    }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pairwave::papara::vectors::{all, set_bits, set_of};
-use pairwave::papara::{OCTET, PhyloBand, PhyloBatch, PhyloBlock, Site, Vectors, oracle};
+use pairwave::papara::{PhyloBand, PhyloBatch, PhyloBlock, Site, Vectors};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
@@ -110,36 +110,4 @@ pub fn batch(
         PhyloBand { reads, vectors: Arc::clone(vectors), scheme: Arc::new(scheme), octets: octets.map(Arc::from) };
     let block = |read| PhyloBlock { read, places: 0..places, place_cells: band.cells(read) };
     Arc::new(PhyloBatch { blocks: (0..count).map(block).collect(), band: Arc::new(band) })
-}
-
-/// What every score of a batch has to be; `None` for what fills octets up.
-pub fn expected(batch: &PhyloBatch) -> Vec<[Option<i32>; OCTET]> {
-    let band = &batch.band;
-    let all: Vec<Vec<Site>> = (0..band.vectors.len()).map(|vector| sites(&band.vectors, vector)).collect();
-    let mut scores = Vec::new();
-    for block in &batch.blocks {
-        let alphabet = band.vectors.alphabet();
-        let read: Vec<u32> = band.reads.codes(block.read).iter().map(|&code| set_of(alphabet, code)).collect();
-        for place in block.places.clone() {
-            let first = band.octet(place) as usize * OCTET;
-            scores.push(std::array::from_fn(|lane| {
-                all.get(first + lane).map(|sites| oracle::score(&read, sites, &band.scheme) as i32)
-            }));
-        }
-    }
-    scores
-}
-
-/// Compares scores with what they have to be.
-pub fn assert_scores(batch: &PhyloBatch, scores: &[[i32; OCTET]], what: &str) {
-    let expected = expected(batch);
-    assert_eq!(scores.len(), expected.len(), "{what}");
-    for (place, (own, expected)) in scores.iter().zip(&expected).enumerate() {
-        for (lane, (own, expected)) in own.iter().zip(expected).enumerate() {
-            assert!(
-                expected.is_none_or(|expected| expected == *own),
-                "{what}, place {place}, lane {lane}: {own}, not {expected:?}"
-            );
-        }
-    }
 }

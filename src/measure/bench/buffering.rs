@@ -5,11 +5,11 @@
 //! is left out: the engine reads results in one way. Unlike in the paper, memory does not limit batches, so that
 //! each of two batches in flight is as large as a single one.
 
-use super::data::RandomPairs;
-use super::measure::{Sample, Timing, repeat, stream};
+use super::timing::{Sample, Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
+use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
 use crate::pairs::gpu::{Config, GpuEngine};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::measure::{Timing, repeat};
 use super::reads::{CANDIDATES, CHANGED, Reads, Sizes, genome, on_cpu, on_engine};
+use super::timing::{Timing, repeat};
 use super::{Bed, Experiment, SEED, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
 use crate::edit::kernels::myers::Cooperation;

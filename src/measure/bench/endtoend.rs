@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::filter::{GENE, IDENTITY, QUICK_GENE, SharedEngine, source};
-use super::measure::{Sample, repeat};
-use super::{Bed, Experiment, data, mark};
+use super::timing::{Sample, repeat};
+use super::{Bed, Experiment, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
 use crate::jobs::{AllPairs, Summary};
+use crate::measure::simulate;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::seq::SequenceStore;
 
@@ -36,10 +37,10 @@ const COLUMNS: [Column; 12] = [
 pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::EndToEnd, format!("all pairs, {}", source(bed)), &COLUMNS);
     let store = match &bed.bench.sequences {
-        Some(store) if bed.quick => data::first(store, QUICK_GENES),
+        Some(store) if bed.quick => simulate::first(store, QUICK_GENES),
         Some(store) => Arc::clone(store),
-        None if bed.quick => data::genes(QUICK_GENES, QUICK_GENE),
-        None => data::genes(MOST_GENES, GENE),
+        None if bed.quick => simulate::genes(QUICK_GENES, QUICK_GENE),
+        None => simulate::genes(MOST_GENES, GENE),
     };
     let mut contenders: Vec<Option<&'static Kernel>> = bed.kernels(Family::Pairs).map(Some).collect();
     if bed.has_cpu() {
@@ -95,7 +96,7 @@ fn one(
 ) -> Result<(usize, Summary, u32)> {
     let job = |count: usize| AllPairs {
         min_identity: identity,
-        ..AllPairs::new(data::first(store, count), bed.bench.scoring())
+        ..AllPairs::new(simulate::first(store, count), bed.bench.scoring())
     };
     let mut count = FIRST_LOOK.min(store.len());
     let engine = SharedEngine::open(bed, kernel, &job(count))?;

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::measure::{Sample, repeat};
-use super::{Bed, Experiment, data, mark};
+use super::timing::{Sample, repeat};
+use super::{Bed, Experiment, mark};
 use crate::engine::owner::EngineSet;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
 use crate::jobs::blocks::Whole;
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use crate::measure::simulate;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::cpu::{CpuWorker, workers};
@@ -50,8 +51,8 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Filter, title, &COLUMNS);
     let count = if bed.quick { QUICK_SEQUENCES } else { SEQUENCES };
     let store = match &bed.bench.sequences {
-        Some(store) => data::first(store, count),
-        None => data::genes(count, if bed.quick { QUICK_GENE } else { GENE }),
+        Some(store) => simulate::first(store, count),
+        None => simulate::genes(count, if bed.quick { QUICK_GENE } else { GENE }),
     };
     let job = AllPairs { min_identity: Some(IDENTITY), ..AllPairs::new(Arc::clone(&store), bed.bench.scoring()) };
     let all = AllPairs { min_identity: None, ..job.clone() };
@@ -172,7 +173,7 @@ impl SharedEngine {
         };
         let (name, universal) = (engine.name().to_owned(), engine.universal());
         let lent = SharedEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };
-        lent.run(bed, &AllPairs { queries: data::first(&job.queries, 2), ..job.clone() }, |_| {})?;
+        lent.run(bed, &AllPairs { queries: simulate::first(&job.queries, 2), ..job.clone() }, |_| {})?;
         Ok(lent)
     }
 

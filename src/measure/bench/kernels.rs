@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::measure::{Rates, Timing};
 use super::threads::AllThreads;
+use super::timing::{Rates, Timing};
 use super::{Bed, BenchWork, Contender, Experiment, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};

@@ -6,9 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::data::mutated;
-use super::measure::{Sample, Timing, repeat};
-use super::shared_engine::SharedEngine;
+use super::timing::{Sample, Timing, repeat};
 use super::{Bed, Experiment, GapKind, SEED, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -17,6 +15,8 @@ use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
 use crate::long::kernels::striped::Variant;
 use crate::long::{LongEngine, Method};
+use crate::measure::shared_engine::SharedEngine;
+use crate::measure::simulate::mutated;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::measure::{Rates, Sample, Timing, repeat};
-use super::{Bed, Experiment, SEED, data, mark};
+use super::timing::{Rates, Sample, Timing, repeat};
+use super::{Bed, Experiment, SEED, mark};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::gpu::kernels::Family;
 use crate::jobs::msa::{MsaMode, MsaSummary, MultiAlign};
 use crate::jobs::{Job, Run};
+use crate::measure::simulate;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::tune::random_store;
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -206,7 +207,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table) {
 
 /// Proteins of about so many residues along a random tree.
 fn family(sequences: u32, residues: u32) -> Arc<SequenceStore> {
-    let mut next = data::random(SEED);
+    let mut next = simulate::random(SEED);
     let mut leaves = vec![random_store(Alphabet::Protein, 1, residues as usize, SEED).codes(0).to_vec()];
     while leaves.len() < sequences as usize {
         let at = next() as usize % leaves.len();

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::measure::{Rates, Sample, Timing, repeat};
 use super::states::{self, CHANGED, Scores, on_cpu, on_engine, sum_of};
+use super::timing::{Rates, Sample, Timing, repeat};
 use super::{Bed, Experiment, SEED, mark};
 use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};

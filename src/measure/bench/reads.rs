@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::data::random;
-pub(crate) use super::measure::Sample;
-use super::measure::{Rates, stream_and};
+pub(crate) use super::timing::Sample;
+use super::timing::{Rates, stream_and};
 use super::{Bed, SEED};
 use crate::edit::cpu::EditWorker;
 use crate::edit::{Edit, EditBand, EditBatch, EditBlock, EditReport, GROUP_PAIRS, Places, Region};
 use crate::engine::thread_engine::compute_together;
 use crate::engine::{Engine, Reported};
 use crate::error::Result;
+use crate::measure::simulate::random;
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};

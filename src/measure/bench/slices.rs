@@ -1,13 +1,13 @@
 //! Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (Truong et al. 2014, section 6.3, table 4 and figure 11: the slice
 //! width k follows there from block size and shared memory; here slices are in registers and both are free).
 
-use super::data::RandomPairs;
-use super::measure::{Timing, repeat, stream};
+use super::timing::{Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers};
+use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
 use crate::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::data::random;
-use super::measure::{Sample, stream_and};
+use super::timing::{Sample, stream_and};
 use crate::engine::thread_engine::compute_together;
 use crate::engine::{Engine, Reported};
 use crate::error::Result;
+use crate::measure::simulate::random;
 use crate::papara::cpu::PhyloWorker;
 use crate::papara::vectors::{Cells, encode, set_bits, set_of};
 use crate::papara::{OCTET, Phylo, PhyloBand, PhyloBatch, PhyloBlock, PhyloReport, Site, Vectors};

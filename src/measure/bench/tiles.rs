@@ -1,11 +1,11 @@
 //! Shapes of the kernels for local scores: lanes of a pair, columns of a lane, in words and in halves, one query and two at a time.
 
-use super::data::RandomPairs;
-use super::measure::{Timing, repeat, stream};
+use super::timing::{Timing, repeat, stream};
 use super::{Bed, Experiment, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::{Config, GpuEngine, TILE_COLUMNS, TILE_LANES, TileShape};
 use crate::pairs::{Pairs, Want};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Bed;
-use super::data::RandomPairs;
 use crate::engine::{Batch, Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
+use crate::measure::simulate::RandomPairs;
 use crate::pairs::{Pairs, Want};
 use crate::score::Scoring;
 

@@ -1,8 +1,8 @@
-//! What is aligned: batches with an exact number of pairs, and genes of which some are alike.
+//! Random sequences for benchmarks and self-tests: pairs of an exact number, genes and families of which some are alike.
 
 use std::sync::Arc;
 
-use super::SEED;
+use super::bench::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::Scoring;
@@ -148,6 +148,21 @@ pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceS
     let mut builder = SequenceStore::builder(store.alphabet());
     builder.push_valid(format!("changed{percent}"), &codes);
     Arc::new(builder.build())
+}
+
+/// Returns sequences of a family: random ones, in which all but about a quarter is their ancestor's.
+pub(super) fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let ancestor = random_store(alphabet, 1, longest, SEED);
+    let others = random_store(alphabet, lengths.len(), longest, SEED + 1);
+    let mut store = SequenceStore::builder(alphabet);
+    for (number, &length) in (0..).zip(lengths) {
+        // From the end, so that short ones are not all alike.
+        let both = others.codes(number)[longest - length..].iter().zip(&ancestor.codes(0)[longest - length..]);
+        let own = both.map(|(&other, &code)| if other % 4 == 0 { other } else { code });
+        store.push_valid(others.name(number), &own.collect::<Vec<Code>>());
+    }
+    Arc::new(store.build())
 }
 
 #[cfg(test)]

@@ -10,14 +10,14 @@ use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced
 /// A job that gives it up leaves it behind with a thread that may never come back. As long as that one has it nobody else
 /// waits for it: the next job hears that the device is lost.
 #[derive(Clone)]
-pub(crate) struct SharedEngine {
+pub struct SharedEngine {
     label: String,
     engine: Arc<Mutex<Box<dyn LongEngine>>>,
 }
 
 impl SharedEngine {
     /// Takes an engine to be lent.
-    pub(crate) fn new(engine: Box<dyn LongEngine>) -> Self {
+    pub fn new(engine: Box<dyn LongEngine>) -> Self {
         SharedEngine { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
     }
 

@@ -1,14 +1,14 @@
-//! The self-test of the kernels for local scores.
+//! Kernels for local scores, and the CPU's threads, against the textbook.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{computed, kernels_of, local_scorings, test_of, test_scored};
+use super::pairs::{PairsTest, batches, local_scorings};
+use super::{KernelTest, SelfTest, computed, each, kernels_of};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{Family, Kernel};
-use crate::measure::devices::KernelTest;
+use crate::gpu::kernels::Family;
 use crate::pairs::cpu::CpuWorker;
 use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::plan::Job;
@@ -24,32 +24,58 @@ const PARENT: usize = 680;
 /// About the score of a pair that is related.
 const LEAST: i64 = 60;
 
-/// The kernels that run on an adapter. In halves some scores are too great: these are computed again.
-pub(super) fn test_adapter(found: &FoundAdapter) -> impl Iterator<Item = KernelTest> {
-    let test = move |kernel: &'static Kernel| {
-        let engine = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
-        let alone = test_scored(&mut engine()?, false, Want::Alignments, &local_scorings())?;
-        Ok(alone + test_relatives(&mut engine()?)?)
-    };
-    kernels_of(Family::Local, found).map(move |kernel| test_of(kernel.stem, test(kernel)))
+/// Score of a pair of relatives by their numbers.
+type Scores = HashMap<(SequenceId, SequenceId), i64>;
+
+/// Scores of relatives, all of them or those that reach a score, which kernels list. The CPU's scores, which have an oracle,
+/// are the right ones. Columns come in passes, and scores in passes before the last count, too.
+#[derive(Debug)]
+pub struct LocalTest {
+    store: Arc<SequenceStore>,
+    right: Scores,
+    cases: Vec<Request>,
 }
 
-/// Compares an engine's scores of relatives with each other with those of the CPU, which has an oracle: all of them, and those that
-/// reach a score, which kernels list. Columns come in passes, and scores in passes before the last count, too. The number of pairs
-/// compared.
-fn test_relatives(engine: &mut dyn Engine<Pairs>) -> Result<u64> {
-    let store = Arc::new(relatives());
-    let right: HashMap<(SequenceId, SequenceId), i64> =
-        scores(&mut CpuWorker::default(), &store, Want::Scores)?.iter().map(|hit| (place(hit), hit.score)).collect();
-    let mut pairs = 0;
-    let floors = || Want::AtLeast(Arc::new(Floors::same(LEAST, RELATIVES)));
-    // Lists twice, as the first batch decides how the next one is computed.
-    for (want, least) in [(Want::Scores, i64::MIN), (floors(), LEAST), (floors(), LEAST)] {
-        let hits = scores(engine, &store, want)?;
-        for hit in &hits {
-            let expected = right.get(&place(hit)).copied().filter(|&score| score >= least);
+/// Scores that an engine reports.
+#[derive(Debug)]
+pub struct Request {
+    want: Want,
+    /// Least of the scores.
+    least: i64,
+}
+
+impl LocalTest {
+    fn new() -> Result<Self> {
+        let store = Arc::new(relatives());
+        let hits = scores(&mut CpuWorker::default(), &store, Want::Scores)?;
+        let floors = || Want::AtLeast(Arc::new(Floors::same(LEAST, RELATIVES)));
+        // Lists twice, as the first batch decides how the next one is computed.
+        let cases = [(Want::Scores, i64::MIN), (floors(), LEAST), (floors(), LEAST)];
+        let cases = cases.map(|(want, least)| Request { want, least }).into();
+        Ok(LocalTest { store, right: hits.iter().map(|hit| (place(hit), hit.score)).collect(), cases })
+    }
+}
+
+impl SelfTest for LocalTest {
+    const NAME: &'static str = "local";
+    type Engine = dyn Engine<Pairs>;
+    type Case = Request;
+    type Found = Vec<Hit>;
+
+    fn cases(&self) -> &[Request] {
+        &self.cases
+    }
+
+    fn run(&self, request: &Request, engine: &mut Self::Engine) -> Result<Vec<Hit>> {
+        scores(engine, &self.store, request.want.clone())
+    }
+
+    fn compare(&self, request: &Request, hits: &Vec<Hit>) -> Result<u64> {
+        let least = request.least;
+        for hit in hits {
+            let expected = self.right.get(&place(hit)).copied().filter(|&score| score >= least);
             if expected != Some(hit.score) {
-                let lengths = (store.length(hit.query), store.length(hit.target));
+                let lengths = (self.store.length(hit.query), self.store.length(hit.target));
                 return Err(Error::Internal(format!(
                     "relatives {:?} of {lengths:?} residues: score {}, should be {expected:?}",
                     place(hit),
@@ -57,13 +83,28 @@ fn test_relatives(engine: &mut dyn Engine<Pairs>) -> Result<u64> {
                 )));
             }
         }
-        let expected = right.values().filter(|&&score| score >= least).count();
+        let expected = self.right.values().filter(|&&score| score >= least).count();
         if hits.len() != expected {
             return Err(Error::Internal(format!("{} relatives score {least} or more, not {expected}", hits.len())));
         }
-        pairs += right.len() as u64;
+        Ok(self.right.len() as u64)
     }
-    Ok(pairs)
+}
+
+/// Tests every kernel for local scores that an adapter can run. In halves some scores are too great: these are computed again.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    let alone = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
+    let tests = LocalTest::new().map(|relatives| (alone, relatives));
+    each(kernels_of(Family::Local, found), tests, |(alone, relatives), kernel| {
+        let engine = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+        Ok(alone.test(&mut engine()?)? + relatives.test(&mut engine()?)?)
+    })
+}
+
+/// Tests the CPU.
+pub(super) fn on_cpu() -> KernelTest {
+    let test = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
+    KernelTest::of_cpu::<LocalTest>(test.test(&mut CpuWorker::default()))
 }
 
 fn place(hit: &Hit) -> (SequenceId, SequenceId) {
@@ -75,7 +116,11 @@ fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want
     let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
     let queries = Arc::clone(store);
     let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
-    Ok(computed(engine, &job)?.into_iter().flat_map(|(_, report)| report.hits).collect())
+    let mut hits = Vec::new();
+    for batch in batches(&job) {
+        hits.extend(computed(engine, &batch)?.hits);
+    }
+    Ok(hits)
 }
 
 /// Families of proteins: parts of a parent, of any length, with some residues replaced.
@@ -128,12 +173,13 @@ mod tests {
 
     #[test]
     fn a_wrong_score_and_a_lost_pair_are_seen() {
+        let test = LocalTest::new().unwrap();
         let pairs = (RELATIVES * (RELATIVES - 1) / 2) as u64;
-        assert_eq!(test_relatives(&mut Wrong(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
+        assert_eq!(test.test(&mut Wrong(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
         let lower: Spoil = |hits| hits[7].score -= 1;
         let lose: Spoil = |hits| hits.truncate(hits.len() - 1);
         for (spoil, said) in [(lower, "should be"), (lose, "or more, not")] {
-            let error = test_relatives(&mut Wrong(CpuWorker::default(), spoil)).expect_err("it is wrong");
+            let error = test.test(&mut Wrong(CpuWorker::default(), spoil)).expect_err("it is wrong");
             assert!(error.to_string().contains(said), "{error}");
         }
     }

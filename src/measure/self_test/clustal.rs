@@ -1,0 +1,115 @@
+//! Kernels for ClustalW's pairwise stage against the textbook.
+
+use std::sync::Arc;
+
+use super::{Case, KernelTest, SelfTest, checked, each};
+use crate::clustal::gpu::ClustalGpu;
+use crate::clustal::{Clustal, ClustalBand, ClustalBatch, ClustalCosts, PairIdentities, oracle};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{KERNELS, Kernel, Kind, find};
+use crate::measure::simulate::family;
+use crate::seq::{Alphabet, SequenceStore};
+
+/// Residues of sequences in the test: of less and of more than one slice of every kernel, and around those.
+const LENGTHS: [usize; 12] = [150, 90, 61, 60, 47, 40, 39, 24, 20, 12, 5, 1];
+
+/// Identities and ends of the best local alignment of pairs.
+#[derive(Debug)]
+pub struct ClustalTest(Vec<Case<Clustal, Vec<PairIdentities>>>);
+
+impl ClustalTest {
+    /// Computes by the textbook what has to come of batches.
+    pub fn new(batches: impl IntoIterator<Item = Arc<ClustalBatch>>) -> Self {
+        let case = |batch: Arc<ClustalBatch>| {
+            let band = &batch.band;
+            let pairs = batch.blocks.iter().flat_map(|block| band.pairs(block));
+            let of = |(a, b)| oracle::identities(band.sequences.codes(a), band.sequences.codes(b), &band.costs);
+            Case { expected: pairs.map(of).collect(), batch }
+        };
+        ClustalTest(batches.into_iter().map(case).collect())
+    }
+
+    /// Families of both alphabets.
+    fn families() -> Self {
+        let of = |alphabet| batch(&family(alphabet, &LENGTHS), LENGTHS.len() as u32);
+        ClustalTest::new([Alphabet::Dna, Alphabet::Protein].map(of))
+    }
+}
+
+impl SelfTest for ClustalTest {
+    const NAME: &'static str = "identities";
+    type Engine = dyn Engine<Clustal>;
+    type Case = Case<Clustal, Vec<PairIdentities>>;
+    type Found = Vec<PairIdentities>;
+
+    fn cases(&self) -> &[Self::Case] {
+        &self.0
+    }
+
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<PairIdentities>> {
+        Ok(checked(engine, &case.batch)?.identities)
+    }
+
+    fn compare(&self, case: &Self::Case, found: &Vec<PairIdentities>) -> Result<u64> {
+        let band = &case.batch.band;
+        let pairs = case.batch.blocks.iter().flat_map(|block| band.pairs(block));
+        for (((first, second), found), expected) in pairs.zip(found).zip(&case.expected) {
+            if found != expected {
+                let [m, n] = [first, second].map(|id| band.sequences.length(id));
+                let alphabet = band.sequences.alphabet();
+                return Err(Error::Internal(format!(
+                    "{found:?} of {m} and {n} residues, {alphabet:?}, should be {expected:?}"
+                )));
+            }
+        }
+        Ok(case.batch.pairs())
+    }
+}
+
+/// Tests the kernels on an adapter; `sw_ends` in both directions together with the kernel that follows it.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    each(own_kernels(), Ok(ClustalTest::families()), |test, kernel| {
+        let last = if kernel.follows() { find("nw_forward_reverse") } else { Some(kernel) };
+        test.test(&mut ClustalGpu::open(found)?.with_kernel(last))
+    })
+}
+
+/// Returns all pairs of the first `count` sequences.
+pub(in crate::measure) fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<ClustalBatch> {
+    let order = (0..count).collect();
+    let costs = if store.alphabet() == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
+    let band = ClustalBand { sequences: Arc::clone(store), costs: Arc::new(costs), order };
+    let blocks = (0..count).map(|query| band.block(query, query + 1..count)).collect();
+    Arc::new(ClustalBatch { band: Arc::new(band), blocks })
+}
+
+/// Returns the kernels of the module.
+pub(in crate::measure) fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Clustal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_number_is_seen() {
+        let test = ClustalTest::families();
+        let case = &test.cases()[1];
+        assert_eq!(test.compare(case, &case.expected).expect("it is the same"), case.batch.pairs());
+        let wrong: [fn(&mut PairIdentities); 4] = [
+            |pair| pair.identities = pair.identities.wrapping_sub(1),
+            |pair| pair.identities += 1,
+            |pair| pair.start[0] += 1,
+            |pair| pair.end[1] += 1,
+        ];
+        for spoil in wrong {
+            let mut found = case.expected.clone();
+            spoil(&mut found[3]);
+            let error = test.compare(case, &found).expect_err("one is wrong");
+            assert!(error.to_string().contains("should be"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Kernels for Levenshtein distances and the CPU's threads against the textbook.
+
+use std::sync::Arc;
+
+use super::{Case, KernelTest, SelfTest, checked, each};
+use crate::edit::cpu::EditWorker;
+use crate::edit::gpu::{EditGpu, EditShape};
+use crate::edit::kernels::myers::Cooperation;
+use crate::edit::plan::{Against, EditJob};
+use crate::edit::{Edit, EditBatch, oracle};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, offered};
+use crate::pairs::gpu::tune::random_store;
+use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
+use crate::seq::{Alphabet, Code, SequenceStore, Strands};
+
+/// Lengths of patterns: at both ends of words, of lanes and, with [`TEST_LANES`] lanes, of strips.
+const PATTERNS: [usize; 11] = [1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257];
+/// Lengths of texts, shorter and longer than patterns, around the words that their symbols come in.
+const TEXTS: [usize; 10] = [1, 15, 16, 17, 33, 64, 65, 250, 257, 300];
+/// Lanes and words of kernels that divide a pair in the test: few, so that short patterns have several strips.
+const TEST_LANES: u32 = 4;
+const TEST_WORDS: u32 = 2;
+
+/// Distances and ends of patterns in texts.
+#[derive(Debug)]
+pub struct EditTest(Vec<Case<Edit, Vec<Found>>>);
+
+impl EditTest {
+    /// Computes by the textbook what has to come of batches.
+    pub fn new(batches: impl IntoIterator<Item = Arc<EditBatch>>) -> Self {
+        let case = |batch: Arc<EditBatch>| {
+            let band = &batch.band;
+            let find = |(pattern, place)| oracle::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
+            Case { expected: pairs(&batch).map(find).collect(), batch }
+        };
+        EditTest(batches.into_iter().map(case).collect())
+    }
+
+    /// All modes, with and without a limit, for symbols that take 2, 4 and 8 bits.
+    fn of_all_modes() -> Self {
+        let reach = Reach { shorter: 3, constant: 2, divisor: 8, rate: Reach::ANY_RATE / 2 };
+        let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
+        let bases = [1, 2, 4, 8];
+        let letters: Vec<Code> = (1..=20).collect();
+        let dna = || Equality::dna(Ambiguity::Overlap, true);
+        let codings = [
+            (&bases[..], dna(), &[][..]),
+            (&bases[..], dna(), &[15, 5, 10][..]),
+            (&letters[..], Equality::literal(Alphabet::Protein), &[][..]),
+        ];
+        let mut batches = Vec::new();
+        for (of, equality, others) in codings {
+            let (patterns, texts) = stores(equality.alphabet(), of, others);
+            for mode in modes {
+                for limit in [Limit::None, Limit::Rate(0.3)] {
+                    let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit });
+                    let against = Against::Texts(Arc::clone(&texts));
+                    let (patterns, strands) = (Arc::clone(&patterns), Strands::default());
+                    let job = EditJob { patterns, against, scheme, strands, parts: None };
+                    batches.extend(of_job(&job));
+                }
+            }
+        }
+        EditTest::new(batches)
+    }
+
+    /// Leaves out overlaps, which the CPU does not compute.
+    fn without_overlaps(mut self) -> Self {
+        self.0.retain(|case| !matches!(case.batch.band.scheme.mode, EditMode::Overlap(_)));
+        self
+    }
+}
+
+impl SelfTest for EditTest {
+    const NAME: &'static str = "distances";
+    const MAY_REFUSE: bool = true;
+    type Engine = dyn Engine<Edit>;
+    type Case = Case<Edit, Vec<Found>>;
+    type Found = Vec<Found>;
+
+    fn cases(&self) -> &[Self::Case] {
+        &self.0
+    }
+
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<Found>> {
+        Ok(checked(engine, &case.batch)?.found.into_each())
+    }
+
+    fn compare(&self, case: &Self::Case, found: &Vec<Found>) -> Result<u64> {
+        let band = &case.batch.band;
+        if found.len() != case.expected.len() {
+            return Err(Error::Internal(format!("{} distances for {} pairs", found.len(), case.expected.len())));
+        }
+        for (((pattern, place), expected), found) in pairs(&case.batch).zip(&case.expected).zip(found) {
+            if expected != found {
+                let (m, n) = (band.patterns.length(pattern), band.region(place).symbols());
+                let EditScheme { mode, limit, .. } = &*band.scheme;
+                return Err(Error::Internal(format!(
+                    "distance of {m} x {n} symbols, {mode:?}, limit {limit:?}: {found:?}, should be {expected:?}"
+                )));
+            }
+        }
+        Ok(case.batch.pairs())
+    }
+}
+
+/// Tests every kernel on an adapter.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    each(offered(Family::Edit), Ok(EditTest::of_all_modes()), |test, kernel| {
+        let engine = EditGpu::open(found)?;
+        let mut shape = engine.shape();
+        if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
+            shape.lanes = Some(TEST_LANES);
+            (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
+        }
+        test.test(&mut engine.with_kernel(Some(kernel)).with_shape(shape))
+    })
+}
+
+/// Tests the CPU, which computes no overlaps.
+pub(super) fn on_cpu() -> KernelTest {
+    KernelTest::of_cpu::<EditTest>(EditTest::of_all_modes().without_overlaps().test(&mut EditWorker::default()))
+}
+
+/// Returns random texts, and patterns of which each but the shortest is like a part of some text.
+fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStore>, Arc<SequenceStore>) {
+    let random = random_store(Alphabet::Bytes, 1, 1 << 13, 0xd157);
+    let mut next = random.codes(0).iter().map(|&code| code as usize);
+    let mut next = || next.next().unwrap_or_default();
+    let mut texts = SequenceStore::builder(alphabet);
+    let mut longest: Vec<Code> = Vec::new();
+    for length in TEXTS {
+        let mut codes: Vec<Code> = (0..length).map(|_| of[next() % of.len()]).collect();
+        for (place, &other) in others.iter().enumerate() {
+            codes[place * 7 % length] = other;
+        }
+        texts.push_valid(format!("text{length}"), &codes);
+        longest = codes;
+    }
+    let mut patterns = SequenceStore::builder(alphabet);
+    for length in PATTERNS {
+        // Every eleventh symbol is another one, and one in 40 is left out.
+        let part = longest.iter().enumerate().filter(|(place, _)| place % 40 != 39);
+        let mut codes: Vec<Code> = part.map(|(_, &code)| code).cycle().skip(length % 20).take(length).collect();
+        codes.iter_mut().step_by(11).for_each(|code| *code = of[next() % of.len()]);
+        patterns.push_valid(format!("pattern{length}"), &codes);
+    }
+    (Arc::new(patterns.build()), Arc::new(texts.build()))
+}
+
+/// Returns the batches of a job, those of each class of patterns together.
+fn of_job(job: &EditJob) -> Vec<Arc<EditBatch>> {
+    let mut batches = Vec::new();
+    for (_, band, mut blocks) in job.bands(u64::MAX) {
+        while let Some(&(class, _)) = blocks.first() {
+            let own = blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
+            batches.push(Arc::new(EditBatch { band: Arc::clone(&band), blocks: own }));
+        }
+    }
+    batches
+}
+
+/// Returns the pattern and the place of each pair.
+fn pairs(batch: &EditBatch) -> impl Iterator<Item = (u32, u32)> {
+    batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_distance_is_seen() {
+        let test = EditTest::of_all_modes();
+        assert!(test.cases().iter().any(|case| case.expected.contains(&Found::NONE)));
+        let case = &test.cases()[0];
+        let right = &case.expected;
+        test.compare(case, right).expect("it is the same");
+        test.compare(case, &right[1..].to_vec()).expect_err("one is missing");
+        let changes: [fn(&mut Found); 3] =
+            [|found| found.distance ^= 1, |found| found.end ^= 1, |found| *found = Found::NONE];
+        for (index, change) in (0..right.len()).flat_map(|index| changes.map(|change| (index, change))) {
+            let mut wrong = right.clone();
+            change(&mut wrong[index]);
+            if wrong != *right {
+                let error = test.compare(case, &wrong).expect_err("one is wrong");
+                assert!(error.to_string().contains("should be"), "{error}");
+            }
+        }
+    }
+}

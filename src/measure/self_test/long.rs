@@ -1,0 +1,184 @@
+//! Kernels for long pairs and the CPU's threads against the textbook.
+
+use std::sync::Arc;
+
+use super::{KernelTest, SelfTest};
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, KERNELS};
+use crate::jobs::long::{LongHit, Tuning};
+use crate::jobs::{Job, LongAlignment, LongWant, Run};
+use crate::long::cpu::CpuLong;
+use crate::long::gpu::{GpuLong, StripedShape};
+use crate::long::oracle::{ReferenceLongAlignment, align};
+use crate::long::{LongEngine, Method};
+use crate::measure::shared_engine::SharedEngine;
+use crate::pairs::gpu::tune::random_store;
+use crate::score::{Gaps, Mode, Scoring};
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Symbols of the query and the target: no multiples of what a kernel could round to, and several strips.
+const SYMBOLS: [usize; 2] = [331, 583];
+/// Columns of a strip and rows of a chunk when paths are traced: many of both.
+const BLOCK: u32 = 64;
+
+/// A long pair with what is computed of it, and its alignment by the textbook.
+#[derive(Debug)]
+pub struct LongCase {
+    job: LongAlignment,
+    alignment: Arc<ReferenceLongAlignment>,
+}
+
+/// Scores of long pairs, or their alignments by each method.
+#[derive(Debug)]
+pub struct LongTest(Vec<LongCase>);
+
+impl LongTest {
+    /// Pairs of both alphabets, local and global, with both kinds of gaps.
+    fn of_schemes(want: LongWant) -> Self {
+        let methods: &[Option<Method>] = match want {
+            LongWant::Score => &[None],
+            LongWant::Alignment => &[Some(Method::Striped), Some(Method::Chunked1), Some(Method::Chunked2)],
+        };
+        let (linear, affine) = (Gaps::linear(5), Gaps::from_blast(5, 2));
+        let schemes = [
+            Scoring { mode: Mode::Local, gaps: affine, ..Scoring::truong() },
+            Scoring { mode: Mode::Global, gaps: linear, ..Scoring::truong() },
+            Scoring { mode: Mode::Local, gaps: linear, ..Scoring::protein() },
+            Scoring { mode: Mode::Global, gaps: affine, ..Scoring::protein() },
+        ];
+        let mut cases = Vec::new();
+        for scoring in schemes {
+            let store = sequences(scoring.alphabet);
+            let alignment = Arc::new(align(store.codes(0), store.codes(1), &scoring));
+            let job = LongAlignment::new(Arc::clone(&store), 0, store, 1, Arc::new(scoring));
+            let tuning = Tuning { panel_columns: Some(256), ..Tuning::default() };
+            let job = LongAlignment { want, strip: Some(BLOCK), chunk: Some(BLOCK), tuning, ..job };
+            let case = |&method: &Option<Method>| LongCase {
+                job: LongAlignment { method, ..job.clone() },
+                alignment: Arc::clone(&alignment),
+            };
+            cases.extend(methods.iter().map(case));
+        }
+        LongTest(cases)
+    }
+}
+
+impl SelfTest for LongTest {
+    const NAME: &'static str = "long pairs";
+    type Engine = SharedEngine;
+    type Case = LongCase;
+    type Found = Vec<LongHit>;
+
+    fn cases(&self) -> &[LongCase] {
+        &self.0
+    }
+
+    fn run(&self, case: &LongCase, engine: &mut Self::Engine) -> Result<Vec<LongHit>> {
+        let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
+        let mut hits = Vec::new();
+        case.job.run_on(engines.into(), &Run::default(), |found| {
+            hits.extend_from_slice(found);
+            Ok(())
+        })?;
+        Ok(hits)
+    }
+
+    /// Compares the score, where it is reached and, if it was asked for, the alignment.
+    fn compare(&self, case: &LongCase, hits: &Vec<LongHit>) -> Result<u64> {
+        let [hit] = hits.as_slice() else {
+            return Err(Error::Internal(format!("{} alignments of a long pair, should be one", hits.len())));
+        };
+        let LongCase { job: LongAlignment { want, method, scoring, .. }, alignment: expected } = case;
+        let wrong = |found: String, right: String| {
+            Err(Error::Internal(format!(
+                "long pair of {} x {} symbols, {:?}, {:?}, {want:?} by {method:?}: {found}, should be {right}",
+                SYMBOLS[0], SYMBOLS[1], scoring.mode, scoring.gaps
+            )))
+        };
+        let found = (hit.score, hit.query_end as usize, hit.target_end as usize);
+        let right = (expected.score, expected.end.0, expected.end.1);
+        if found != right {
+            return wrong(format!("{found:?}"), format!("{right:?}"));
+        }
+        match &hit.cigar {
+            None if *want == LongWant::Alignment => wrong("no alignment".into(), expected.cigar.to_string()),
+            Some(cigar) if *cigar != expected.cigar => wrong(cigar.to_string(), expected.cigar.to_string()),
+            _ => Ok(1),
+        }
+    }
+}
+
+/// Tests the kernels on an adapter. Those that trace a path back do it together.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    let test = |want| {
+        let shape = StripedShape { cells: Some(4), ..StripedShape::default() };
+        let engine = GpuLong::open(found)?.with_shape(shape);
+        LongTest::of_schemes(want).test(&mut SharedEngine::new(Box::new(engine)))
+    };
+    let [scores, alignments] = [LongWant::Score, LongWant::Alignment].map(|want| KernelTest::new("", test(want)));
+    let own = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long);
+    let of = |follows| if follows { &alignments } else { &scores };
+    own.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..of(kernel.follows()).clone() }).collect()
+}
+
+/// Tests the CPU: scores, then alignments.
+pub(super) fn on_cpu() -> KernelTest {
+    let test = |want| LongTest::of_schemes(want).test(&mut SharedEngine::new(Box::new(CpuLong::new(0))));
+    let both = test(LongWant::Score).and_then(|scores| Ok(scores + test(LongWant::Alignment)?));
+    KernelTest::of_cpu::<LongTest>(both)
+}
+
+/// Returns a query, and a target with most of it in its midst.
+fn sequences(alphabet: Alphabet) -> Arc<SequenceStore> {
+    let random = random_store(alphabet, 2, SYMBOLS[1], 0x10_9a15);
+    let query = &random.codes(0)[..SYMBOLS[0]];
+    let mut target: Vec<Code> = random.codes(1).to_vec();
+    // Every thirteenth symbol is another one, and one in 40 is left out.
+    let kept = query.iter().enumerate().filter(|(place, _)| place % 40 != 39);
+    for (k, (_, &code)) in kept.enumerate().filter(|(_, (place, _))| place % 13 != 12) {
+        target[101 + k] = code;
+    }
+    let mut builder = SequenceStore::builder(alphabet);
+    builder.push_valid("query", query);
+    builder.push_valid("target", &target);
+    Arc::new(builder.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::StrandOf;
+
+    #[test]
+    fn a_wrong_alignment_is_seen() {
+        let test = LongTest::of_schemes(LongWant::Alignment);
+        for case in test.cases() {
+            let alignment = &case.alignment;
+            assert!(alignment.cigar.iter().count() > 5, "{}", alignment.cigar);
+            let right = LongHit {
+                strand: StrandOf::Plus,
+                score: alignment.score,
+                query: None,
+                target: None,
+                query_end: alignment.end.0 as u32,
+                target_end: alignment.end.1 as u32,
+                cigar: Some(alignment.cigar.clone()),
+            };
+            let check = |hit: &LongHit| test.compare(case, &vec![hit.clone()]);
+            check(&right).expect("it is the same");
+            let mut turned = alignment.cigar.clone();
+            turned.reverse();
+            for wrong in [
+                LongHit { score: right.score - 1, ..right.clone() },
+                LongHit { query_end: right.query_end - 1, ..right.clone() },
+                LongHit { cigar: Some(turned), ..right.clone() },
+                LongHit { cigar: None, ..right.clone() },
+            ] {
+                let error = check(&wrong).expect_err("it is wrong");
+                assert!(error.to_string().contains("should be"), "{error}");
+            }
+            test.compare(case, &Vec::new()).expect_err("there is one");
+        }
+    }
+}

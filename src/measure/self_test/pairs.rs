@@ -1,0 +1,203 @@
+//! Kernels for pairs of whole sequences, and the CPU's threads, against the textbook.
+
+use std::sync::Arc;
+
+use super::{KernelTest, SelfTest, computed, each, kernels_of, want_of};
+use crate::alignment::Cigar;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::Family;
+use crate::pairs::cpu::CpuWorker;
+use crate::pairs::gpu::{Config, GpuEngine, tune};
+use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
+use crate::pairs::plan::{Job, PlannedBand};
+use crate::pairs::{Band, Batch, Hit, Pairs, Report, Want};
+use crate::score::{EndGaps, Gaps, Mode, Scoring};
+use crate::seq::{Alphabet, Code, SequenceStore, Strands};
+use crate::trace::{self, Hint};
+
+/// Scores, matches and alignments of pairs.
+#[derive(Debug)]
+pub struct PairsTest {
+    batches: Vec<Arc<Batch>>,
+    traces: bool,
+}
+
+impl PairsTest {
+    /// Tests an engine with batches. If it `traces`, it has to align every pair.
+    pub fn new(batches: Vec<Arc<Batch>>, traces: bool) -> Self {
+        PairsTest { batches, traces }
+    }
+
+    /// All pairs of some sequences by each scheme.
+    pub(super) fn by_schemes(scorings: &[Scoring], want: &Want, traces: bool) -> Self {
+        let batches = scorings.iter().flat_map(|scoring| {
+            let queries = Arc::new(test_store(scoring.alphabet));
+            let (scoring, want) = (Arc::new(scoring.clone()), want.clone());
+            batches(&Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None })
+        });
+        PairsTest::new(batches.collect(), traces)
+    }
+}
+
+impl SelfTest for PairsTest {
+    const NAME: &'static str = "pairs";
+    type Engine = dyn Engine<Pairs>;
+    type Case = Arc<Batch>;
+    type Found = Report;
+
+    fn cases(&self) -> &[Arc<Batch>] {
+        &self.batches
+    }
+
+    fn run(&self, batch: &Arc<Batch>, engine: &mut Self::Engine) -> Result<Report> {
+        computed(engine, batch)
+    }
+
+    fn compare(&self, batch: &Arc<Batch>, report: &Report) -> Result<u64> {
+        if report.hits.len() as u64 != batch.pairs() {
+            return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
+        }
+        for (place, hit) in report.hits.iter().enumerate() {
+            let cigar = report.traced.cigar(place);
+            if self.traces && cigar.is_none() {
+                return Err(Error::Internal(format!("no alignment of {hit:?}")));
+            }
+            compare(&batch.band, hit, cigar)?;
+        }
+        Ok(batch.pairs())
+    }
+}
+
+/// Tests every kernel for whole sequences that an adapter can run.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    each(kernels_of(Family::Pairs, found), Ok(scorings()), |scorings, kernel| {
+        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        PairsTest::by_schemes(scorings, &want_of(kernel), kernel.scan().is_some()).test(&mut engine)
+    })
+}
+
+/// Tests the CPU.
+pub(super) fn on_cpu() -> KernelTest {
+    let test = PairsTest::by_schemes(&scorings(), &Want::Alignments, true);
+    KernelTest::new("cpu", test.test(&mut CpuWorker::default()))
+}
+
+/// Returns the batches of a job, a band each.
+pub(super) fn batches(job: &Job) -> Vec<Arc<Batch>> {
+    let batch = |(_, band, blocks): PlannedBand| {
+        let blocks = blocks.into_iter().map(|(_, block)| block).collect();
+        Arc::new(Batch { band, blocks })
+    };
+    job.bands(u64::MAX, u64::MAX).map(batch).collect()
+}
+
+/// Returns scoring schemes that together take every path through a kernel.
+fn scorings() -> Vec<Scoring> {
+    let mut all = Vec::new();
+    for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
+        for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })] {
+            all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
+        }
+    }
+    all
+}
+
+/// Returns the schemes for local alignments, which have no end gaps.
+pub(super) fn local_scorings() -> Vec<Scoring> {
+    let charged = scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged);
+    charged.map(|scoring| Scoring { mode: Mode::Local, ..scoring }).collect()
+}
+
+/// Returns sequences with lengths around everything that a kernel could round to, some alike and some not.
+fn test_store(alphabet: Alphabet) -> SequenceStore {
+    let random = tune::random_store(alphabet, 40, 160, 0xacce55);
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, length) in
+        (0..40).zip([1, 2, 3, 4, 5, 11, 12, 13, 31, 32, 33, 35, 36, 37, 63, 64, 65, 71, 72, 73, 100].iter().cycle())
+    {
+        // Every third is a copy of an earlier one with some symbols changed.
+        let source = if index % 3 == 2 { index - 2 } else { index };
+        let mut codes: Vec<Code> = random.codes(source)[..*length].to_vec();
+        if index % 3 == 2 {
+            codes.iter_mut().step_by(9).for_each(|code| *code = random.codes(0)[0]);
+        }
+        builder.push_valid(format!("test{index}"), &codes);
+    }
+    builder.build()
+}
+
+/// Compares a pair's numbers and, where the engine traced it, its alignment.
+fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
+    let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
+    // The alignment's query may be the kernel's target.
+    let is_turned = band.earlier_is_query && hit.target < hit.query;
+    let (query, target) = if is_turned { (b, a) } else { (a, b) };
+    let wrong = |found: String, right: String| {
+        Err(Error::Internal(format!(
+            "{} x {} symbols, {:?}, {:?}, end gaps {:?}: {found}, should be {right}",
+            a.len(),
+            b.len(),
+            band.scoring.mode,
+            band.scoring.gaps,
+            band.scoring.end_gaps,
+        )))
+    };
+    let is_local = band.scoring.mode == Mode::Local;
+    let (score, matches, begin, expected) = if is_local {
+        let expected = smith_waterman::align(query, target, &band.scoring);
+        (expected.score, expected.matches, (expected.query.start, expected.target.start), expected.cigar)
+    } else {
+        let expected = needleman_wunsch::align(query, target, &band.scoring);
+        (expected.score, expected.matches, (0, 0), expected.cigar)
+    };
+    if hit.score != score || hit.matches.is_some_and(|found| found != matches) {
+        let found = format!("score {} with {:?} matches", hit.score, hit.matches);
+        return wrong(found, format!("{score} with {matches}"));
+    }
+    let mut traced = traced;
+    if is_local {
+        // Local alignments are traced by the job, also those that a worker has scored.
+        let hint = Hint { score: Some(hit.score), matches: hit.matches };
+        let found = trace::traceback(query, target, &band.scoring, hint, &mut trace::Workspace::default())?;
+        let found_begin = (found.query_start as usize, found.target_start as usize);
+        if found_begin != begin {
+            return wrong(format!("an alignment from {found_begin:?} on"), format!("{begin:?}"));
+        }
+        traced = Some(found.cigar);
+    }
+    match traced {
+        Some(cigar) if cigar != expected => wrong(format!("alignment {cigar}"), expected.to_string()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_alignment_is_seen() {
+        let scoring = Arc::new(Scoring::truong());
+        let store = Arc::new(test_store(scoring.alphabet));
+        let (queries, want) = (Arc::clone(&store), Want::Alignments);
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
+        let (_, band, _) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+        // Lengths 3 and 13, by both numbers: the earlier one is the query.
+        let best = needleman_wunsch::align(store.codes(2), store.codes(7), &band.scoring);
+        let (score, matches) = (best.score, Some(best.matches));
+        for (query, target) in [(2, 7), (7, 2)] {
+            let hit = Hit { query, target, score, matches };
+            compare(&band, &hit, None).expect("the numbers are right");
+            compare(&band, &hit, Some(best.cigar.clone())).expect("the alignment is right");
+            let mut wrong = best.cigar.clone();
+            wrong.reverse();
+            assert_ne!(wrong, best.cigar);
+            let error = compare(&band, &hit, Some(wrong)).expect_err("it is wrong");
+            assert!(error.to_string().contains("alignment"), "{error}");
+            compare(&band, &Hit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Kernels for reads and ancestral states and the CPU's threads against the textbook.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::{Case, KernelTest, SelfTest, checked, each, kernels_of};
+use crate::engine::mock::TextbookKind;
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::Family;
+use crate::measure::bench::SEED;
+use crate::measure::bench::states::{self, Scores};
+use crate::papara::cpu::PhyloWorker;
+use crate::papara::gpu::{BlockShape, PhyloGpu};
+use crate::papara::{OCTET, Phylo, PhyloBatch, Vectors};
+use crate::score::{Gaps, PhyloScheme};
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Symbols of reads, a tenth more or less: of less and of more than one slice of every kernel, and around those.
+const LENGTHS: [u32; 6] = [1, 5, 12, 24, 47, 90];
+/// Reads of each length.
+const READS: u32 = 3;
+/// Sites: several chunks, the last one not whole.
+const SITES: u32 = 150;
+/// Vectors: the last octet is not full.
+const VECTORS: u32 = 19;
+
+/// Scores of reads against ancestral states.
+#[derive(Debug)]
+pub struct PhyloTest(Vec<Case<Phylo, Vec<[i32; OCTET]>>>);
+
+impl PhyloTest {
+    /// Computes by the textbook what has to come of batches.
+    ///
+    /// # Errors
+    /// Those of the textbook.
+    pub fn new(batches: impl IntoIterator<Item = Arc<PhyloBatch>>) -> Result<Self> {
+        let case = |batch: Arc<PhyloBatch>| {
+            let expected = Phylo::by_the_textbook(&batch, &AtomicBool::default())?.scores;
+            Ok(Case { batch, expected })
+        };
+        Ok(PhyloTest(batches.into_iter().map(case).collect::<Result<_>>()?))
+    }
+
+    /// Both alphabets, vectors and unions of such, reads of bases alone and others, by schemes that need few numbers and many.
+    fn of_all_schemes() -> Result<Self> {
+        let pool = thread_pool(1)?;
+        let papara = PhyloScheme::papara();
+        let large = PhyloScheme { matching: 300, mismatch: -200, deletion: Gaps::from_emboss(90, 20), ..papara };
+        let mut batches = Vec::new();
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            let vectors = states::vectors(alphabet, SITES, VECTORS, SEED);
+            let unions = states::vectors(alphabet, SITES, VECTORS * OCTET as u32, SEED).unions(&pool);
+            for vectors in [vectors, unions].map(Arc::new) {
+                let reads = reads(&vectors);
+                for scheme in [papara, PhyloScheme::paper(), large] {
+                    batches.push(Scores::new(&vectors, &reads, scheme).batch(0..reads.len() as u32));
+                }
+            }
+        }
+        PhyloTest::new(batches)
+    }
+}
+
+impl SelfTest for PhyloTest {
+    const NAME: &'static str = "ancestral states";
+    type Engine = dyn Engine<Phylo>;
+    type Case = Case<Phylo, Vec<[i32; OCTET]>>;
+    type Found = Vec<[i32; OCTET]>;
+
+    fn cases(&self) -> &[Self::Case] {
+        &self.0
+    }
+
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<[i32; OCTET]>> {
+        Ok(checked(engine, &case.batch)?.scores)
+    }
+
+    /// Compares the scores of all vectors; those that fill octets up have no meaning.
+    fn compare(&self, case: &Self::Case, found: &Vec<[i32; OCTET]>) -> Result<u64> {
+        let (batch, band) = (&case.batch, &case.batch.band);
+        if found.len() != case.expected.len() {
+            return Err(Error::Internal(format!("scores of {} octets, not of {}", found.len(), case.expected.len())));
+        }
+        let places = batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.read, place)));
+        let mut pairs = 0;
+        for (((read, place), expected), found) in places.zip(&case.expected).zip(found) {
+            let first = band.octet(place) as usize * OCTET;
+            let vectors = (band.vectors.len() as usize).saturating_sub(first).min(OCTET);
+            for (lane, (expected, found)) in expected.iter().zip(found).enumerate().take(vectors) {
+                if expected != found {
+                    let symbols = band.reads.length(read);
+                    return Err(Error::Internal(format!(
+                        "score of {symbols} symbols against {} sites, vector {}, {:?}, {:?}: {found}, should be {expected}",
+                        band.vectors.sites(),
+                        first + lane,
+                        band.vectors.alphabet(),
+                        band.scheme
+                    )));
+                }
+                pairs += 1;
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+/// Tests every kernel that an adapter can run.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    each(kernels_of(Family::Phylo, found), PhyloTest::of_all_schemes(), |test, kernel| {
+        let mut pairs = 0;
+        // With few columns, and with many, whatever suits the reads.
+        for width in 0..2 {
+            let engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
+            let shape = engine.shape();
+            let columns = shape.columns.map(|columns| [columns[width]; 2]);
+            pairs += test.test(&mut engine.with_shape(BlockShape { columns, ..shape }))?;
+        }
+        Ok(pairs)
+    })
+}
+
+/// Tests the CPU.
+pub(super) fn on_cpu() -> KernelTest {
+    let test = || PhyloTest::of_all_schemes()?.test(&mut PhyloWorker::default());
+    KernelTest::of_cpu::<PhyloTest>(test())
+}
+
+/// Returns reads of all lengths; one of each length has symbols that may be several characters.
+fn reads(vectors: &Vectors) -> Arc<SequenceStore> {
+    let alphabet = vectors.alphabet();
+    let mut all = SequenceStore::builder(alphabet);
+    for length in LENGTHS {
+        let own = states::reads(vectors, READS, length, SEED ^ u64::from(length));
+        for read in 0..READS {
+            let mut codes = own.codes(read).to_vec();
+            if read == 0 {
+                let others = codes.iter_mut().enumerate().step_by(9);
+                others.for_each(|(place, code)| *code = (1 + (place + 14) % (alphabet.size() - 1)) as Code);
+            }
+            all.push_valid(format!("read{length}_{read}"), &codes);
+        }
+    }
+    Arc::new(all.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papara::vectors::set_of;
+
+    #[test]
+    fn a_wrong_score_is_seen() {
+        let test = PhyloTest::of_all_schemes().expect("threads start");
+        for case in test.cases() {
+            let mut found = case.expected.clone();
+            let pairs = test.compare(case, &found).expect("it is the same");
+            assert_eq!(pairs, case.batch.blocks.len() as u64 * u64::from(VECTORS));
+            // What fills the last octet has no meaning.
+            let last = found.len() - 1;
+            found[last][OCTET - 1] += 1;
+            test.compare(case, &found).expect("it is still the same");
+            found[last][2] += 1;
+            let error = test.compare(case, &found).expect_err("one is wrong");
+            assert!(error.to_string().contains("should be"), "{error}");
+            test.compare(case, &found[1..].to_vec()).expect_err("some are missing");
+        }
+    }
+
+    #[test]
+    fn batches_are_plain_and_not_and_take_numbers_of_all_widths() {
+        use crate::papara::kernels::block::{CHUNK, Numbers, Variant, columns};
+        let test = PhyloTest::of_all_schemes().expect("threads start");
+        let mut seen = std::collections::HashSet::new();
+        for Case { batch, .. } in test.cases() {
+            assert!(batch.band.vectors.sites() > CHUNK);
+            for block in &batch.blocks {
+                let codes = batch.band.reads.codes(block.read);
+                let sets = codes.iter().map(|&code| set_of(batch.band.vectors.alphabet(), code));
+                let is_single = sets.clone().all(u32::is_power_of_two);
+                let (numbers, is_protein) = (Numbers::Halves, batch.band.vectors.alphabet() != Alphabet::Dna);
+                let variant = Variant {
+                    numbers,
+                    workgroup: 32,
+                    columns: columns(numbers)[0],
+                    chunk: CHUNK,
+                    is_plain: false,
+                    is_protein,
+                };
+                seen.insert((is_protein, is_single, variant.holds(codes.len() as u32, &batch.band.scheme)));
+            }
+        }
+        assert_eq!(seen.len(), 8, "{seen:?}");
+    }
+}

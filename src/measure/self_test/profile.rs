@@ -1,0 +1,134 @@
+//! Kernels for profiles against profiles, compared with the CPU's recursion.
+
+use std::sync::Arc;
+
+use super::{Case, KernelTest, SelfTest, checked, each};
+use crate::engine::{Batch, Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{KERNELS, Kernel, Kind};
+use crate::measure::bench::SEED;
+use crate::pairs::gpu::tune::random_store;
+use crate::profile::gpu::ProfileGpu;
+use crate::profile::work::{Merged, Pair, Profile, ProfileBand, ProfileBatch, ProfileBlock};
+use crate::profile::{Penalties, Step};
+use crate::seq::Alphabet;
+use crate::simd::Level;
+
+/// Columns of profiles in the test: of less and of more than one tile, and around those.
+const LENGTHS: [[usize; 2]; 8] =
+    [[1, 7], [65, 40], [90, 129], [129, 128], [200, 300], [257, 130], [300, 1], [520, 460]];
+/// Alignments of profiles, which a device may leave unfinished.
+#[derive(Debug)]
+pub struct ProfileTest(Vec<Case<Profile, Vec<Option<Vec<Step>>>>>);
+
+impl ProfileTest {
+    /// Computes by the CPU's recursion what has to come of batches.
+    pub fn new(batches: impl IntoIterator<Item = Arc<ProfileBatch>>) -> Self {
+        let case = |batch: Arc<ProfileBatch>| {
+            let path = |block: &ProfileBlock| block.pair.path(batch.band.level, &|| false);
+            Case { expected: batch.blocks.iter().map(path).collect(), batch }
+        };
+        ProfileTest(batches.into_iter().map(case).collect())
+    }
+
+    /// Profiles of all lengths, of few letters and of many.
+    fn of_lengths() -> Result<Self> {
+        let pairs = LENGTHS.iter().flat_map(|&lengths| [4, 22].map(|letters| pair(lengths, letters, SEED)));
+        Ok(ProfileTest::new([batch(pairs)?]))
+    }
+}
+
+impl SelfTest for ProfileTest {
+    const NAME: &'static str = "profiles";
+    type Engine = dyn Engine<Profile>;
+    type Case = Case<Profile, Vec<Option<Vec<Step>>>>;
+    type Found = Vec<Merged>;
+
+    fn cases(&self) -> &[Self::Case] {
+        &self.0
+    }
+
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<Merged>> {
+        Ok(checked(engine, &case.batch)?.merged)
+    }
+
+    fn compare(&self, case: &Self::Case, merged: &Vec<Merged>) -> Result<u64> {
+        let level = case.batch.band.level;
+        for ((block, merged), expected) in case.batch.blocks.iter().zip(merged).zip(&case.expected) {
+            let found = match merged {
+                Merged::Path(path) => Some(path.clone()),
+                Merged::Divided(divided) => block.pair.rest(divided, level, &|| false),
+            };
+            if found != *expected {
+                let [first, second] = block.pair.columns();
+                return Err(Error::Internal(format!("another alignment of profiles of {first} and {second} columns")));
+            }
+        }
+        Ok(case.batch.blocks.len() as u64)
+    }
+}
+
+/// Tests the kernels on an adapter, all together.
+pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    each(own_kernels(), ProfileTest::of_lengths(), |test, _| test.test(&mut ProfileGpu::open(found)?))
+}
+
+/// Returns profiles of random columns: each two letters, of which one is in most sequences.
+pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -> Pair {
+    let numbers = |length: usize, seed: u64| -> Vec<usize> {
+        let store = random_store(Alphabet::Bytes, 1, length, seed);
+        store.codes(0).iter().map(|&code| usize::from(code)).collect()
+    };
+    let [first, second] = [0, 1].map(|side| numbers(lengths[side], seed + side as u64));
+    let costs = |columns: &[usize], greatest: usize| -> Vec<i32> {
+        let last = columns.len();
+        let inner = |(k, &column): (usize, &usize)| if k + 1 < last { (1 + column % greatest) as i32 } else { 0 };
+        std::iter::once(0).chain(columns.iter().enumerate().map(inner)).chain([0]).collect()
+    };
+    let penalties = [&first, &second].map(|columns| Penalties { open: costs(columns, 91), extend: costs(columns, 7) });
+    let score = |column: usize| {
+        move |letter: usize| if column % letters == letter { 60 } else { -((column + letter) as i32 % 40) }
+    };
+    let share = |column: usize| {
+        move |letter: usize| match letter {
+            letter if letter == column % letters => 7,
+            letter if letter == (column / 3) % letters => 3,
+            _ => 0,
+        }
+    };
+    let scored = first.iter().flat_map(|&column| (0..letters).map(score(column))).collect();
+    let tenths = second.iter().flat_map(|&column| (0..letters).map(share(column))).collect();
+    Pair { penalties, scored, tenths, letters }
+}
+
+/// Returns a batch of pairs.
+pub(in crate::measure) fn batch(pairs: impl Iterator<Item = Pair>) -> Result<Arc<ProfileBatch>> {
+    let blocks = pairs.enumerate().map(|(number, pair)| ProfileBlock { number, pair: Arc::new(pair) }).collect();
+    Ok(Arc::new(Batch { band: Arc::new(ProfileBand { pool: thread_pool(0)?, level: Level::best() }), blocks }))
+}
+
+/// Returns the kernels of the module.
+fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Profile(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Crossing, Divided};
+
+    #[test]
+    fn a_wrong_crossing_is_seen() {
+        let batch = batch([[9, 7], [65, 40]].iter().map(|&lengths| pair(lengths, 4, SEED))).expect("a pool");
+        let test = ProfileTest::new([Arc::clone(&batch)]);
+        let case = &test.cases()[0];
+        let right = |block: &ProfileBlock| Merged::Path(block.pair.path(Level::best(), &|| false).expect("it ends"));
+        let mut merged: Vec<Merged> = batch.blocks.iter().map(right).collect();
+        assert_eq!(test.compare(case, &merged).expect("it is the same"), 2);
+        merged[1] = Merged::Divided(Divided::default());
+        assert_eq!(test.compare(case, &merged).expect("nothing is divided"), 2);
+        merged[1] = Merged::Divided(Divided(vec![Some(Crossing { column: 3, in_gap: true })]));
+        assert!(test.compare(case, &merged).is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Speeds of kernels and of the CPU for `pairwave devices --bench`.
+
+mod clustal;
+mod edit;
+mod papara;
+mod posterior;
+mod profile;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::bench::threads::AllThreads;
+use super::self_test::{kernels_of, want_of};
+use crate::engine::{Engine, thread_pool};
+use crate::error::Result;
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::Family;
+use crate::pairs::gpu::{Config, GpuEngine, tune};
+use crate::pairs::{Pairs, Want};
+use crate::score::{Gaps, Mode, Scoring};
+
+/// Symbols of a sequence, about as many as a gene has.
+const BENCH_SYMBOLS: u32 = 1500;
+
+/// One kernel's speed.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelSpeed {
+    /// The kernel.
+    pub kernel: String,
+    /// What it computed.
+    pub work: &'static str,
+    /// 10^9 cells per second in the kernel.
+    pub gcups: f64,
+}
+
+/// Measures every kernel that an adapter can run.
+pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
+    let mut speeds = Vec::new();
+    for kernel in kernels_of(Family::Pairs, found) {
+        let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
+        let mut engine = engine.with_kernel(Some(kernel));
+        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Global, want_of(kernel))?);
+    }
+    for kernel in kernels_of(Family::Local, found) {
+        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Local, Want::Alignments)?);
+    }
+    let pool = thread_pool(0)?;
+    speeds.extend(edit::of_adapter(found, &pool)?);
+    speeds.extend(papara::of_adapter(found)?);
+    speeds.extend(clustal::of_adapter(found)?);
+    speeds.extend(posterior::of_adapter(found)?);
+    speeds.extend(profile::of_adapter(found)?);
+    Ok(speeds)
+}
+
+/// Measures all threads of the CPU together.
+pub(super) fn of_cpu() -> Result<Vec<KernelSpeed>> {
+    let pool = thread_pool(0)?;
+    let mut cpu = AllThreads::new(Arc::clone(&pool));
+    let mut speeds = speeds_of("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
+    speeds.extend(edit::of_cpu(&pool)?);
+    speeds.push(papara::of_cpu(&pool)?);
+    Ok(speeds)
+}
+
+fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Want) -> Result<Vec<KernelSpeed>> {
+    let linear = Scoring::truong();
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
+    let work =
+        [("DNA, linear gaps", linear), ("DNA, affine gaps", affine), ("protein, affine gaps", Scoring::protein())];
+    let mut speeds = Vec::new();
+    for (work, scoring) in work {
+        let scoring = Arc::new(Scoring { mode, ..scoring });
+        let gcups = tune::measure(engine, (&scoring, want.clone()), BENCH_SYMBOLS, 0.2)? / 1e9;
+        speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
+    }
+    Ok(speeds)
+}

@@ -1,0 +1,74 @@
+//! Speeds of the kernels for Levenshtein distances and of the CPU's threads.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::KernelSpeed;
+use crate::edit::EditBatch;
+use crate::edit::gpu::EditGpu;
+use crate::edit::kernels::myers::Cooperation;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, offered};
+use crate::measure::bench::SEED;
+use crate::measure::bench::reads::{CANDIDATES, Reads, Sample, genome, on_cpu, on_engine};
+use crate::score::{EditMode, Limit};
+use crate::seq::SequenceStore;
+
+/// Symbols of a read in the measurement, as short reads have.
+const READ: u32 = 150;
+/// Symbols of the genome.
+const GENOME: usize = 1 << 24;
+/// Seconds that a measurement should last, and may.
+const SECONDS: (f64, f64) = (0.2, 1.0);
+/// Reads at most.
+const MOST_READS: u64 = 200_000;
+
+/// Measures every kernel on an adapter.
+pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+    let genome = genome(GENOME, SEED);
+    let mut speeds = Vec::new();
+    for kernel in offered(Family::Edit) {
+        let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
+        let limit = MOST_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
+        let is_band = kernel.cooperation() == Some(Cooperation::Band);
+        let speed = speed(kernel.stem, &genome, is_band, (1, limit), |batch| {
+            on_engine(pool, &mut engine, std::slice::from_ref(batch))
+        });
+        match speed {
+            Ok(speed) => speeds.push(speed),
+            Err(Error::Unsuited { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(speeds)
+}
+
+/// Measures the CPU.
+pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+    let genome = genome(GENOME, SEED);
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let limits = (pool.current_num_threads() as u32, MOST_READS as u32);
+    let of = |is_band| speed("cpu", &genome, is_band, limits, |batch| on_cpu(pool, &interrupt, batch));
+    Ok(vec![of(false)?, of(true)?])
+}
+
+fn speed(
+    kernel: &str,
+    genome: &Arc<SequenceStore>,
+    is_band: bool,
+    limits: (u32, u32),
+    mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
+) -> Result<KernelSpeed> {
+    let (work, mode, limit) = match is_band {
+        true => ("distances of short reads as wholes within a tenth", EditMode::Global, Limit::Rate(0.1)),
+        false => ("distances of short reads to parts of regions", EditMode::Infix, Limit::None),
+    };
+    let reads = Reads::new(genome, mode, limit, READ);
+    // Compiled before the clock runs.
+    compute(&reads.batch(limits.0, SEED))?;
+    let batch = reads.grown(limits, SECONDS, SEED, &mut compute)?;
+    let seconds = compute(&batch)?.best().max(1e-9);
+    Ok(KernelSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 })
+}

@@ -1,0 +1,75 @@
+//! Speeds of the kernels for reads and ancestral states and of the CPU's threads.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::KernelSpeed;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::bench::SEED;
+use crate::measure::bench::reads::Sample;
+use crate::measure::bench::states::{self, Scores, on_cpu, on_engine};
+use crate::measure::self_test::kernels_of;
+use crate::papara::gpu::PhyloGpu;
+use crate::papara::{OCTET, PhyloBatch};
+use crate::score::PhyloScheme;
+use crate::seq::Alphabet;
+
+/// Symbols of a read in the measurement, about, as in the paper.
+const READ: u32 = 100;
+/// Vectors there, as in the paper.
+const BENCH_VECTORS: u32 = 320;
+/// Sites there, as 16S rRNA has.
+const BENCH_SITES: u32 = 1500;
+/// Seconds that a measurement should last.
+const SECONDS: f64 = 0.2;
+/// Reads at most.
+const MOST_READS: u32 = 40_000;
+
+/// Measures every kernel that an adapter can run.
+pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
+    let scores = scores();
+    let of = |kernel: &'static Kernel| {
+        let mut engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
+        let most = engine.capacity().pairs / u64::from(BENCH_VECTORS / OCTET as u32);
+        let limits = (1, u64::from(MOST_READS).min(most).max(1) as u32);
+        speed(kernel.stem, &scores, limits, |batch| on_engine(&mut engine, std::slice::from_ref(batch)))
+    };
+    kernels_of(Family::Phylo, found).map(of).collect()
+}
+
+/// Measures the CPU.
+pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<KernelSpeed> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let limits = (pool.current_num_threads() as u32, MOST_READS);
+    speed("cpu", &scores(), limits, |batch| on_cpu(pool, &interrupt, std::slice::from_ref(batch)))
+}
+
+fn scores() -> Scores {
+    let vectors = Arc::new(states::vectors(Alphabet::Dna, BENCH_SITES, BENCH_VECTORS, SEED));
+    Scores::new(&vectors, &states::reads(&vectors, MOST_READS, READ, SEED), PhyloScheme::papara())
+}
+
+/// The speed with as many reads as take long enough.
+fn speed(
+    kernel: &str,
+    scores: &Scores,
+    (least, limit): (u32, u32),
+    mut compute: impl FnMut(&Arc<PhyloBatch>) -> Result<Sample>,
+) -> Result<KernelSpeed> {
+    let mut count = least;
+    // Compiled before the clock runs.
+    compute(&scores.batch(0..count))?;
+    loop {
+        let batch = scores.batch(0..count);
+        let seconds = compute(&batch)?.best().max(1e-6);
+        if seconds >= SECONDS || count >= limit {
+            let work = "scores of short reads against ancestral states";
+            return Ok(KernelSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
+        }
+        let factor = (1.2 * SECONDS / seconds).clamp(2.0, 16.0);
+        count = ((f64::from(count) * factor) as u32).min(limit);
+    }
+}
