@@ -136,7 +136,7 @@
 //!
 //! ```text
 //! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
-//! measure                   benchmarks, self-tests of devices, the sequences that both simulate, tables and plots
+//! measure                   benchmarks, self-tests of devices, random sequences for both, tables and plots
 //! cluster                   a job's blocks in a directory: who computes which, and their rows put together again
 //! jobs                      what a user asks for: read, plan, run, hand over in input order
 //! output                    results -> bytes: formats; files that appear whole or not at all

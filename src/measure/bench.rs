@@ -1,7 +1,7 @@
 //! `pairwave bench`: the tables of Truong et al. 2014, section 6, the figures of Chacon et al. 2014, section 4, and of Li,
 //! Ranka and Sahni 2014, sections IV and V, and the tables of Alachiotis, Berger and Stamatakis 2013, on one's own machine.
 //!
-//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from [`SEED`] unless a file is
+//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from a fixed seed unless a file is
 //! given, and every number is a measurement of this run: what is not measured is marked as such.
 
 mod buffering;
@@ -20,7 +20,7 @@ mod slices;
 pub(super) mod states;
 pub(super) mod threads;
 mod tiles;
-mod timing;
+pub(super) mod timing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,12 +29,10 @@ use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose};
 use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::simulate::SEED;
 use crate::measure::table::{Column, Measurements, Status, Table};
 use crate::score::{Gaps, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
-
-/// The seed of all random sequences.
-pub const SEED: u64 = 0x5eed;
 
 /// One experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

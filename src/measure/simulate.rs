@@ -1,12 +1,17 @@
 //! Random sequences for benchmarks and self-tests: pairs of an exact number, genes and families of which some are alike.
 
+pub(super) mod reads;
+pub(super) mod states;
+
 use std::sync::Arc;
 
-use super::bench::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// The seed of all random sequences.
+pub(super) const SEED: u64 = 0x5eed;
 
 /// Targets of a query at most: whole workgroups of one query, and stores that stay small.
 const MOST_TARGETS: u32 = 1024;

@@ -130,6 +130,7 @@ fn rooms_of_recurrences_are_beside_each_other() {
     let levels = picture();
     assert_eq!(levels["pairs"], levels["edit"]);
     assert_eq!(levels["edit"], levels["long"]);
+    assert!(levels["cli"] < levels["measure"] && levels["measure"] < levels["jobs"]);
     assert!(levels["cli"] < levels["jobs"] && levels["jobs"] < levels["pairs"] && levels["pairs"] < levels["seq"]);
 }
 

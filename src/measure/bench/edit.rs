@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::reads::{CANDIDATES, CHANGED, Reads, Sizes, genome, on_cpu, on_engine};
+use super::reads::{Sizes, on_cpu, on_engine};
 use super::timing::{Timing, repeat};
-use super::{Bed, Experiment, SEED, mark};
+use super::{Bed, Experiment, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
 use crate::edit::kernels::myers::Cooperation;
 use crate::edit::{EditBatch, words};
@@ -15,6 +15,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::simulate::SEED;
+use crate::measure::simulate::reads::{CANDIDATES, CHANGED, Reads, genome};
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::score::{EditMode, Limit};
 use crate::seq::SequenceStore;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::timing::{Sample, Timing, repeat};
-use super::{Bed, Experiment, GapKind, SEED, mark};
+use super::{Bed, Experiment, GapKind, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::jobs::{Job, LongAlignment, LongSummary, LongWant, Run};
@@ -16,6 +16,7 @@ use crate::long::gpu::{GpuLong, Schedule, StripedShape};
 use crate::long::kernels::striped::Variant;
 use crate::long::{LongEngine, Method};
 use crate::measure::shared_engine::SharedEngine;
+use crate::measure::simulate::SEED;
 use crate::measure::simulate::mutated;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::tune::random_store;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::timing::{Rates, Sample, Timing, repeat};
-use super::{Bed, Experiment, SEED, mark};
+use super::{Bed, Experiment, mark};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::gpu::kernels::Family;
 use crate::jobs::msa::{MsaMode, MsaSummary, MultiAlign};
 use crate::jobs::{Job, Run};
 use crate::measure::simulate;
+use crate::measure::simulate::SEED;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::tune::random_store;
 use crate::seq::{Alphabet, Code, SequenceStore};

@@ -6,14 +6,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::states::{self, CHANGED, Scores, on_cpu, on_engine, sum_of};
+use super::states::{on_cpu, on_engine, sum_of};
 use super::timing::{Rates, Sample, Timing, repeat};
-use super::{Bed, Experiment, SEED, mark};
+use super::{Bed, Experiment, mark};
 use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel};
+use crate::measure::simulate::SEED;
+use crate::measure::simulate::states::{self, CHANGED, Scores};
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::papara::cpu::phylo_workers;
 use crate::papara::gpu::PhyloGpu;

@@ -1,4 +1,4 @@
-//! Reads and their candidate regions in a genome (Chacon et al. 2014, section 4.1), and who computes their distances.
+//! Speed of engines, and of the CPU's threads, on reads and their candidate regions.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,100 +6,22 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-pub(crate) use super::timing::Sample;
-use super::timing::{Rates, stream_and};
-use super::{Bed, SEED};
+use super::Bed;
+use super::timing::{Rates, Sample, stream_and};
 use crate::edit::cpu::EditWorker;
-use crate::edit::{Edit, EditBand, EditBatch, EditBlock, EditReport, GROUP_PAIRS, Places, Region};
+use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS};
 use crate::engine::thread_engine::compute_together;
 use crate::engine::{Engine, Reported};
 use crate::error::Result;
-use crate::measure::simulate::random;
-use crate::pairs::gpu::tune::random_store;
-use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
-use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::measure::simulate::SEED;
+use crate::measure::simulate::reads::{CANDIDATES, Reads};
 
-/// Candidate regions of a read.
-pub(crate) const CANDIDATES: u32 = 20;
-/// A read of m symbols has up to m / [`ERRORS`] errors, so that its region has as many symbols more at both ends.
-const ERRORS: u32 = 5;
-/// Of so many symbols of a read one is not the genome's.
-pub(crate) const CHANGED: u32 = 20;
 /// The shortest reads that are tried before long ones.
 const SHORTEST: u32 = 50;
 /// Reads of a batch where only the way is tried.
 const QUICK_READS: u32 = 3;
 
-/// A random genome.
-pub(crate) fn genome(symbols: usize, seed: u64) -> Arc<SequenceStore> {
-    Arc::new(random_store(Alphabet::Dna, 1, symbols, seed))
-}
-
-/// What reads of one length are compared for.
-#[derive(Debug, Clone)]
-pub(crate) struct Reads {
-    /// Where they are from.
-    pub genome: Arc<SequenceStore>,
-    /// What is computed.
-    pub scheme: Arc<EditScheme>,
-    /// Symbols of a read.
-    pub length: u32,
-}
-
 impl Reads {
-    /// Reads of so many symbols.
-    pub(crate) fn new(genome: &Arc<SequenceStore>, mode: EditMode, limit: Limit, length: u32) -> Self {
-        let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
-        Reads { genome: Arc::clone(genome), scheme: Arc::new(scheme), length }
-    }
-
-    /// Symbols of a region in which a read of `length` symbols is looked for; `length` if it is compared as a whole.
-    pub(crate) fn region_symbols(mode: EditMode, length: u32) -> u32 {
-        if mode == EditMode::Global { length } else { length + 2 * (length / ERRORS) }
-    }
-
-    /// Symbols of this one's regions.
-    pub(crate) fn text_symbols(&self) -> u32 {
-        Self::region_symbols(self.scheme.mode, self.length)
-    }
-
-    /// `count` reads, each with the region that it is from and other random ones.
-    pub(crate) fn batch(&self, count: u32, seed: u64) -> Arc<EditBatch> {
-        let genome = self.genome.codes(0);
-        let symbols = self.text_symbols();
-        let before = (symbols - self.length) / 2;
-        let starts = genome.len() as u32 - symbols + 1;
-        let parts = (0..count).into_par_iter().map(|read| {
-            let mut next = random(seed ^ u64::from(read) << 32);
-            let mut region = || {
-                let start = next() % starts;
-                Region { text: 0, start, end: start + symbols }
-            };
-            let regions: Vec<Region> = (0..CANDIDATES).map(|_| region()).collect();
-            let first = (regions[0].start + before) as usize;
-            let own = genome[first..first + self.length as usize].iter();
-            // Another base.
-            let changed =
-                |&code: &Code| if next().is_multiple_of(CHANGED) { (code << 1 | code >> 3) & 15 } else { code };
-            (own.map(changed).collect::<Vec<Code>>(), regions)
-        });
-        let parts: Vec<(Vec<Code>, Vec<Region>)> = parts.collect();
-        let mut patterns = SequenceStore::builder(Alphabet::Dna);
-        let mut regions = Vec::with_capacity(parts.len() * CANDIDATES as usize);
-        for (index, (codes, own)) in parts.into_iter().enumerate() {
-            patterns.push_valid(format!("read{index}"), &codes);
-            regions.extend(own);
-        }
-        let cells = u64::from(CANDIDATES) * u64::from(self.length) * u64::from(symbols);
-        let blocks = (0..count).map(|pattern| {
-            let first = pattern * CANDIDATES;
-            EditBlock { pattern, places: first..first + CANDIDATES, cells }
-        });
-        let (texts, scheme) = (Arc::clone(&self.genome), Arc::clone(&self.scheme));
-        let band = EditBand::new(Arc::new(patterns.build()), texts, scheme, Places::Regions(Arc::new(regions)));
-        Arc::new(EditBatch { band: Arc::new(band), blocks: blocks.collect() })
-    }
-
     /// Adds reads until their distances take `full` seconds and more would not be computed faster; but not if twice as
     /// many would take more than `most` seconds. From `least` to `limit` reads.
     pub(crate) fn grown(
@@ -213,26 +135,8 @@ fn sum_of(report: &EditReport) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::oracle;
-
-    #[test]
-    fn reads_are_found_in_the_first_of_their_regions() {
-        let genome = genome(1_000_000, 7);
-        for (mode, symbols) in [(EditMode::Infix, 140), (EditMode::Global, 100)] {
-            let reads = Reads::new(&genome, mode, Limit::None, 100);
-            let batch = reads.batch(30, 3);
-            assert_eq!((batch.pairs(), batch.cells()), (600, 600 * 100 * symbols));
-            assert_eq!(batch.band.patterns, reads.batch(30, 3).band.patterns);
-            assert_ne!(batch.band.patterns, reads.batch(30, 4).band.patterns);
-            for block in &batch.blocks {
-                let read = batch.band.patterns.codes(block.pattern);
-                let distance = |place| oracle::find(read, batch.band.text(place), &reads.scheme).distance;
-                let first = block.places.start;
-                assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
-                assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));
-            }
-        }
-    }
+    use crate::measure::simulate::reads::genome;
+    use crate::score::{EditMode, Limit};
 
     #[test]
     fn reads_are_added_until_a_device_is_full() {

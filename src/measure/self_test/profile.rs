@@ -7,7 +7,7 @@ use crate::engine::{Batch, Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{KERNELS, Kernel, Kind};
-use crate::measure::bench::SEED;
+use crate::measure::simulate::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::profile::gpu::ProfileGpu;
 use crate::profile::work::{Merged, Pair, Profile, ProfileBand, ProfileBatch, ProfileBlock};

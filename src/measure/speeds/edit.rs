@@ -11,8 +11,10 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, offered};
-use crate::measure::bench::SEED;
-use crate::measure::bench::reads::{CANDIDATES, Reads, Sample, genome, on_cpu, on_engine};
+use crate::measure::bench::reads::{on_cpu, on_engine};
+use crate::measure::bench::timing::Sample;
+use crate::measure::simulate::SEED;
+use crate::measure::simulate::reads::{CANDIDATES, Reads, genome};
 use crate::score::{EditMode, Limit};
 use crate::seq::SequenceStore;
 

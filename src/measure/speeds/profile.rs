@@ -7,8 +7,8 @@ use super::KernelSpeed;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::measure::bench::SEED;
 use crate::measure::self_test::profile::{batch, pair};
+use crate::measure::simulate::SEED;
 use crate::profile::gpu::ProfileGpu;
 
 /// Columns in the measurement: the longest of the paper; and where loops end early.
