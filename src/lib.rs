@@ -125,9 +125,10 @@
 //!
 //! # Features
 //!
-//! `cli` and `bench` are on by default. `cli` is the program: its parser of arguments, progress bars, handler of signals and
-//! log. `bench` measures and tests devices, and contains `plot`, which draws dot plots of long pairs. A library needs none of
-//! them: `default-features = false` switches them off.
+//! `cli` and `bench` are on by default. `cli` is the program: its parser of arguments, progress
+//! bars, handler of signals and log. `bench` measures and tests devices, and contains `plot`, which
+//! draws dot plots of long pairs. A library needs none of them: `default-features = false` switches
+//! them off.
 //!
 //! # The rooms
 //!

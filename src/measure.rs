@@ -1,7 +1,8 @@
-//! Measurements: benchmarks, self-tests of devices, and the tables and plots that show their results.
+//! Measurements: benchmarks, self-tests of devices, and tables and plots of their results.
 //!
-//! [`bench`] is `pairwave bench`. [`devices`] is `pairwave devices` with `--self-test`, by [`self_test`], and `--bench`.
-//! [`table`] holds what was measured and writes it as text or CSV, [`plot`] draws it.
+//! [`bench`] is `pairwave bench`. [`devices`] is `pairwave devices` with `--self-test`, by
+//! [`self_test`], and `--bench`. [`table`] holds what was measured and writes it as text or CSV,
+//! [`plot`] draws it.
 
 pub mod bench;
 pub mod devices;

@@ -1,8 +1,9 @@
 //! `pairwave bench`: the tables of Truong et al. 2014, section 6, the figures of Chacon et al. 2014, section 4, and of Li,
 //! Ranka and Sahni 2014, sections IV and V, and the tables of Alachiotis, Berger and Stamatakis 2013, on one's own machine.
 //!
-//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from a fixed seed unless a file is
-//! given, and every number is a measurement of this run: what is not measured is marked as such.
+//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from a fixed
+//! seed unless a file is given, and every number is a measurement of this run: what is not measured
+//! is marked as such.
 
 mod buffering;
 pub mod compare;

@@ -1,4 +1,5 @@
-//! `pairwave devices` with self-tests and measurements: whether the kernels of a device are right, and how fast they are.
+//! `pairwave devices` with self-tests and measurements: whether the kernels of a device are right,
+//! and how fast they are.
 
 use std::fmt;
 
@@ -24,10 +25,11 @@ pub struct DeviceReport {
     pub bench: Vec<KernelSpeed>,
 }
 
-/// Reports on devices, with the results of self-tests and measurements as far as they are asked for.
+/// Reports on devices, with self-tests and measurements as far as they are asked for.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) for an adapter that does not open. A self-test that fails is part of the report.
+/// [`Error::Device`](crate::Error::Device) for an adapter that does not open. A self-test that
+/// fails is part of the report.
 pub fn report(devices: &[Device], self_test: bool, bench: bool) -> Result<Vec<DeviceReport>> {
     devices.iter().map(|device| report_one(device, self_test, bench)).collect()
 }

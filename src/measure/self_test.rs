@@ -1,7 +1,7 @@
 //! Self-tests: kernels, and the code of the CPU, against the oracles.
 //!
-//! A [`SelfTest`] of each recurrence serves `pairwave devices --self-test`, which runs it on every kernel, and the tests of
-//! kernels, which run it on cases of their own.
+//! A [`SelfTest`] of each recurrence serves `pairwave devices --self-test`, which runs it on every
+//! kernel, and the tests of kernels, which run it on cases of their own.
 
 pub mod clustal;
 pub mod edit;
@@ -26,7 +26,8 @@ use crate::pairs::Want;
 pub trait SelfTest {
     /// Name of what is computed.
     const NAME: &'static str;
-    /// Whether an engine may refuse some cases with [`Error::Unsuited`]. It has to take at least one.
+    /// Whether an engine may refuse some cases with [`Error::Unsuited`]. It has to take at least
+    /// one.
     const MAY_REFUSE: bool = false;
     /// Engines that can be tested.
     type Engine: ?Sized;

@@ -1,4 +1,5 @@
-//! Random sequences for benchmarks and self-tests: pairs of an exact number, genes and families of which some are alike.
+//! Random sequences for benchmarks and self-tests: pairs of an exact number, genes and families of
+//! which some are alike.
 
 pub(super) mod reads;
 pub(super) mod states;
@@ -155,7 +156,8 @@ pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceS
     Arc::new(builder.build())
 }
 
-/// Returns sequences of a family: random ones, in which all but about a quarter is their ancestor's.
+/// Returns sequences of a family: random ones, in which all but about a quarter is their
+/// ancestor's.
 pub(super) fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let ancestor = random_store(alphabet, 1, longest, SEED);

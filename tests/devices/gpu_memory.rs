@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use pairwave::Error;
 use pairwave::edit::gpu::EditGpu;
-use pairwave::edit::{EditBand, EditBatch, EditBlock, Places, oracle};
+use pairwave::edit::{EditBand, EditBatch, EditBlock, Places};
 use pairwave::engine::{self, Engine, Ticket, Work};
 use pairwave::gpu::engine::{GpuEngine, GpuKind};
 use pairwave::gpu::kernels;
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::jobs::{AllPairs, PairResult, Summary};
+use pairwave::measure::self_test::edit::EditTest;
 use pairwave::pairs::gpu::{Config, Survivors};
 use pairwave::pairs::mock::compute_batch;
 use pairwave::pairs::{self, Band, Batch, Block, Pairs, Report, Want};
 use pairwave::score::{EditMode, EditScheme, Equality, IdentityDefinition, IdentityFilter, Limit, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
+use support::check::assert_right;
 use support::*;
 
 /// Stores that stream through an engine: more than fit, but not more than the host can hold.
@@ -69,11 +71,9 @@ fn check_pairs(batch: &Batch, report: &Report) {
 }
 
 fn check_edit(batch: &EditBatch, report: &pairwave::edit::EditReport) {
-    let band = &batch.band;
-    let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(move |place| (block.pattern, place)));
-    let find = |(pattern, place)| oracle::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
     assert_eq!(report.unfinished, Vec::<usize>::new());
-    assert_eq!(report.found.clone().into_each(), pairs.map(find).collect::<Vec<_>>());
+    let test = EditTest::new([Arc::new(batch.clone())]);
+    assert_right(&test, &report.found.clone().into_each(), "a stream of batches");
 }
 
 /// Sends batches through an engine, two at once where it takes them; the budget holds at every moment.

@@ -1,9 +1,10 @@
 //! Ways to bring results back, and sizes of batches (Truong et al. 2014, sections 5.4 and 6.2, figures 6 and 10).
 //!
-//! The paper copies whole alignment matrices; here four bytes a pair come back. One batch at a time stands for the paper's
-//! single buffer, two batches in flight stand for its dual buffering. The paper's comparison of pinned with unpinned memory
-//! is left out: the engine reads results in one way. Unlike in the paper, memory does not limit batches, so that
-//! each of two batches in flight is as large as a single one.
+//! The paper copies whole alignment matrices; here four bytes a pair come back. One batch at a time
+//! stands for the paper's single buffer, two batches in flight stand for its dual buffering. The
+//! paper's comparison of pinned with unpinned memory is left out: the engine reads results in one
+//! way. Unlike in the paper, memory does not limit batches, so that each of two batches in flight
+//! is as large as a single one.
 
 use super::timing::{Sample, Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};

@@ -68,7 +68,8 @@ impl SelfTest for ClustalTest {
     }
 }
 
-/// Tests the kernels on an adapter; `sw_ends` in both directions together with the kernel that follows it.
+/// Tests the kernels on an adapter; `sw_ends` in both directions together with the kernel that
+/// follows it.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(own_kernels(), Ok(ClustalTest::families()), |test, kernel| {
         let last = if kernel.follows() { find("nw_forward_reverse") } else { Some(kernel) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Case, KernelTest, SelfTest, checked, each};
 use crate::edit::cpu::EditWorker;
-use crate::edit::gpu::{EditGpu, EditShape};
+use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::Cooperation;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, oracle};

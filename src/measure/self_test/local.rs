@@ -27,8 +27,9 @@ const LEAST: i64 = 60;
 /// Score of a pair of relatives by their numbers.
 type Scores = HashMap<(SequenceId, SequenceId), i64>;
 
-/// Scores of relatives, all of them or those that reach a score, which kernels list. The CPU's scores, which have an oracle,
-/// are the right ones. Columns come in passes, and scores in passes before the last count, too.
+/// Scores of relatives, all of them or those that reach a score, which kernels list. The CPU's
+/// scores, which have an oracle, are the right ones. Columns come in passes, and scores in passes
+/// before the last count, too.
 #[derive(Debug)]
 pub struct LocalTest {
     store: Arc<SequenceStore>,
@@ -91,7 +92,8 @@ impl SelfTest for LocalTest {
     }
 }
 
-/// Tests every kernel for local scores that an adapter can run. In halves some scores are too great: these are computed again.
+/// Tests every kernel for local scores that an adapter can run. In halves some scores are too
+/// great: these are computed again.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let alone = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
     let tests = LocalTest::new().map(|relatives| (alone, relatives));

@@ -111,7 +111,8 @@ pub(super) fn local_scorings() -> Vec<Scoring> {
     charged.map(|scoring| Scoring { mode: Mode::Local, ..scoring }).collect()
 }
 
-/// Returns sequences with lengths around everything that a kernel could round to, some alike and some not.
+/// Returns sequences with lengths around everything that a kernel could round to, some alike and
+/// some not.
 fn test_store(alphabet: Alphabet) -> SequenceStore {
     let random = tune::random_store(alphabet, 40, 160, 0xacce55);
     let mut builder = SequenceStore::builder(alphabet);

@@ -29,7 +29,8 @@ fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Resul
     Ok(report.kernel_time.unwrap_or_else(|| begin.elapsed()).as_secs_f64().max(1e-6))
 }
 
-/// Measures every kernel of the room; those that begin at the ends that `sw_ends` finds with the time of that.
+/// Measures every kernel of the module. Kernels that start at the ends that `sw_ends` finds are
+/// measured together with it.
 pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let residues = BENCH_RESIDUES[usize::from(found.is_software())];
     let store = family(Alphabet::Protein, &[residues; MOST_SEQUENCES as usize]);
