@@ -224,5 +224,5 @@ fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
         Mode::Local => (smith_waterman::score_only(a, b, &band.scoring), None),
     };
     let hit = Hit { query, target, score, matches };
-    band.want.keeps(query, score, matches, (a.len() as u32, b.len() as u32)).then_some(hit)
+    band.want.keeps(query, score, matches, a.len() as u32, b.len() as u32).then_some(hit)
 }

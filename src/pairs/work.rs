@@ -143,7 +143,7 @@ impl Want {
 
     /// Whether a pair is to be reported: one of a query of `m` symbols and a target of `n` that has this score and, where they
     /// were carried, matches.
-    pub fn keeps(&self, query: SequenceId, score: i64, matches: Option<u64>, (m, n): (u32, u32)) -> bool {
+    pub fn keeps(&self, query: SequenceId, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
         match self {
             Want::Scores | Want::Alignments => true,
             Want::Reaching(filter) => filter.may_reach(score, matches, m, n),

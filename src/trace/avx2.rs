@@ -53,8 +53,8 @@ impl<S: Simd> Rows<i32> for InEights<S> {
             for ((((a, b), (above, left)), (insert, delete)), ((h, direction), (insertion, deletion))) in
                 inputs.zip(outputs)
             {
-                let above = (load(above), load(insert));
-                let left = (load(left), load(delete));
+                let above = Neighbours { h: load(above), gap: load(insert) };
+                let left = Neighbours { h: load(left), gap: load(delete) };
                 let (best, insert, delete, from) = cells.affine(load(h), cells.scores::<SCORES>(a, b), above, left);
                 store(h, best);
                 store(insertion, insert);
@@ -133,12 +133,16 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
                 let scores = |block: usize| cells.scores::<SCORES>(&query[block], &target[block]);
                 // One neighbour is in the same lane of the other array, one in the lane before (even) or after (odd).
                 if is_even {
-                    let above = (up(&odd.h), if AFFINE { up(&odd.insertion) } else { odd.insertion });
-                    step::<V, AFFINE, N>(&cells, &mut even, scores, above, (odd.h, odd.deletion), directions);
+                    let gap = if AFFINE { up(&odd.insertion) } else { odd.insertion };
+                    let above = Neighbours { h: up(&odd.h), gap };
+                    let left = Neighbours { h: odd.h, gap: odd.deletion };
+                    step::<V, AFFINE, N>(&cells, &mut even, scores, above, left, directions);
                     query_at += 1;
                 } else {
-                    let left = (down(&even.h), if AFFINE { down(&even.deletion) } else { even.deletion });
-                    step::<V, AFFINE, N>(&cells, &mut odd, scores, (even.h, even.insertion), left, directions);
+                    let gap = if AFFINE { down(&even.deletion) } else { even.deletion };
+                    let above = Neighbours { h: even.h, gap: even.insertion };
+                    let left = Neighbours { h: down(&even.h), gap };
+                    step::<V, AFFINE, N>(&cells, &mut odd, scores, above, left, directions);
                     target_at -= 1;
                 }
                 at += stride;
@@ -150,7 +154,15 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     }
 }
 
-/// Computes one step: `above` holds H and I, `left` H and D.
+/// The neighbours of cells on one side.
+#[derive(Clone, Copy)]
+struct Neighbours<T> {
+    h: T,
+    /// I of neighbours above, D of neighbours to the left.
+    gap: T,
+}
+
+/// Computes one step.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -159,8 +171,8 @@ unsafe fn step<V: Eight, const AFFINE: bool, const N: usize>(
     cells: &Cells<V>,
     this: &mut Registers<V, N>,
     scores: impl Fn(usize) -> V,
-    above: ([V; N], [V; N]),
-    left: ([V; N], [V; N]),
+    above: Neighbours<[V; N]>,
+    left: Neighbours<[V; N]>,
     directions: &mut [[u8; LANES]],
 ) {
     for (block, direction) in directions.iter_mut().enumerate() {
@@ -168,11 +180,12 @@ unsafe fn step<V: Eight, const AFFINE: bool, const N: usize>(
         unsafe {
             let from;
             if AFFINE {
-                let (above, left) = ((above.0[block], above.1[block]), (left.0[block], left.1[block]));
+                let above = Neighbours { h: above.h[block], gap: above.gap[block] };
+                let left = Neighbours { h: left.h[block], gap: left.gap[block] };
                 (this.h[block], this.insertion[block], this.deletion[block], from) =
                     cells.affine(this.h[block], scores(block), above, left);
             } else {
-                (this.h[block], from) = cells.linear(this.h[block], scores(block), above.0[block], left.0[block]);
+                (this.h[block], from) = cells.linear(this.h[block], scores(block), above.h[block], left.h[block]);
             }
             *direction = from.to_bytes();
         }
@@ -326,19 +339,18 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// Returns H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` (H
-    /// and I) and `left` (H and D).
+    /// Returns H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` and `left`.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn affine(&self, h: V, scores: V, above: (V, V), left: (V, V)) -> (V, V, V, V) {
+    unsafe fn affine(&self, h: V, scores: V, above: Neighbours<V>, left: Neighbours<V>) -> (V, V, V, V) {
         // SAFETY: the caller's.
         unsafe {
-            let open_insertion = above.0.sub(self.opening);
-            let open_deletion = left.0.sub(self.opening);
-            let insertion = open_insertion.max(above.1);
-            let deletion = open_deletion.max(left.1);
+            let open_insertion = above.h.sub(self.opening);
+            let open_deletion = left.h.sub(self.opening);
+            let insertion = open_insertion.max(above.gap);
+            let deletion = open_deletion.max(left.gap);
             let diagonal = h.add(scores);
             let best = diagonal.max(insertion.max(deletion));
             let leave_insertion = open_insertion.same(insertion).and(self.insertion_leaves);

@@ -124,7 +124,7 @@ impl ScoreRange {
 
     /// The diagonals of all canonical alignments of `m` and `n` symbols whose gap at the end takes in at most `left` symbols of the
     /// query or of the target, where end gaps have costs of their own.
-    pub(super) fn band_to_end(&self, (m, n): (usize, usize), scoring: &Scoring, hint: Hint, left: [u64; 2]) -> Band {
+    pub(super) fn band_to_end(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint, left: [u64; 2]) -> Band {
         let (m, n) = (m as i64, n as i64);
         let mut band = Band { low: -n, high: m };
         let (inner, ends) = (i64::from(scoring.gaps.next), i64::from(scoring.end_costs().next));
@@ -330,7 +330,7 @@ mod tests {
         let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
         let band = |left| {
             let hint = Hint { score: Some(400), matches: Some(90) };
-            range.band_to_end((100, 100), &scoring, hint, left)
+            range.band_to_end(100, 100, &scoring, hint, left)
         };
         // 90 matches score 50 more than that, ten mismatches 10 more: of 20 that may be lost, twice, 2 go for a column.
         assert_eq!(band([100, 100]), Band { low: -5, high: 5 });

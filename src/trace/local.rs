@@ -48,10 +48,11 @@ pub struct EndRegion {
 }
 
 impl EndRegion {
-    /// Of sequences of so many symbols, of which the gap at the end takes in so many at most.
-    pub(crate) fn before_gaps((m, query_left): (u32, u32), (n, target_left): (u32, u32)) -> Self {
+    /// Returns the region of sequences of `lengths` symbols (query, target), of which the gap at the end takes in at most
+    /// `left`.
+    pub(crate) fn before_gaps(lengths: [u32; 2], left: [u32; 2]) -> Self {
         let range = |symbols: u32, left: u32| symbols.saturating_sub(left + 1)..symbols;
-        EndRegion { query: range(m, query_left), target: range(n, target_left) }
+        EndRegion { query: range(lengths[0], left[0]), target: range(lengths[1], left[1]) }
     }
 
     /// The most symbols of query and target that the gap at the end takes in.

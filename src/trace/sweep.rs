@@ -35,8 +35,15 @@ pub(super) const DELETION_LEAVES: u8 = 8;
 /// to the later cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends<T> {
-    pub column: (T, Cell),
-    pub row: (T, Cell),
+    pub column: ScoredCell<T>,
+    pub row: ScoredCell<T>,
+}
+
+/// A cell and its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScoredCell<T> {
+    pub value: T,
+    pub cell: Cell,
 }
 
 /// What a sweep is over.
@@ -180,10 +187,10 @@ impl<T: Value> Sweep<'_, T> {
                 let (m, n) = (symbols.m, symbols.n);
                 // Taking off the offset of the whole, of which the end gap brings its part.
                 let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n)).minus(costs.border(m + n - step));
-                let note = |best: &mut (T, Cell), cell: Cell| {
+                let note = |best: &mut ScoredCell<T>, cell: Cell| {
                     if geometry.contains(cell.diagonal()) {
                         let value = this.h[1 + geometry.lane(step, cell.diagonal())].minus(offset);
-                        *best = later_best(*best, (value, cell));
+                        *best = later_best(*best, ScoredCell { value, cell });
                     }
                 };
                 if (n..m + n).contains(&step) {
@@ -216,8 +223,8 @@ impl<T: Value, const AFFINE: bool, const SCORES: u8> Kernel for Advance<'_, '_, 
     }
 }
 
-fn later_best<T: Value>(best: (T, Cell), new: (T, Cell)) -> (T, Cell) {
-    if new.0 >= best.0 { new } else { best }
+fn later_best<T: Value>(best: ScoredCell<T>, new: ScoredCell<T>) -> ScoredCell<T> {
+    if new.value >= best.value { new } else { best }
 }
 
 #[inline(always)]

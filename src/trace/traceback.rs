@@ -5,7 +5,7 @@
 
 use super::band::{Band, ScoreRange, ScoresBy};
 use super::local::{self, EndRegion};
-use super::sweep::{Ends, Sweep};
+use super::sweep::{Ends, ScoredCell, Sweep};
 use super::walk::{Tracer, Walk};
 use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
 use crate::alignment::{Alignment, Cigar, Op};
@@ -278,7 +278,7 @@ impl<'a> Pair<'a> {
         let (m, n) = (self.query.len(), self.target.len());
         if self.hint.score.is_some() {
             let mut band = self.range.band(m, n, self.scoring, self.hint);
-            let by_end = self.known.end.map(|end| self.range.band_to_end((m, n), self.scoring, self.hint, end.left()));
+            let by_end = self.known.end.map(|end| self.range.band_to_end(m, n, self.scoring, self.hint, end.left()));
             for other in self.known.within.into_iter().chain(by_end) {
                 band = band.meet(other);
             }
@@ -311,24 +311,24 @@ impl<'a> Pair<'a> {
         let corner = Cell { i: m, j: n };
         let geometry = Geometry::new(band);
         wave.start(geometry, costs.affine);
-        let nowhere = (T::UNREACHABLE, corner);
+        let nowhere = ScoredCell { value: T::UNREACHABLE, cell: corner };
         let mut ends = costs.own_ends.then_some(Ends { column: nowhere, row: nowhere });
         let sweep = Sweep { symbols, costs, geometry, apex: corner, level: *level };
         let mut tracer = Tracer { sweep, wave, directions, budget_bytes: *budget_bytes };
         let parts = tracer.sweep_to(0, corner, ends.as_mut());
 
         let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n));
-        let mut best =
-            (tracer.wave.value(geometry, corner).map_or(T::UNREACHABLE, |value| value.minus(offset)), corner);
+        let value = tracer.wave.value(geometry, corner).map_or(T::UNREACHABLE, |value| value.minus(offset));
+        let mut best = ScoredCell { value, cell: corner };
         if let Some(Ends { column, row }) = ends {
             for end in [column, row] {
-                best = if end.0 > best.0 { end } else { best };
+                best = if end.value > best.value { end } else { best };
             }
         }
-        let mut walk = Walk::new(self.query, self.target, &self.scoring.substitution, best.1);
+        let mut walk = Walk::new(self.query, self.target, &self.scoring.substitution, best.cell);
         tracer.follow(&mut walk, 0, parts);
 
-        let packed = best.0.to_wide();
+        let packed = best.value.to_wide();
         let score = i64::try_from(packed.div_euclid(self.weight)).expect("scores and lengths are bounded");
         (Alignment::whole(score, walk.finish()), packed.rem_euclid(self.weight) as u64)
     }

@@ -163,7 +163,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let kept = |target: SequenceId, greatest: Greatest| {
             let (m, n) = (query.len() as u32, band.targets.length(target));
             let (score, matches) = form.decode(greatest.value, m, n);
-            band.want.keeps(block.query, score, matches, (m, n)).then_some((score, matches))
+            band.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
         };
         // Without symbols there is nothing to trace.
         let may_trace = band.want.has_alignments() && form.tells_alignments() && m > 0;
@@ -218,7 +218,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             into.hits.push(Hit { query: block.query, target, score, matches });
             if tells_ends {
                 let (m, n) = (query.len() as u32, band.targets.length(target));
-                let region = EndRegion::before_gaps((m, greatest.columns_left), (n, greatest.rows_left));
+                let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
                 into.ends.push(if is_turned(target) { region.turned() } else { region });
             }
             if let Some(traces) = &mut into.traces {
@@ -253,7 +253,8 @@ trait Locals {
     /// cells if `places`.
     fn run(
         &mut self,
-        pairs: (&[Code], &[&[Code]]),
+        query: &[Code],
+        targets: &[&[Code]],
         scoring: &Scoring,
         plan: Plan,
         places: bool,
@@ -264,7 +265,8 @@ trait Locals {
 impl<E: LaneElement> Locals for WidthBuffers<E> {
     fn run(
         &mut self,
-        (query, all): (&[Code], &[&[Code]]),
+        query: &[Code],
+        all: &[&[Code]],
         scoring: &Scoring,
         plan: Plan,
         places: bool,
@@ -318,7 +320,7 @@ fn locals(
     let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
     for width in widths {
         if found.iter().any(Option::is_none) {
-            width.run((query, targets), scoring, *plan, places, &mut found);
+            width.run(query, targets, scoring, *plan, places, &mut found);
         }
     }
     let found: Option<Vec<LocalBest>> = found.into_iter().collect();
@@ -333,7 +335,7 @@ fn run_local(band: &Band, block: &Block, workspace: &mut Workspace, into: &mut F
     let traced = band.want.has_alignments();
     let found = locals(query, &targets, &band.scoring, traced, workspace)?;
     for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
-        if band.want.keeps(block.query, best.score, None, (query.len() as u32, symbols.len() as u32)) {
+        if band.want.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
             into.hits.push(Hit { query: block.query, target, score: best.score, matches: None });
             if traced {
                 into.ends.push(best.end(query, symbols, band.earlier_is_query && target < block.query));

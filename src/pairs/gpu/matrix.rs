@@ -176,7 +176,7 @@ impl MatrixSlot {
                 let (m, n) = (band.queries.length(query), band.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
                 let found = Hit { query, target, score, matches };
-                if !walk && !band.want.keeps(query, score, matches, (m, n)) {
+                if !walk && !band.want.keeps(query, score, matches, m, n) {
                     continue;
                 }
                 report.hits.push(found);

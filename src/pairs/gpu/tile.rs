@@ -178,8 +178,8 @@ impl PairsHost {
             Hit { query, target, score: score.into(), matches: None }
         });
         let is_wanted = |hit: &Hit| {
-            let lengths = (band.queries.length(hit.query), band.targets.length(hit.target));
-            band.want.keeps(hit.query, hit.score, None, lengths)
+            let (m, n) = (band.queries.length(hit.query), band.targets.length(hit.target));
+            band.want.keeps(hit.query, hit.score, None, m, n)
         };
         Ok(Report { hits: hits.filter(is_wanted).collect(), kernel_time, ..Report::default() })
     }
