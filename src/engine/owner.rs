@@ -161,7 +161,7 @@ pub fn run_set<W: Work>(
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    run_settled(engine_set, reserve, (bands, cells), control, None, sink)
+    run_settled(engine_set, reserve, bands, cells, control, None, sink)
 }
 
 /// As [`run_set`], of reports that are settled beside their engines before `sink` has them.
@@ -171,7 +171,8 @@ pub fn run_set<W: Work>(
 pub fn run_settled<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    (bands, cells): (impl BandSource<W> + 'static, u64),
+    bands: impl BandSource<W> + 'static,
+    cells: u64,
     control: &Control,
     settle: Option<Arc<dyn Settle<W>>>,
     sink: impl FnMut(Outcome<W>) -> Result<()>,

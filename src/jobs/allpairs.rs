@@ -277,10 +277,13 @@ impl AllPairs {
             }
             Some(selection) => {
                 cells = selected_cells(job, &selection);
-                let (selection, ends) = by_parts(job, selection);
-                let begins = [0].iter().chain(&ends);
-                begins.zip(&ends).zip(&parts).for_each(|((begin, end), &part)| add((end - begin) as u64, part));
-                bands = Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize));
+                let selected = by_parts(job, selection);
+                let begins = [0].iter().chain(&selected.ends);
+                begins
+                    .zip(&selected.ends)
+                    .zip(&parts)
+                    .for_each(|((begin, end), &part)| add((end - begin) as u64, part));
+                bands = Box::new(selected_bands(job.clone(), selected, band_pairs as usize));
             }
         };
         let control = run.control(pool);
@@ -325,7 +328,7 @@ impl AllPairs {
         };
         let control = Control { ahead: finisher.ahead(), ..control };
         let settle = finisher.settle();
-        let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {
+        let ran = owner::run_settled(engine_set, reserve, bands, cells, &control, settle, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if let Some(told) = &mut told {
                 // A pass that selected too many pairs has told of some, which are computed once more.

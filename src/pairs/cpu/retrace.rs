@@ -123,7 +123,7 @@ impl<E: LaneElement> Tracer<E> {
         let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
         let start = |walk: &mut Walk, Wanted { lane, place, is_turned, greatest }| {
             (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
-            walk.begin(form, (targets[lane].len(), query.len()), greatest);
+            walk.begin(form, targets[lane].len(), query.len(), greatest);
         };
         walks.iter_mut().zip(&wanted).for_each(|(walk, &wanted)| start(walk, wanted));
         level.run(Retrace { group: &mut group, buffers: &mut *buffers, walks: &mut *walks });

@@ -19,11 +19,19 @@ pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 
         .fold(0, u64::saturating_add)
 }
 
-/// Selected pairs part by part, as these follow each other in the job, and where each part ends.
-pub fn by_parts(job: &Job, selection: Selection) -> (Selection, Vec<usize>) {
+/// Selected pairs in the order of a job's parts, sorted within each part.
+#[derive(Debug, Clone)]
+pub struct SelectedParts {
+    /// Pairs of all parts.
+    pub pairs: Selection,
+    /// Index in `pairs` after the last pair of each part.
+    pub ends: Vec<usize>,
+}
+
+/// Sorts selected pairs by the job's parts.
+pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
     let Some(parts) = &job.parts else {
-        let end = selection.len();
-        return (selection, vec![end]);
+        return SelectedParts { ends: vec![selection.len()], pairs: selection };
     };
     let (mut pairs, mut ends) = (Vec::with_capacity(selection.len()), Vec::with_capacity(parts.len()));
     let between = |from: (SequenceId, SequenceId), to: (SequenceId, SequenceId)| {
@@ -39,16 +47,13 @@ pub fn by_parts(job: &Job, selection: Selection) -> (Selection, Vec<usize>) {
         }
         ends.push(pairs.len());
     }
-    (Arc::new(pairs), ends)
+    SelectedParts { pairs: Arc::new(pairs), ends }
 }
 
-/// Bands of selected pairs that are sorted within each of the parts which end there ([`by_parts`]), each of all strands of consecutive queries that have `pairs` pairs together or a little more. Every query's
-/// targets are a range of their own in [`Band::order`], by falling length.
-pub fn selected_bands(
-    job: Job,
-    (selection, ends): (Selection, Vec<usize>),
-    pairs: usize,
-) -> impl Iterator<Item = PlannedBand> + Send {
+/// Plans bands of selected pairs. Each has all strands of consecutive queries of a part that have `pairs` pairs together or a
+/// little more. Every query's targets are a range of their own in [`Band::order`], by falling length.
+pub fn selected_bands(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
+    let SelectedParts { pairs: selection, ends } = selected;
     let (mut next, mut ends) = (0, ends.into_iter().peekable());
     std::iter::from_fn(move || {
         while ends.next_if(|&end| end <= next).is_some() {}
@@ -135,7 +140,7 @@ mod tests {
         let part = |queries, targets| Part { queries, targets };
         let parts = vec![part(6..10, None), part(4..6, Some(2..5)), part(4..6, Some(0..1)), part(0..2, None)];
         let some = Job { parts: Some(parts.into()), ..both };
-        assert_eq!(by_parts(&some, Arc::clone(&pairs)).1, [2, 2, 3, 5]);
+        assert_eq!(by_parts(&some, Arc::clone(&pairs)).ends, [2, 2, 3, 5]);
         assert_eq!(queries(&some, pairs), [(6..8, vec![2, 0]), (4..6, vec![0]), first]);
     }
 }

@@ -149,7 +149,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                     _ => kept.value(place, walk.lane, column),
                 });
                 if let Some(above) = above {
-                    let diagonal = Diagonal::before((walk.i, walk.j), pairs, (target, query));
+                    let diagonal = Diagonal::before(walk.i, walk.j, pairs, target, query);
                     let value = diagonal.value(form);
                     if W::Elem::of(walk.rest() - value) == above {
                         diagonal.take(value, &matches, walk);
@@ -345,7 +345,7 @@ impl<W: Lanes> Part<'_, W> {
                 let most = (k + 1).min(walk.i - top).min(walk.j - columns.start);
                 let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
                 let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
-                let diagonal = Diagonal::before((walk.i - top, walk.j), pairs, (rows, query));
+                let diagonal = Diagonal::before(walk.i - top, walk.j, pairs, rows, query);
                 diagonal.take(diagonal.value(form), matches, walk);
                 continue;
             }
@@ -373,7 +373,7 @@ struct Diagonal<'a> {
 impl<'a> Diagonal<'a> {
     /// So many up to and with a cell's, which comes behind `i` of the rows and `j` of the columns.
     #[inline(always)]
-    fn before((i, j): (usize, usize), pairs: usize, (rows, columns): (&'a [Code], &'a [Code])) -> Self {
+    fn before(i: usize, j: usize, pairs: usize, rows: &'a [Code], columns: &'a [Code]) -> Self {
         Diagonal { rows: &rows[i - pairs..i], columns: &columns[j - pairs..j] }
     }
 

@@ -45,12 +45,7 @@ pub(super) enum Gap {
 
 impl Walk {
     /// Begins a walk in the memory of another one: the lane's target has `n` symbols, the query `m`. It trusts low bits.
-    pub(super) fn begin<E: Element>(
-        &mut self,
-        form: &DifferenceScoring<E>,
-        (n, m): (usize, usize),
-        greatest: Greatest,
-    ) {
+    pub(super) fn begin<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {
         let Greatest { value, least_rows, least_columns, .. } = greatest;
         let (rows, columns) = match (least_rows, least_columns) {
             // From the corner.
