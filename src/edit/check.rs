@@ -93,7 +93,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
                     let mut listed = own.iter().map(|&(pair, _)| pair as usize).peekable();
                     for (pair, place) in (first..).zip(block.places.clone()) {
                         if listed.next_if_eq(&pair).is_none() {
-                            check_pair(band, (block, m), place, Found::NONE)?;
+                            check_pair(band, block, m, place, Found::NONE)?;
                         }
                     }
                 }
@@ -102,7 +102,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
                     if found == Found::NONE {
                         return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
                     }
-                    check_pair(band, (block, m), place, found)?;
+                    check_pair(band, block, m, place, found)?;
                 }
             }
             first = end;
@@ -111,14 +111,14 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
         let (own, others) = each.split_at(count);
         each = others;
         let mut pairs = block.places.clone().zip(own).filter(|_| finished[index]);
-        pairs.try_for_each(|(place, found)| check_pair(band, (block, m), place, *found))?;
+        pairs.try_for_each(|(place, found)| check_pair(band, block, m, place, *found))?;
     }
     Ok(())
 }
 
 /// Checks what was found of a block's pattern of `m` symbols at a place.
 #[inline]
-fn check_pair(band: &EditBand, (block, m): (&EditBlock, u32), place: u32, found: Found) -> Result<(), String> {
+fn check_pair(band: &EditBand, block: &EditBlock, m: u32, place: u32, found: Found) -> Result<(), String> {
     let n = band.region(place).symbols();
     if Possible::of(&band.scheme, m, n).has(found) {
         return Ok(());

@@ -268,7 +268,7 @@ impl EditBands {
         let mut blocks = Vec::new();
         for part in parts.collect::<Vec<_>>() {
             let mut part = part.into_iter();
-            part.next().into_iter().for_each(|first| add_block(&mut blocks, first));
+            part.next().into_iter().for_each(|(class, block)| add_block(&mut blocks, class, block));
             blocks.extend(part);
         }
         Some(self.planned(begin..end, Places::Candidates(Arc::clone(candidates), begin..end), blocks))
@@ -284,7 +284,7 @@ impl EditBands {
 }
 
 /// Adds a block, to the last one if that is of the same pattern.
-fn add_block(blocks: &mut Vec<(u32, EditBlock)>, (class, block): (u32, EditBlock)) {
+fn add_block(blocks: &mut Vec<(u32, EditBlock)>, class: u32, block: EditBlock) {
     match blocks.last_mut() {
         Some((_, last)) if last.pattern == block.pattern && last.places.end == block.places.start => {
             last.places.end = block.places.end;

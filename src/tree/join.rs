@@ -73,7 +73,7 @@ impl Nodes {
     }
 
     /// Joins two nodes into one at the earlier place, which has this number.
-    fn join(&mut self, (earlier, later): (usize, usize), number: u32) -> Join {
+    fn join(&mut self, earlier: usize, later: usize, number: u32) -> Join {
         let others = self.left.len() as f64 - 2.0;
         let between = self.distances.get(earlier, later);
         let mean = |at: usize| (self.sum(at) - between) / others;
@@ -159,9 +159,9 @@ pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> U
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
         let mut search = Search::new(&nodes);
         while nodes.left.len() > 3 {
-            let pair = search.least(&nodes);
-            joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
-            search.joined(&nodes, pair);
+            let (earlier, later) = search.least(&nodes);
+            joins.push(nodes.join(earlier, later, (leaves + joins.len()) as u32));
+            search.joined(&nodes, earlier, later);
         }
         UnrootedTree { leaves, joins, centre: nodes.centre() }
     })

@@ -47,7 +47,7 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
         return;
     }
     let profile = Profile::new(pattern, &scheme.equality);
-    let mut rows = vec![(u64::MAX, 0u64); profile.words];
+    let mut rows = vec![RowDeltas { pv: u64::MAX, mv: 0 }; profile.words];
     let top = (pattern.len() - 1) % BITS;
     let mut distance = pattern.len() as u32;
     for (j, &code) in text.iter().enumerate() {
@@ -70,7 +70,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
     let profile = Profile::new(pattern, equality);
     let top = (pattern.len() - 1) % BITS;
     // Rows and columns begin at no cost.
-    let mut rows = vec![(0u64, 0u64); profile.words];
+    let mut rows = vec![RowDeltas { pv: 0, mv: 0 }; profile.words];
     let (mut distance, mut least) = (0u32, u32::MAX);
     for (j, &code) in text.iter().enumerate() {
         let (mut up, mut down) = (0, 0);
@@ -92,15 +92,22 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
         if distance <= reach.most_edits(row as u32 + 1, n) {
             least = least.min(distance);
         }
-        let (pv, mv) = rows[row / BITS];
+        let RowDeltas { pv, mv } = rows[row / BITS];
         distance = distance + (mv >> (row % BITS) & 1) as u32 - (pv >> (row % BITS) & 1) as u32;
     }
     Found { distance: least, end: 0 }
 }
 
+/// Differences between a word's rows and the rows above them: bits of +1, and of -1.
+#[derive(Debug, Clone, Copy)]
+struct RowDeltas {
+    pv: u64,
+    mv: u64,
+}
+
 /// A word of the next column; gives its differences along the rows. `up` and `down`: those of the row above it.
 #[inline(always)]
-fn step(matches: u64, (pv, mv): &mut (u64, u64), up: u64, down: u64) -> (u64, u64) {
+fn step(matches: u64, RowDeltas { pv, mv }: &mut RowDeltas, up: u64, down: u64) -> (u64, u64) {
     let zero = matches | *mv | down;
     let d0 = ((zero & *pv).wrapping_add(*pv) ^ *pv) | zero;
     let (hp, hn) = (*mv | !(d0 | *pv), d0 & *pv);

@@ -185,7 +185,7 @@ impl Search {
     }
 
     /// The candidates after a join.
-    pub(super) fn joined(&mut self, nodes: &Nodes, (earlier, later): (usize, usize)) {
+    pub(super) fn joined(&mut self, nodes: &Nodes, earlier: usize, later: usize) {
         self.steps += 1;
         self.born[later] = u32::MAX;
         self.born[earlier] = self.steps;

@@ -26,8 +26,8 @@ fn plain(distances: Distances) -> UnrootedTree {
     let mut nodes = Nodes::new(distances);
     let mut joins = Vec::new();
     while nodes.left.len() > 3 {
-        let pair = nodes.least_of_all();
-        joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
+        let (earlier, later) = nodes.least_of_all();
+        joins.push(nodes.join(earlier, later, (leaves + joins.len()) as u32));
     }
     UnrootedTree { leaves, joins, centre: nodes.centre() }
 }
