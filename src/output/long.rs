@@ -50,6 +50,15 @@ pub struct Found<'a> {
     pub cigar: Option<&'a Cigar>,
 }
 
+/// A sequence of a store.
+#[derive(Debug, Clone)]
+pub struct StoredSequence {
+    /// The store.
+    pub store: Arc<SequenceStore>,
+    /// Its index there.
+    pub id: SequenceId,
+}
+
 /// The two sequences and how they were scored.
 #[derive(Debug)]
 pub struct LongContext {
@@ -64,14 +73,11 @@ pub struct LongContext {
 const CONTENTS: Contents = Contents { kind: PairKind::Long, has_alignments: true };
 
 impl LongContext {
-    /// A sequence of one store and one of another. `any_reverse` says whether alignments of the query's reverse complement
+    /// Takes the two sequences. `any_reverse` says whether alignments of the query's reverse complement
     /// are among those that will be written.
-    pub fn new(
-        (queries, query_id): (Arc<SequenceStore>, SequenceId),
-        (targets, target_id): (Arc<SequenceStore>, SequenceId),
-        scoring: Scoring,
-        any_reverse: bool,
-    ) -> Self {
+    pub fn new(query: StoredSequence, target: StoredSequence, scoring: Scoring, any_reverse: bool) -> Self {
+        let StoredSequence { store: queries, id: query_id } = query;
+        let StoredSequence { store: targets, id: target_id } = target;
         let reverse = any_reverse.then(|| Context {
             queries: reversed(&queries, query_id),
             targets: Arc::clone(&targets),
@@ -165,7 +171,7 @@ impl LongContext {
 /// A store of the reverse complement of one sequence, under its name.
 fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(store.alphabet());
-    builder.push_renamed((store, id), &reverse_complement(store.codes(id)));
+    builder.push_renamed(store, id, &reverse_complement(store.codes(id)));
     Arc::new(builder.build())
 }
 

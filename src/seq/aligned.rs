@@ -94,7 +94,7 @@ impl AlignedRows {
             Format::Clustal => clustal::read(&lines, first),
             Format::Msf => msf::read(&lines, first),
             Format::Nexus => nexus::read(&lines, first),
-            Format::Phylip(counts) => phylip::read(&lines, first, counts),
+            Format::Phylip(header) => phylip::read(&lines, first, header),
         };
         found?.finish(&lines)
     }
@@ -155,7 +155,7 @@ enum Format {
     Msf,
     Nexus,
     /// With the numbers of rows and columns.
-    Phylip((usize, usize)),
+    Phylip(phylip::Header),
 }
 
 impl Format {

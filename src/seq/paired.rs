@@ -278,15 +278,15 @@ mod tests {
     }
 
     /// Names and letters of all pairs of two files.
-    fn pairs(texts: [&str; 2], most: (usize, u64)) -> Result<Vec<[String; 4]>> {
+    fn pairs(texts: [&str; 2], most_pairs: usize, most_symbols: u64) -> Result<Vec<[String; 4]>> {
         let files = texts.map(file);
         let paths = files.each_ref().map(|file| file.path().to_str().unwrap());
         let read = || {
-            let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), most.0, most.1)?;
+            let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), most_pairs, most_symbols)?;
             let mut all = Vec::new();
             while let Some(chunk) = chunks.next()? {
                 assert_eq!((chunk.first, chunk.queries.len()), (all.len() as u64, chunk.targets.len()));
-                assert!(chunk.queries.len() <= most.0);
+                assert!(chunk.queries.len() <= most_pairs);
                 all.extend((0..chunk.queries.len() as SequenceId).map(|id| {
                     let (a, b) = (&chunk.queries, &chunk.targets);
                     [a.name(id).to_owned(), a.letters(id), b.name(id).to_owned(), b.letters(id)]
@@ -303,11 +303,11 @@ mod tests {
     #[test]
     fn chunks_are_the_files_in_step() {
         let texts = [">a\nACGU\n>b\nN\n>c\nGATTACA\n", "@x\nAC\n+\nII\n@y\nTTT\n+\nIII\n@z\nG\n+\nI\n"];
-        let all = pairs(texts, (9, u64::MAX)).unwrap();
+        let all = pairs(texts, 9, u64::MAX).unwrap();
         assert_eq!(all[0], ["a", "ACGT", "x", "AC"]);
         assert_eq!(all[2], ["c", "GATTACA", "z", "G"]);
         for most in [(1, u64::MAX), (2, u64::MAX), (3, 1), (3, 7), (4, 10)] {
-            assert_eq!(pairs(texts, most).unwrap(), all, "{most:?}");
+            assert_eq!(pairs(texts, most.0, most.1).unwrap(), all, "{most:?}");
         }
     }
 
@@ -334,9 +334,9 @@ mod tests {
     #[test]
     fn the_alphabet_is_that_of_both() {
         let protein = ">p\nMKVEFILPQ\n>q\nACGT\n";
-        let all = pairs([">a\nACGT\n>b\nEFIL\n", protein], (1, u64::MAX)).unwrap();
+        let all = pairs([">a\nACGT\n>b\nEFIL\n", protein], 1, u64::MAX).unwrap();
         assert_eq!(all[1], ["b", "EFIL", "q", "ACGT"]);
-        let error = pairs([">a\nACGT\n>b\nEFIL\n", ">a\nACGT\n>b\nACGT\n"], (1, u64::MAX)).unwrap_err().to_string();
+        let error = pairs([">a\nACGT\n>b\nEFIL\n", ">a\nACGT\n>b\nACGT\n"], 1, u64::MAX).unwrap_err().to_string();
         assert!(error.starts_with("a.fa, line 4, column 1, record 'b': 'E' is not a letter of DNA/RNA"), "{error}");
         let store = read_files(&["assets/16s/gold12.fasta"], &ReadOptions::default()).unwrap().remove(0);
         let (path, fixed) = ("assets/16s/gold12.fasta", AlphabetChoice::Fixed(Alphabet::Dna));
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_record_without_a_partner_is_named_with_both_counts() {
         let (three, one) = (">a\nACGT\n>b\nGG\n>c\nT\n", ">x\nACGT\n");
-        let message = |texts, most| pairs(texts, (most, u64::MAX)).unwrap_err().to_string();
+        let message = |texts, most| pairs(texts, most, u64::MAX).unwrap_err().to_string();
         for most in [1, 2, 9] {
             let longer = message([three, one], most);
             assert_eq!(longer, "a.fa, record 'b': it has no partner: this is record 2 of 3, and b.fa has 1 record");

@@ -123,16 +123,15 @@ impl SequenceStore {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
     }
 
-    /// From what a file has of its sequences: the ends of names and descriptions are in their bytes, and all that is wanted
-    /// of codes holds. Descriptions may have none.
+    /// Makes a store of what a file has of its sequences: all that is wanted of codes holds. There may be no descriptions.
     pub(super) fn of_parts(
         alphabet: Alphabet,
-        (names, name_ends): (&[u8], Vec<usize>),
+        names: Names,
         lengths: Vec<u32>,
         codes: Bytes,
-        (bytes, description_ends): (Bytes, Vec<usize>),
+        descriptions: Texts,
     ) -> Self {
-        debug_assert_eq!(lengths.len(), name_ends.len());
+        debug_assert_eq!(lengths.len(), names.ends.len());
         let mut end = 0;
         let mut next = |&length: &u32| {
             end += (length as usize).next_multiple_of(4);
@@ -140,14 +139,13 @@ impl SequenceStore {
         };
         let ends = lengths.iter().map(&mut next).collect();
         debug_assert_eq!(end, codes.len());
-        let names = Names::of_bytes(names, name_ends);
         SequenceStore {
             alphabet,
             names,
             lengths,
             ends,
             codes,
-            descriptions: Some(Box::new(Texts { bytes, ends: description_ends })),
+            descriptions: Some(Box::new(descriptions)),
             qualities: None,
         }
     }
@@ -212,7 +210,7 @@ impl Eq for SequenceStore {}
 
 /// Names, one after the other.
 #[derive(Debug, Clone, Default)]
-struct Names {
+pub(super) struct Names {
     text: String,
     /// Where each ends.
     ends: Vec<usize>,
@@ -226,8 +224,8 @@ impl Names {
         &self.text[start..self.ends[id as usize]]
     }
 
-    /// From all their bytes and where each ends.
-    fn of_bytes(bytes: &[u8], ends: Vec<usize>) -> Self {
+    /// Takes names from all their bytes and the place where each ends.
+    pub(super) fn of_bytes(bytes: &[u8], ends: Vec<usize>) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end)) => {
                 Names { text: text.to_owned(), ends, raw: BTreeMap::new() }
@@ -267,10 +265,10 @@ impl Names {
 
 /// Texts one after the other.
 #[derive(Debug, Clone, Default)]
-struct Texts {
-    bytes: Bytes,
+pub(super) struct Texts {
+    pub bytes: Bytes,
     /// Where each ends.
-    ends: Vec<usize>,
+    pub ends: Vec<usize>,
 }
 
 impl Texts {
@@ -396,7 +394,7 @@ impl StoreBuilder {
     }
 
     /// Adds codes that are known to be of the alphabet under the name of a sequence of another store.
-    pub(crate) fn push_renamed(&mut self, (store, id): (&SequenceStore, SequenceId), codes: &[Code]) {
+    pub(crate) fn push_renamed(&mut self, store: &SequenceStore, id: SequenceId, codes: &[Code]) {
         self.push_valid(store.name(id), codes);
         if let Some(name) = store.names.raw.get(&id) {
             self.store.names.raw.insert(self.store.len() as SequenceId - 1, name.clone());
@@ -421,7 +419,7 @@ impl StoreBuilder {
 
     /// Adds a sequence of another store with all that is known of it.
     pub(crate) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
-        self.push_renamed((store, id), store.codes(id));
+        self.push_renamed(store, id, store.codes(id));
         self.describe(store.description(id));
         self.qualify(store.qualities(id));
     }

@@ -71,7 +71,7 @@ impl Written {
             let both = self.store.codes(id).iter().zip(self.letters(id));
             let kept: Vec<(Code, u8)> =
                 both.map(|(&code, &letter)| (code, letter)).filter(|(_, letter)| !drops(*letter)).collect();
-            store.push_renamed((&self.store, id), &kept.iter().map(|own| own.0).collect::<Vec<Code>>());
+            store.push_renamed(&self.store, id, &kept.iter().map(|own| own.0).collect::<Vec<Code>>());
             letters.letters.extend(kept.iter().map(|own| own.1));
             letters.ends.push(letters.letters.len());
         }

@@ -209,8 +209,8 @@ impl JobCommand for Long {
             warn_of_chance(&query, &target, &scoring, &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
-        let context =
-            LongContext::new((query.store, query.id), (target.store, target.id), (*scoring).clone(), any_reverse);
+        let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
+        let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
         let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
         if self.compute.check {
             check(&context, &found, &scoring)?;

@@ -37,7 +37,8 @@ fn context(mode: Mode, end_gaps: EndGaps) -> LongContext {
     let query = store(&[("other", "AC"), ("query", "CCGATTACAGGRTTT")]);
     let target = store(&[("target", "GATTCAGGATTGTAA")]);
     let scoring = Scoring { mode, end_gaps, gaps: Gaps { first: 7, next: 2 }, ..Scoring::truong() };
-    LongContext::new((query, 1), (target, 0), scoring, true)
+    let (query, target) = (StoredSequence { store: query, id: 1 }, StoredSequence { store: target, id: 0 });
+    LongContext::new(query, target, scoring, true)
 }
 
 fn range(start: u32, end: u32) -> Range32 {

@@ -9,11 +9,18 @@ use bstr::ByteSlice;
 use super::{Found, Lines, word};
 use crate::error::{Error, Result};
 
-/// Numbers of rows and of columns.
-pub(super) fn header(line: &[u8]) -> Option<(usize, usize)> {
+/// The counts of the first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    rows: usize,
+    columns: usize,
+}
+
+/// Reads the numbers of rows and of columns.
+pub(super) fn header(line: &[u8]) -> Option<Header> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let counts = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    words.next().is_none().then_some(counts)
+    let header = Header { rows: words.next()?.parse().ok()?, columns: words.next()?.parse().ok()? };
+    words.next().is_none().then_some(header)
 }
 
 /// Lines that are not empty, with their numbers from 0.
@@ -23,21 +30,21 @@ type Body<'a> = [(usize, &'a [u8])];
 const NO_DOTS: &str = "is not allowed in PHYLIP: write gaps as '-' and letters that are those of the first row in full";
 
 /// Rows after the header in line `first`.
-pub(super) fn read(lines: &Lines<'_>, first: usize, counts: (usize, usize)) -> Result<Found> {
-    if counts.0 == 0 || counts.1 == 0 {
+pub(super) fn read(lines: &Lines<'_>, first: usize, header: Header) -> Result<Found> {
+    if header.rows == 0 || header.columns == 0 {
         return Err(lines.wrong(first, None, "an alignment has at least one row and one column"));
     }
     let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
     let body: Vec<(usize, &[u8])> = body.collect();
-    let sequential_error = match sequential(lines, &body, counts, word) {
+    let sequential_error = match sequential(lines, &body, header, word) {
         Ok(found) => return Ok(found),
         Err(error) => error,
     };
-    let interleaved_error = match interleaved(lines, &body, counts, word) {
+    let interleaved_error = match interleaved(lines, &body, header, word) {
         Ok(found) => return Ok(found),
         Err(error) => error,
     };
-    sequential(lines, &body, counts, strict_name).or_else(|_| interleaved(lines, &body, counts, strict_name)).map_err(
+    sequential(lines, &body, header, strict_name).or_else(|_| interleaved(lines, &body, header, strict_name)).map_err(
         |_| {
             // Relaxed names are the usual ones: the error is that of the form that makes sense for longer.
             if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error }
@@ -68,7 +75,8 @@ fn line(error: &Error) -> Option<u64> {
     }
 }
 
-fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
+fn sequential(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<Found> {
+    let Header { rows, columns } = header;
     let mut found = Found::without_dots(NO_DOTS);
     let mut rest = body.iter();
     for row in 0..rows {
@@ -97,7 +105,8 @@ fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize
     }
 }
 
-fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
+fn interleaved(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<Found> {
+    let Header { rows, columns } = header;
     let mut found = Found::without_dots(NO_DOTS);
     if body.len() < rows {
         return Err(too_few(lines, body.len(), rows));

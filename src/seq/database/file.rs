@@ -14,7 +14,7 @@ use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 use crate::seq::bytes::{Backing, Bytes};
 use crate::seq::reader::input_error;
-use crate::seq::store::SequenceStore;
+use crate::seq::store::{Names, SequenceStore, Texts};
 
 /// An opened database. What is read of it was checked before.
 #[derive(Debug)]
@@ -170,7 +170,7 @@ impl DatabaseFile {
     }
 
     /// Texts of some sequences: all bytes, and where each ends there.
-    fn texts(&self, (ends, texts): (Section, Section), range: Range<u64>) -> Result<(Range<u64>, Vec<usize>)> {
+    fn texts(&self, ends: Section, texts: Section, range: Range<u64>) -> Result<(Range<u64>, Vec<usize>)> {
         let before = range.start.checked_sub(1);
         let numbers = self.numbers(ends, before.unwrap_or(0)..range.end)?;
         let (start, ends) = match before {
@@ -194,17 +194,18 @@ impl DatabaseFile {
         if !are_codes_right(self.foot.alphabet, codes, &lengths) {
             return Err(self.damaged("a symbol of its sequences"));
         }
-        let (names, name_ends) = self.texts((Section::NameEnds, Section::Names), range.clone())?;
+        let (names, name_ends) = self.texts(Section::NameEnds, Section::Names, range.clone())?;
         let names = self.read(Section::Names, names)?;
-        let (texts, mut text_ends) = self.texts((Section::DescriptionEnds, Section::Descriptions), range)?;
+        let (texts, mut text_ends) = self.texts(Section::DescriptionEnds, Section::Descriptions, range)?;
         if texts.is_empty() {
             text_ends = Vec::new();
         }
         self.read(Section::Descriptions, texts.clone())?;
         let texts = self.place(Section::Descriptions, texts)?;
         let part = |range: Range<usize>| Bytes::Part { of: Arc::clone(&self.map), range };
-        let descriptions = (part(texts), text_ends);
-        Ok(SequenceStore::of_parts(self.foot.alphabet, (names, name_ends), lengths, part(place), descriptions))
+        let descriptions = Texts { bytes: part(texts), ends: text_ends };
+        let names = Names::of_bytes(names, name_ends);
+        Ok(SequenceStore::of_parts(self.foot.alphabet, names, lengths, part(place), descriptions))
     }
 
     /// Lets the system read ahead.
