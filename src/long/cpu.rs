@@ -14,17 +14,23 @@ use crate::error::Result;
 use crate::simd::Level;
 
 /// Rows and columns of a tile: edges are small beside its cells, and a row's values and profile stay in the cache.
-const TILE: (u32, u32) = (1 << 10, 1 << 12);
+const TILE: TileSize = TileSize { rows: 1 << 10, columns: 1 << 12 };
 /// Bytes that a trace may take if nobody says otherwise.
 const MEMORY: u64 = 1 << 30;
+
+/// The greatest numbers of rows and of columns of a tile.
+#[derive(Debug, Clone, Copy)]
+struct TileSize {
+    rows: u32,
+    columns: u32,
+}
 
 /// The CPU as an engine for long pairs.
 #[derive(Debug, Clone)]
 pub struct CpuLong {
     threads: usize,
     level: Level,
-    /// Most rows and columns.
-    tile: (u32, u32),
+    tile: TileSize,
     /// Bytes.
     memory: u64,
 }
@@ -48,7 +54,7 @@ impl CpuLong {
     /// If one is 0.
     pub fn with_tile(self, rows: u32, columns: u32) -> Self {
         assert!(rows > 0 && columns > 0, "a tile has rows and columns");
-        CpuLong { tile: (rows, columns), ..self }
+        CpuLong { tile: TileSize { rows, columns }, ..self }
     }
 
     /// Computes with these instructions. Changes no result.
@@ -76,7 +82,7 @@ impl LongEngine for CpuLong {
     fn panel_columns(&self, _: u32, columns: u32, _alone: bool) -> u32 {
         // Every thread has a tile of its own to work on in the wave, and two more so that none waits. Beyond that, a
         // panel's right edge comes the sooner the narrower it is.
-        let wave = self.tile.1.saturating_mul(2 * self.threads as u32 + 2);
+        let wave = self.tile.columns.saturating_mul(2 * self.threads as u32 + 2);
         columns.min(wave.saturating_mul(8))
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::piece::{Pieces, Rectangle, Walls, anchors_fit};
 use super::start::Strip;
-use super::{CpuLong, sweep};
+use super::{CpuLong, TileSize, sweep};
 use crate::alignment::Cigar;
 use crate::engine::threads;
 use crate::error::{Error, Result};
@@ -26,15 +26,15 @@ const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
 /// Bytes that a trace takes at the most, with the sides that are chosen for it.
 pub(super) fn bytes_for(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u64 {
     let side = side(engine, rows, columns, method).into();
-    bytes_with(engine, rows, columns, method, (side, side))
+    bytes_with(engine, rows, columns, method, side, side)
 }
 
 fn side(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u32 {
-    let fits = |side: u32| bytes_with(engine, rows, columns, method, (side.into(), side.into())) <= engine.memory;
+    let fits = |side: u32| bytes_with(engine, rows, columns, method, side.into(), side.into()) <= engine.memory;
     SIDES.into_iter().find(|&side| fits(side)).unwrap_or(SIDES[0])
 }
 
-fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, (strip, chunk): (u64, u64)) -> u64 {
+fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: u64, chunk: u64) -> u64 {
     let (m, n) = (rows + 1, columns + 1);
     let (strips, chunks) = (n.div_ceil(strip), m.div_ceil(chunk));
     let threads = engine.threads as u64;
@@ -51,9 +51,8 @@ pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
     let from = region.from;
     if from.i == region.rows.0 || from.j == region.columns.0 {
         let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
-        let edges = (region.top, region.left);
-        let (cigar, to, ended) =
-            pieces.trace_with_edges(rectangle(region, region.rows.0, region.columns.0, from), edges, from);
+        let rectangle = rectangle(region, region.rows.0, region.columns.0, from);
+        let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
         return Ok(Traced { cigar, to: Some(to), ended, bytes: 0 });
     }
     // What is below the point or to the right of it is of no account.
@@ -72,7 +71,7 @@ fn check_interrupt(region: &Region) -> Result<()> {
 }
 
 fn rectangle<'a>(region: &Region<'a>, top: u32, left: u32, end: Point) -> Rectangle<'a> {
-    Rectangle::new(&region.pair.query, &region.pair.target, (top, left), (end.i, end.j))
+    Rectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
 }
 
 /// Entries `from..=to` of an edge that begins at `first`.
@@ -104,17 +103,17 @@ struct Part<'a> {
 
 /// StripedAlignment, and with chunks ChunkedAlignment1.
 fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) -> Result<Traced> {
-    let (rows, from) = ((region.rows.0, region.from.i), region.from);
+    let (rows, from) = (region.rows.0..region.from.i, region.from);
     // Where values between two points can be beyond 32 bits, whole strips are traced from their edges.
-    let (whole, columns) = (rows.1 - rows.0, width.min(from.j - region.columns.0));
+    let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
     let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
-    let mut left = part(region.left, rows.0, rows.0, rows.1);
+    let mut left = part(region.left, rows.start, rows.start, rows.end);
     for start in (region.columns.0..from.j).step_by(width as usize) {
         check_interrupt(region)?;
-        let columns = (start, start.saturating_add(width).min(from.j));
-        let top = part(region.top, region.columns.0, columns.0, columns.1);
-        let (strip, right) = Strip::pass(region.pair, rows, columns, top, left, chunk, region.interrupt)?;
+        let columns = start..start.saturating_add(width).min(from.j);
+        let top = part(region.top, region.columns.0, columns.start, columns.end);
+        let (strip, right) = Strip::pass(region.pair, rows.clone(), columns, top, left, chunk, region.interrupt)?;
         strips.push(strip);
         left = right;
     }
@@ -124,7 +123,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
         let (start, begins) = strip.start(to);
         parts.push(Part { strip, start, end: to });
         (to, ended) = (start, begins);
-        if ended || to.i == rows.0 {
+        if ended || to.i == rows.start {
             break;
         }
     }
@@ -140,8 +139,8 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
             let cigar = match chunk {
                 None => {
                     let Part { start, end, .. } = *part;
-                    let walls = Walls { row: start.i == rows.0, column: start.j == region.columns.0 };
-                    pieces.between(&region.pair.query, &region.pair.target, (start, walls), end)
+                    let walls = Walls { row: start.i == rows.start, column: start.j == region.columns.0 };
+                    pieces.between(&region.pair.query, &region.pair.target, start, walls, end)
                 }
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
             };
@@ -167,14 +166,14 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
 /// A strip's part from the edges of its chunks.
 fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut Pieces) -> Cigar {
     let Part { strip, start, end } = *part_of;
-    let (first_row, (left_column, _)) = (region.rows.0, strip.columns());
+    let (first_row, left_column) = (region.rows.0, strip.first_column());
     let mut parts = Vec::new();
     let mut at = end;
     while at != start {
         let top = before(at.i, first_row, chunk);
         let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column, at.j);
         let left = part(&strip.left, first_row, top, at.i);
-        let (cigar, to, _) = pieces.trace_with_edges(rectangle(region, top, left_column, at), (&upper, &left), at);
+        let (cigar, to, _) = pieces.trace_with_edges(rectangle(region, top, left_column, at), &upper, &left, at);
         parts.push(cigar);
         at = to;
     }
@@ -201,7 +200,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
     let columns = (from.j - first_column).div_ceil(width);
     let kept = Mutex::new(vec![Edge::default(); columns as usize]);
     let marks = Marks::default();
-    sweep::run_in(engine, &sweep, &Known(region), &marks, (height, width), Some(&kept))?;
+    sweep::run_in(engine, &sweep, &Known(region), &marks, TileSize { rows: height, columns: width }, Some(&kept))?;
     let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
     let marks = marks.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
@@ -212,8 +211,8 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         let upper = if top == first_row { region.top } else { &marks[&top] };
         let beside =
             if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
-        let edges = (part(upper, first_column, left, at.j), part(beside, first_row, top, at.i));
-        let (cigar, to, begins) = pieces.trace_with_edges(rectangle(region, top, left, at), (&edges.0, &edges.1), at);
+        let (upper, beside) = (part(upper, first_column, left, at.j), part(beside, first_row, top, at.i));
+        let (cigar, to, begins) = pieces.trace_with_edges(rectangle(region, top, left, at), &upper, &beside, at);
         most = most.max(pieces.bytes() as u64);
         parts.push(cigar);
         (at, ended) = (to, begins);

@@ -14,6 +14,8 @@
 //! they do not: there they are given, and beside what is forbidden H is 0. No path goes on along them within the region, for it
 //! has left it there; so where the start is on one of them, no anchored path does either ([`Walls`]).
 
+use std::ops::Range;
+
 use super::tile::{Directions, Scheme, Step, TileBuffers};
 use crate::alignment::{Cigar, Op};
 use crate::long::{Edge, NEVER, Point, State};
@@ -45,13 +47,14 @@ pub struct Rectangle<'a> {
 }
 
 impl<'a> Rectangle<'a> {
-    /// The one between two points of a pair.
+    /// Returns the rectangle of these rows and columns of a pair. The first of each is the rectangle's edge.
     ///
     /// # Panics
-    /// If the second is above or left of the first, or beyond the pair's end.
-    pub fn new(query: &'a [Code], target: &'a [Code], (top, left): (u32, u32), (bottom, right): (u32, u32)) -> Self {
-        let query = &query[top as usize..bottom as usize];
-        Rectangle { top, left, query, target: &target[left as usize..right as usize] }
+    /// If a range ends before it starts, or beyond the pair's end.
+    pub fn new(query: &'a [Code], target: &'a [Code], rows: Range<u32>, columns: Range<u32>) -> Self {
+        let query = &query[rows.start as usize..rows.end as usize];
+        let target = &target[columns.start as usize..columns.end as usize];
+        Rectangle { top: rows.start, left: columns.start, query, target }
     }
 }
 
@@ -104,8 +107,8 @@ impl Pieces {
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
-    pub fn between(&mut self, query: &[Code], target: &[Code], (start, walls): (Point, Walls), end: Point) -> Cigar {
-        let rectangle = Rectangle::new(query, target, (start.i, start.j), (end.i, end.j));
+    pub fn between(&mut self, query: &[Code], target: &[Code], start: Point, walls: Walls, end: Point) -> Cigar {
+        let rectangle = Rectangle::new(query, target, start.i..end.i, start.j..end.j);
         let (m, n) = (rectangle.query.len(), rectangle.target.len());
         let gaps = self.scoring.gaps;
         let mut cigar = Cigar::new();
@@ -118,10 +121,10 @@ impl Pieces {
             // What enters the first row below the start extends the gap that the start is in.
             row.gap[0] = column.h[1];
             column.gap[0] = row.h[1];
-            let known = (row.clone(), column.clone());
+            let (top, left) = (row.clone(), column.clone());
             let Pieces { schemes, room, directions, .. } = self;
-            schemes[1].directions(rectangle.query, rectangle.target, (&mut row, &mut column), directions, room);
-            (to, _) = self.walk(rectangle, (&known.0, &known.1), end, &mut cigar);
+            schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, room);
+            (to, _) = self.walk(rectangle, &top, &left, end, &mut cigar);
         }
         // Along the start's row or column there is one gap.
         cigar.push(to.i - start.i, Op::Insertion);
@@ -139,7 +142,8 @@ impl Pieces {
     pub fn trace_with_edges(
         &mut self,
         rectangle: Rectangle<'_>,
-        (top, left): (&Edge, &Edge),
+        top: &Edge,
+        left: &Edge,
         end: Point,
     ) -> (Cigar, Point, bool) {
         let mut cigar = Cigar::new();
@@ -150,9 +154,9 @@ impl Pieces {
             let (mut row, mut column) = (part(top, n), part(left, m));
             let Pieces { schemes, room, directions, .. } = self;
             let (query, target) = (&rectangle.query[..m], &rectangle.target[..n]);
-            schemes[0].directions(query, target, (&mut row, &mut column), directions, room);
+            schemes[0].directions(query, target, &mut row, &mut column, directions, room);
         }
-        let (to, ended) = self.walk(rectangle, (top, left), end, &mut cigar);
+        let (to, ended) = self.walk(rectangle, top, left, end, &mut cigar);
         let ended = ended || {
             let h = if to.i == rectangle.top {
                 top.h[(to.j - rectangle.left) as usize]
@@ -166,13 +170,7 @@ impl Pieces {
     }
 
     /// Walks by the directions, pushing columns from the last to the first.
-    fn walk(
-        &self,
-        rectangle: Rectangle<'_>,
-        (top, left): (&Edge, &Edge),
-        end: Point,
-        cigar: &mut Cigar,
-    ) -> (Point, bool) {
+    fn walk(&self, rectangle: Rectangle<'_>, top: &Edge, left: &Edge, end: Point, cigar: &mut Cigar) -> (Point, bool) {
         let Rectangle { top: first_row, left: first_column, query, target } = rectangle;
         let first = self.scoring.gaps.first;
         let leaves = |edge: &Edge, place: usize| edge.gap[place] == edge.h[place] - first;

@@ -1,6 +1,7 @@
 //! Start states (paper 2, section V): for every cell of a strip where the path to it enters the strip. They are carried
 //! along with the values, so that a strip's part of a path is known by its ends before any of it is traced.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ impl Start {
 /// A strip that has been passed.
 #[derive(Debug, Default)]
 pub(super) struct Strip {
-    columns: (u32, u32),
+    first_column: u32,
     first_row: u32,
     /// Its left edge.
     pub left: Edge,
@@ -51,8 +52,8 @@ impl Strip {
     /// [`Error::Interrupted`].
     pub(super) fn pass(
         pair: &LongPair,
-        rows: (u32, u32),
-        columns: (u32, u32),
+        rows: Range<u32>,
+        columns: Range<u32>,
         top: Edge,
         left: Edge,
         chunk: Option<u32>,
@@ -60,23 +61,23 @@ impl Strip {
     ) -> Result<(Strip, Edge)> {
         let gaps = pair.scoring.gaps;
         let is_local = pair.is_local();
-        let target = &pair.target[columns.0 as usize..columns.1 as usize];
+        let target = &pair.target[columns.start as usize..columns.end as usize];
         let n = target.len();
         let begins = |h: i32| if is_local && h == 0 { BEGINS } else { 0 };
         // On an edge a gap is left, if leaving it gives its value.
         let inside = |h: i32, gap: i32, code: u64| if gap == h - gaps.first { begins(h) } else { code };
         let Edge { mut h, mut gap } = top;
-        let mut of_h: Vec<Start> = (0..=n).map(|j| Start::new(rows.0, j, begins(h[j]))).collect();
-        let mut of_gap: Vec<Start> = (0..=n).map(|j| Start::new(rows.0, j, inside(h[j], gap[j], 1))).collect();
-        let mut strip = Strip { columns, first_row: rows.0, ..Strip::default() };
+        let mut of_h: Vec<Start> = (0..=n).map(|j| Start::new(rows.start, j, begins(h[j]))).collect();
+        let mut of_gap: Vec<Start> = (0..=n).map(|j| Start::new(rows.start, j, inside(h[j], gap[j], 1))).collect();
+        let mut strip = Strip { first_column: columns.start, first_row: rows.start, ..Strip::default() };
         let mut right = Edge::default();
         let (mut last_d, mut last_gap) = (Start::default(), h[n].saturating_sub(gaps.first));
-        for i in rows.0..=rows.1 {
+        for i in rows.start..=rows.end {
             if i % 256 == 0 && interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            if i > rows.0 {
-                let place = (i - rows.0) as usize;
+            if i > rows.start {
+                let place = (i - rows.start) as usize;
                 let code = pair.query[i as usize - 1];
                 let (mut diagonal, mut diagonal_start) = (h[0], of_h[0]);
                 (h[0], of_h[0]) = (left.h[place], Start::new(i, 0, begins(left.h[place])));
@@ -113,7 +114,7 @@ impl Strip {
                 }
                 last_gap = deletion;
             }
-            if chunk.is_some_and(|chunk| (i - rows.0).is_multiple_of(chunk)) {
+            if chunk.is_some_and(|chunk| (i - rows.start).is_multiple_of(chunk)) {
                 strip.rows.push(Edge { h: h.clone(), gap: gap.clone() });
             }
             strip.h.push(of_h[n]);
@@ -134,12 +135,12 @@ impl Strip {
             State::I => self.last_i,
             State::D => self.d[place],
         };
-        start.unpack(self.columns.0)
+        start.unpack(self.first_column)
     }
 
-    /// First and last column edge.
-    pub(super) fn columns(&self) -> (u32, u32) {
-        self.columns
+    /// Column of its left edge.
+    pub(super) fn first_column(&self) -> u32 {
+        self.first_column
     }
 
     /// Bytes that it keeps.

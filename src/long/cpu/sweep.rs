@@ -2,11 +2,12 @@
 //! computed side by side; threads take the uppermost that is ready, so that the panel's right edge comes early.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
 
-use super::CpuLong;
 use super::tile::{Scheme, TileBuffers, TileRows};
+use super::{CpuLong, TileSize};
 use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
@@ -18,22 +19,23 @@ const LEAST_WIDTH: u32 = 256;
 pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
     // Narrow enough that every thread has tiles to work on.
     let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
-    run_in(engine, sweep, left, sink, (engine.tile.0, engine.tile.1.min(width.max(LEAST_WIDTH))), None)
+    let tile = TileSize { columns: engine.tile.columns.min(width.max(LEAST_WIDTH)), ..engine.tile };
+    run_in(engine, sweep, left, sink, tile, None)
 }
 
-/// Computes a panel in tiles of at most so many rows and columns. Their right edges are kept if there is where; then the
+/// Computes a panel in tiles of at most this size. Their right edges are kept if there is where; then the
 /// best cell is not looked for.
 pub(super) fn run_in(
     engine: &CpuLong,
     sweep: &Sweep,
     left: &dyn Source,
     sink: &dyn Sink,
-    (height, width): (u32, u32),
+    tile: TileSize,
     kept: Option<&Mutex<Vec<Edge>>>,
 ) -> Result<Swept> {
     let scheme = Scheme::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.level);
-    let ends = row_ends(sweep, height);
-    let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(width as usize).collect();
+    let ends = row_ends(sweep, tile.rows);
+    let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
     if ends.is_empty() {
         // No row at all: what is above is what is below.
@@ -136,8 +138,8 @@ struct Candidate {
 struct Taken {
     tile_row: usize,
     tile_column: usize,
-    rows: (u32, u32),
-    columns: (u32, u32),
+    rows: Range<u32>,
+    columns: Range<u32>,
     row: Edge,
     left: Option<Edge>,
     /// Only cells with more than this are of interest.
@@ -202,8 +204,8 @@ impl Panel<'_> {
                 return Some(Taken {
                     tile_row,
                     tile_column,
-                    rows: (self.first_row(tile_row), self.ends[tile_row]),
-                    columns: (column.start, column.end),
+                    rows: self.first_row(tile_row)..self.ends[tile_row],
+                    columns: column.start..column.end,
                     row: std::mem::take(&mut column.row),
                     left: column.lefts.pop_front(),
                     beat,
@@ -235,20 +237,20 @@ impl Panel<'_> {
         let mut column = match left {
             Some(edge) => edge,
             None => {
-                let length = (rows.1 - rows.0) as usize + 1;
+                let length = rows.len() + 1;
                 let mut edge = Edge { h: vec![0; length], gap: vec![0; length] };
-                self.left.read(rows.0, rows.1, &mut edge.h, &mut edge.gap)?;
+                self.left.read(rows.start, rows.end, &mut edge.h, &mut edge.gap)?;
                 edge
             }
         };
-        let (first_row, first_column) = (rows.0, columns.0);
-        let (query, target) = self.symbols(rows, columns);
+        let (first_row, first_column) = (rows.start, columns.start);
+        let (query, target) = self.symbols(&rows, &columns);
         let (mut found, mut pruned_cells) = (None, 0);
-        if self.sweep.prune && self.sweep.pair.is_local() && self.is_hopeless(&row, &column, rows, columns) {
+        if self.sweep.prune && self.sweep.pair.is_local() && self.is_hopeless(&row, &column, first_row, first_column) {
             pruned_cells = query.len() as u64 * target.len() as u64;
             self.skip(&mut row, &mut column);
         } else {
-            found = self.scheme.sweep(query, target, (&mut row, &mut column), beat, room);
+            found = self.scheme.sweep(query, target, &mut row, &mut column, beat, room);
         }
         if let Some(found) = &found {
             self.sweep.best.raise(found.value);
@@ -260,11 +262,11 @@ impl Panel<'_> {
             kept[tile_column].h.extend_from_slice(&column.h[skip..]);
             kept[tile_column].gap.extend_from_slice(&column.gap[skip..]);
         }
-        let is_last = columns.1 == self.sweep.columns.1;
+        let is_last = columns.end == self.sweep.columns.1;
         if is_last {
             self.sink.right(first_row + skip as u32, &column.h[skip..], &column.gap[skip..])?;
         }
-        let mark = is_mark(self.sweep, rows.1);
+        let mark = is_mark(self.sweep, rows.end);
         let mut state = self.lock();
         state.pruned_cells += pruned_cells;
         state.candidates.extend(found.map(|found| Candidate { tile_row, tile_column, found }));
@@ -277,13 +279,13 @@ impl Panel<'_> {
             drop(state);
             let best = self.locate(candidates, room);
             if let Some((_, edge)) = mark {
-                self.sink.mark(rows.1, edge)?;
+                self.sink.mark(rows.end, edge)?;
             }
             state = self.lock();
             let best = Best::better(state.best, best);
             state.best = best;
             drop(state);
-            let cells = u64::from(rows.1 - rows.0) * u64::from(self.sweep.columns.1 - self.sweep.columns.0);
+            let cells = u64::from(rows.end - rows.start) * u64::from(self.sweep.columns.1 - self.sweep.columns.0);
             self.sink.progress(cells, best);
             state = self.lock();
         } else {
@@ -296,9 +298,12 @@ impl Panel<'_> {
         Ok(())
     }
 
-    fn symbols(&self, rows: (u32, u32), columns: (u32, u32)) -> (&[u8], &[u8]) {
+    fn symbols(&self, rows: &Range<u32>, columns: &Range<u32>) -> (&[u8], &[u8]) {
         let pair = self.sweep.pair;
-        (&pair.query[rows.0 as usize..rows.1 as usize], &pair.target[columns.0 as usize..columns.1 as usize])
+        (
+            &pair.query[rows.start as usize..rows.end as usize],
+            &pair.target[columns.start as usize..columns.end as usize],
+        )
     }
 
     /// Takes out the candidates of a finished row of tiles that may be the best so far.
@@ -318,14 +323,14 @@ impl Panel<'_> {
     /// The best cell of candidates with the same value.
     fn locate(&self, candidates: Vec<Candidate>, room: &mut TileBuffers) -> Option<Best> {
         candidates.into_iter().fold(None, |best, Candidate { tile_row, tile_column, found }| {
-            let rows = (self.first_row(tile_row), self.ends[tile_row]);
-            let (start, end) = {
+            let rows = self.first_row(tile_row)..self.ends[tile_row];
+            let columns = {
                 let state = self.lock();
-                (state.columns[tile_column].start, state.columns[tile_column].end)
+                state.columns[tile_column].start..state.columns[tile_column].end
             };
-            let (query, target) = self.symbols(rows, (start, end));
+            let (query, target) = self.symbols(&rows, &columns);
             let (i, j) = self.scheme.first_cell(query, target, &found, room);
-            let cell = Best { score: found.value, i: rows.0 + i as u32 + 1, j: start + j as u32 + 1 };
+            let cell = Best { score: found.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
             Best::better(best, Some(cell))
         })
     }
@@ -333,13 +338,13 @@ impl Panel<'_> {
     /// Whether no path through a tile can have the best score that is known. A path that enters at a cell gains no more
     /// than the best score of two symbols for each pair of symbols that is left to it; a gap that enters is worth less
     /// than the cell it leaves, and a path may begin within the tile.
-    fn is_hopeless(&self, row: &Edge, column: &Edge, rows: (u32, u32), columns: (u32, u32)) -> bool {
+    fn is_hopeless(&self, row: &Edge, column: &Edge, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let most = i64::from(pair.scoring.substitution.max_score().max(0));
         let (m, n) = (pair.query.len() as i64, pair.target.len() as i64);
         let best = i64::from(self.sweep.best.get());
         let reaches = |h: i32, i: i64, j: i64| i64::from(h) + most * (m - i).min(n - j) >= best;
-        let (top, left) = (i64::from(rows.0), i64::from(columns.0));
+        let (top, left) = (i64::from(first_row), i64::from(first_column));
         // The corner comes first: it refuses nearly every tile that is not hopeless.
         !(reaches(0, top, left)
             || row.h.iter().zip(left..).any(|(&h, j)| reaches(h, top, j))

@@ -73,6 +73,17 @@ enum Want<'a> {
     Directions(&'a mut Directions),
 }
 
+/// Rows of a tile that are computed together.
+#[derive(Clone, Copy)]
+struct StripPlan<'a> {
+    /// Its first row, counted from the tile's first.
+    first_row: usize,
+    /// The symbols of its rows.
+    rows: &'a [Code],
+    /// Lanes of a vector and vectors of a column; `None` if the rows are computed one by one.
+    shape: Option<(usize, usize)>,
+}
+
 impl Scheme {
     /// Computes the tile of these symbols. `row` is its upper edge and becomes its lower one, `column` its left one and
     /// becomes its right one. If H is cut off at 0 and some value is above `beat`: the first rows that hold the greatest.
@@ -80,7 +91,8 @@ impl Scheme {
         &self,
         query: &[Code],
         target: &[Code],
-        (row, column): (&mut Edge, &mut Edge),
+        row: &mut Edge,
+        column: &mut Edge,
         beat: i32,
         room: &mut TileBuffers,
     ) -> Option<TileRows> {
@@ -97,7 +109,8 @@ impl Scheme {
         &self,
         query: &[Code],
         target: &[Code],
-        (row, column): (&mut Edge, &mut Edge),
+        row: &mut Edge,
+        column: &mut Edge,
         directions: &mut Directions,
         room: &mut TileBuffers,
     ) {
@@ -153,7 +166,8 @@ impl Scheme {
             });
             // A strip of rows one by one is no higher than the vectors' lanes, but where there is nothing better.
             let height = shape.map_or(left.min(MAX_DOUBLES), |(lanes, slots)| lanes * slots);
-            self.strip(&query[at..][..height], target, (at, shape), column, want, room);
+            let plan = StripPlan { first_row: at, rows: &query[at..][..height], shape };
+            self.strip(plan, target, column, want, room);
             room.rows.swap(0, 1);
             at += height;
         }
@@ -162,16 +176,9 @@ impl Scheme {
         std::mem::swap(column, &mut room.right);
     }
 
-    /// Computes the rows from `at` on.
-    fn strip(
-        &self,
-        rows: &[Code],
-        target: &[Code],
-        (at, shape): (usize, Option<(usize, usize)>),
-        column: &Edge,
-        want: &mut Want<'_>,
-        room: &mut TileBuffers,
-    ) {
+    /// Computes the rows of a strip.
+    fn strip(&self, plan: StripPlan<'_>, target: &[Code], column: &Edge, want: &mut Want<'_>, room: &mut TileBuffers) {
+        let StripPlan { first_row: at, rows, shape } = plan;
         let (m, n) = (rows.len(), target.len());
         let [top, bottom] = &mut room.rows;
         let places = at..=at + m;

@@ -56,7 +56,7 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
             let (late, early) = (a.min(b), a.max(b));
             let (start, end) = (walk.points[early].0, walk.points[late].0);
             states[start.state as usize] += 1;
-            let found = pieces.between(&query, &target, (start, Walls::default()), end);
+            let found = pieces.between(&query, &target, start, Walls::default(), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
             assert_eq!(found.to_string(), walk.between(late, early).to_string(), "{what}");
         }
@@ -77,12 +77,10 @@ fn regions_are_left_where_the_path_leaves_them() {
         let (top, left) = (below(state, end.i as usize + 1) as u32, below(state, end.j as usize + 1) as u32);
         let bottom = end.i + below(state, query.len() + 1 - end.i as usize) as u32;
         let right = end.j + below(state, target.len() + 1 - end.j as usize) as u32;
-        let edges = (
-            matrices.row_edge(top as usize, left as usize..right as usize),
-            matrices.column_edge(left as usize, top as usize..bottom as usize),
-        );
-        let rectangle = Rectangle::new(&query, &target, (top, left), (bottom, right));
-        let (cigar, to, ended) = pieces.trace_with_edges(rectangle, (&edges.0, &edges.1), end);
+        let upper = matrices.row_edge(top as usize, left as usize..right as usize);
+        let beside = matrices.column_edge(left as usize, top as usize..bottom as usize);
+        let rectangle = Rectangle::new(&query, &target, top..bottom, left..right);
+        let (cigar, to, ended) = pieces.trace_with_edges(rectangle, &upper, &beside, end);
         let expected = matrices.walk(end, top as usize, left as usize);
         assert_eq!((to, ended), (expected.to(), expected.ended), "round {round}");
         assert_eq!(cigar.to_string(), expected.cigar().to_string(), "round {round}");

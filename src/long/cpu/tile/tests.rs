@@ -48,7 +48,7 @@ fn tiles_are_the_oracles() {
         };
         let (query, target) = (&query[rows.clone()], &target[columns.clone()]);
         let (mut row, mut column) = edges();
-        let found = scheme.sweep(query, target, (&mut row, &mut column), 0, &mut room);
+        let found = scheme.sweep(query, target, &mut row, &mut column, 0, &mut room);
         check(&row, &column);
         let found = found.map(|found| {
             let (i, j) = scheme.first_cell(query, target, &found, &mut room);
@@ -59,7 +59,7 @@ fn tiles_are_the_oracles() {
 
         let (mut row, mut column) = edges();
         let mut directions = Directions::default();
-        scheme.directions(query, target, (&mut row, &mut column), &mut directions, &mut room);
+        scheme.directions(query, target, &mut row, &mut column, &mut directions, &mut room);
         check(&row, &column);
         for i in 0..m {
             for j in 0..n {
