@@ -110,16 +110,17 @@ pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>
     }
 }
 
-/// Appends one row of these runs of an alignment: the letters of `codes` from position `at` on, with `-` in the columns where `gap`
+/// Appends one row of these runs of an alignment: the letters of `codes` from position `start` on, with `-` in the columns where `gap`
 /// says that this sequence has a gap.
 pub(super) fn push_row(
     out: &mut Vec<u8>,
     runs: impl Iterator<Item = (u32, Op)>,
-    (codes, at): (&[Code], u32),
+    codes: &[Code],
+    start: u32,
     alphabet: Alphabet,
     gap: Op,
 ) {
-    let mut at = at as usize;
+    let mut at = start as usize;
     for (length, op) in runs {
         let length = length as usize;
         if op == gap {
@@ -206,12 +207,12 @@ mod tests {
         let cigar: Cigar = "1I2=1D1X".parse().unwrap();
         let codes: Vec<Code> = b"ACGT".iter().map(|&letter| Alphabet::Dna.encode(letter).unwrap()).collect();
         let mut rows = (Vec::new(), Vec::new());
-        push_row(&mut rows.0, cigar.iter(), (&codes, 0), Alphabet::Dna, Op::Deletion);
-        push_row(&mut rows.1, cigar.iter(), (&codes, 0), Alphabet::Dna, Op::Insertion);
+        push_row(&mut rows.0, cigar.iter(), &codes, 0, Alphabet::Dna, Op::Deletion);
+        push_row(&mut rows.1, cigar.iter(), &codes, 0, Alphabet::Dna, Op::Insertion);
         assert_eq!((rows.0.as_slice(), rows.1.as_slice()), (b"ACG-T".as_slice(), b"-ACGT".as_slice()));
         let mut part = Vec::new();
         let cigar: Cigar = "1=1D1=".parse().unwrap();
-        push_row(&mut part, cigar.iter(), (&codes, 2), Alphabet::Dna, Op::Deletion);
+        push_row(&mut part, cigar.iter(), &codes, 2, Alphabet::Dna, Op::Deletion);
         assert_eq!(part, b"G-T");
     }
 }

@@ -56,12 +56,12 @@ pub fn draw(picture: Picture, context: &LongContext, found: &[Found<'_>]) -> Res
                 let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
                 plot.draw(&root, PNG_SCALE, trace).map_err(|problem| failed(&problem))?;
             }
-            encode(&pixels, size).map_err(|problem| failed(&problem))
+            encode(&pixels, size.0, size.1).map_err(|problem| failed(&problem))
         }
     }
 }
 
-fn encode(pixels: &[u8], (width, height): (u32, u32)) -> std::result::Result<Vec<u8>, png::EncodingError> {
+fn encode(pixels: &[u8], width: u32, height: u32) -> std::result::Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);

@@ -101,7 +101,8 @@ impl<'a> Facts<'a> {
                         push_row(
                             out,
                             cigar.iter(),
-                            (&context.query_codes(pair), pair.query_start),
+                            &context.query_codes(pair),
+                            pair.query_start,
                             alphabet,
                             Op::Deletion,
                         );
@@ -110,7 +111,8 @@ impl<'a> Facts<'a> {
                         push_row(
                             out,
                             cigar.iter(),
-                            (context.targets.codes(pair.target), pair.target_start),
+                            context.targets.codes(pair.target),
+                            pair.target_start,
                             alphabet,
                             Op::Insertion,
                         );

@@ -123,8 +123,8 @@ impl Theirs {
         let alphabet = context.queries.alphabet();
         let one_digit = |out: &mut Vec<u8>, percent: f64| push_units(out, to_units(percent, 1), 1);
         match self {
-            Theirs::Percent => one_digit(out, percentage(context.identity, counts, lengths)),
-            Theirs::PercentBy(definition) => one_digit(out, percentage(definition, counts, lengths)),
+            Theirs::Percent => one_digit(out, percentage(context.identity, counts, lengths.0, lengths.1)),
+            Theirs::PercentBy(definition) => one_digit(out, percentage(definition, counts, lengths.0, lengths.1)),
             Theirs::PercentMatches => one_digit(out, percent(counts.matches, total)),
             Theirs::PercentGaps => one_digit(out, percent(gaps, total)),
             Theirs::QueryCovered => one_digit(out, percent(pairs, u64::from(lengths.0))),
@@ -150,8 +150,8 @@ impl Theirs {
                 }
             }
             Theirs::Runs => push_compact(out, cigar),
-            Theirs::QueryRow => push_row(out, shown(), (codes.0, start.0), alphabet, Op::Deletion),
-            Theirs::TargetRow => push_row(out, shown(), (codes.1, start.1), alphabet, Op::Insertion),
+            Theirs::QueryRow => push_row(out, shown(), codes.0, start.0, alphabet, Op::Deletion),
+            Theirs::TargetRow => push_row(out, shown(), codes.1, start.1, alphabet, Op::Insertion),
             Theirs::Btop => {
                 push_btop(out, shown(), &codes.0[start.0 as usize..], &codes.1[start.1 as usize..], alphabet);
             }
@@ -186,7 +186,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// An identity as vsearch computes it.
-fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, (query, target): (u32, u32)) -> f64 {
+fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, query: u32, target: u32) -> f64 {
     let columns = counts.matches + counts.mismatches + counts.gap_columns;
     match definition {
         IdentityDefinition::Shorter => percent(counts.matches, u64::from(query.min(target))),

@@ -229,9 +229,13 @@ mod tests {
     use super::*;
     use crate::seq::StrandOf;
 
-    fn middle(cigar: &str, starts: (u32, u32), query_length: u32) -> Option<(String, [u32; 2], u32, u64)> {
+    fn middle(
+        cigar: &str,
+        query_start: u32,
+        target_start: u32,
+        query_length: u32,
+    ) -> Option<(String, [u32; 2], u32, u64)> {
         let cigar: Cigar = cigar.parse().unwrap();
-        let (query_start, target_start) = starts;
         let pair = Pair {
             query: 0,
             target: 1,
@@ -252,11 +256,11 @@ mod tests {
     #[test]
     fn end_gaps_are_clipped_or_stepped_over() {
         let found = |text: &str, clips, position, edits| Some((text.to_owned(), clips, position, edits));
-        assert_eq!(middle("2I6=1X10=2D", (0, 0), 19), found("6=1X10=", [2, 0], 0, 1));
-        assert_eq!(middle("2D6=1X2=2I6=2I", (0, 0), 19), found("6=1X2=2I6=", [0, 2], 2, 3));
+        assert_eq!(middle("2I6=1X10=2D", 0, 0, 19), found("6=1X10=", [2, 0], 0, 1));
+        assert_eq!(middle("2D6=1X2=2I6=2I", 0, 0, 19), found("6=1X2=2I6=", [0, 2], 2, 3));
         // Several runs of gaps at an end.
-        assert_eq!(middle("2I3D10=1D4I", (0, 0), 16), found("10=", [2, 4], 3, 0));
-        assert_eq!(middle("3=1I2=", (5, 7), 20), found("3=1I2=", [5, 9], 7, 1));
-        assert_eq!((middle("3D2I", (0, 0), 2), middle("", (0, 0), 0)), (None, None));
+        assert_eq!(middle("2I3D10=1D4I", 0, 0, 16), found("10=", [2, 4], 3, 0));
+        assert_eq!(middle("3=1I2=", 5, 7, 20), found("3=1I2=", [5, 9], 7, 1));
+        assert_eq!((middle("3D2I", 0, 0, 2), middle("", 0, 0, 0)), (None, None));
     }
 }
