@@ -195,7 +195,7 @@ impl Search {
     }
 
     /// The scores of a strand of the read against an octet of a level.
-    pub fn take(&mut self, levels: &Levels, (level, octet): (usize, u32), strand: StrandOf, scores: &[i32; OCTET]) {
+    pub fn take(&mut self, levels: &Levels, level: usize, octet: u32, strand: StrandOf, scores: &[i32; OCTET]) {
         let first = octet * OCTET as u32;
         let count = levels.level(level).len() - first;
         for (vector, &score) in (first..).zip(scores.iter().take(count as usize)) {
@@ -269,7 +269,7 @@ mod tests {
                     };
                     oracle::score(read, &sites, scheme) as i32
                 });
-                search.take(levels, (level, octet), strand, &scores);
+                search.take(levels, level, octet, strand, &scores);
             }
             round = own.next(levels.len());
         }

@@ -36,7 +36,7 @@ pub(super) fn relax(
             others.sort_unstable();
             others.dedup();
             others.retain(|&other| other != a && other != b);
-            Ok(((a, b), relax_pair(&all, weights, (a, b), &others, sums)))
+            Ok(((a, b), relax_pair(&all, weights, a, b, &others, sums)))
         })
         .collect::<Result<Vec<_>>>()?;
     // Not three of them at a time.
@@ -52,13 +52,7 @@ struct Window {
     start: usize,
 }
 
-fn relax_pair(
-    all: &AllPairs,
-    weights: &[f32],
-    (a, b): (usize, usize),
-    others: &[usize],
-    sums: &mut Vec<f32>,
-) -> Sparse {
+fn relax_pair(all: &AllPairs, weights: &[f32], a: usize, b: usize, others: &[usize], sums: &mut Vec<f32>) -> Sparse {
     let direct = all.get(a, b);
     let own = weights[a] + weights[b];
     let total = own + others.iter().map(|&other| weights[other]).sum::<f32>();

@@ -105,7 +105,7 @@ pub(super) fn join(all: &AllPairs, weights: &[f32], a: &Aligned, b: &Aligned) ->
         .map_init(
             || (vec![0.0f32; b.columns], Vec::new()),
             |(sums, touched), chunk| {
-                let row = |residues: &Vec<(u32, u32)>| sum_row(all, weights, (a, b), residues, sums, touched);
+                let row = |residues: &Vec<(u32, u32)>| sum_row(all, weights, a, b, residues, sums, touched);
                 chunk.iter().map(row).collect::<Vec<_>>()
             },
         )
@@ -122,7 +122,8 @@ pub(super) fn join(all: &AllPairs, weights: &[f32], a: &Aligned, b: &Aligned) ->
 fn sum_row(
     all: &AllPairs,
     weights: &[f32],
-    (a, b): (&Aligned, &Aligned),
+    a: &Aligned,
+    b: &Aligned,
     residues: &[(u32, u32)],
     sums: &mut [f32],
     touched: &mut Vec<usize>,

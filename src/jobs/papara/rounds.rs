@@ -120,7 +120,7 @@ impl<'a> Rounds<'a> {
             let (read, strand) = self.strands.of(block.read);
             let search = &mut chunk.searches[read as usize];
             for (place, scores) in block.places.clone().zip(own) {
-                search.take(self.levels, (level, batch.band.octet(place)), strand, scores);
+                search.take(self.levels, level, batch.band.octet(place), strand, scores);
             }
         }
         if band.pairs_left > 0 {

@@ -32,6 +32,15 @@ pub(super) fn fits<T: Number>(symbols: usize, scheme: &PhyloScheme) -> bool {
     lowest.max(highest) <= T::FARTHEST
 }
 
+/// A cell of the matrix.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// Sites up to it.
+    i: usize,
+    /// Symbols up to it.
+    j: usize,
+}
+
 /// What a path is in.
 #[derive(Clone, Copy)]
 enum Inside {
@@ -124,11 +133,11 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
         let Ends { last_symbol, last_site } = ends;
         // Of the last site all but the last symbol's cell come before those of the last symbol.
         if scheme.free_read_ends && last_site.0 >= last_symbol.0 {
-            let end = (sites, last_site.1 - sites);
+            let end = Cell { i: sites, j: last_site.1 - sites };
             let (first_site, cigar) = self.back::<PARTS>(level, limits, end, numbers, block);
             (last_site.0.wide(), first_site, cigar)
         } else {
-            let end = (last_symbol.1 - symbols, symbols);
+            let end = Cell { i: last_symbol.1 - symbols, j: symbols };
             let (first_site, cigar) = self.back::<PARTS>(level, limits, end, numbers, block);
             (last_symbol.0.wide(), first_site, cigar)
         }
@@ -139,11 +148,11 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
         &mut self,
         level: Level,
         limits: Limits,
-        end: (usize, usize),
+        end: Cell,
         numbers: Numbers<T>,
         block: usize,
     ) -> (u32, Cigar) {
-        let (mut i, mut j) = end;
+        let Cell { mut i, mut j } = end;
         let stride = Limits { symbols: j, ..limits }.width() + LANES;
         if self.directions.len() < block * stride {
             self.directions.resize(block * stride, 0);

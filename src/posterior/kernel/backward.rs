@@ -185,18 +185,26 @@ impl Posteriors<'_> {
                     let weights = |row: usize| &group.weights(codes[row])[block * BLOCK + 1..][..BLOCK];
                     let carried = &mut carried[first..left];
                     let at = if may_be_probable { first * BLOCK..left * BLOCK } else { 0..0 };
-                    let shared = (&kept[at.clone()], &mut products[at]);
+                    let (kept, products) = (&kept[at.clone()], &mut products[at]);
                     let greatest = &mut greatest;
                     if many == ROWS {
                         let weights: [_; ROWS] = std::array::from_fn(weights);
                         match may_be_probable {
-                            true => tile_rows::<F, ROWS, true>(&tile, weights, cells, carried, shared, greatest),
-                            false => tile_rows::<F, ROWS, false>(&tile, weights, cells, carried, shared, greatest),
+                            true => {
+                                tile_rows::<F, ROWS, true>(&tile, weights, cells, carried, kept, products, greatest)
+                            }
+                            false => {
+                                tile_rows::<F, ROWS, false>(&tile, weights, cells, carried, kept, products, greatest)
+                            }
                         }
                     } else {
                         match may_be_probable {
-                            true => tile_rows::<F, 1, true>(&tile, [weights(0)], cells, carried, shared, greatest),
-                            false => tile_rows::<F, 1, false>(&tile, [weights(0)], cells, carried, shared, greatest),
+                            true => {
+                                tile_rows::<F, 1, true>(&tile, [weights(0)], cells, carried, kept, products, greatest)
+                            }
+                            false => {
+                                tile_rows::<F, 1, false>(&tile, [weights(0)], cells, carried, kept, products, greatest)
+                            }
                         }
                     }
                     left -= many;
@@ -285,7 +293,8 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     weights: [&[Lane<f32>]; MANY],
     cells: &mut [Behind],
     carried: &mut [Carried<F>],
-    (kept, products): (&[Lane<f32>], &mut [Lane<f32>]),
+    kept: &[Lane<f32>],
+    products: &mut [Lane<f32>],
     greatest: &mut F,
 ) {
     let Gaps { open, extend } = tile.gaps;

@@ -142,7 +142,7 @@ impl Posteriors<'_> {
                     Panel { group, codes, rows: rows.clone(), blocks: first..(first + PANEL_BLOCKS).min(blocks) };
                 let cells = &mut scratch.ahead[panel.blocks.start * BLOCK..panel.blocks.end * BLOCK];
                 let exponents = &mut scratch.exponents[panel.blocks.clone()];
-                panel.forward::<F>(&gaps, (cells, exponents), &mut scratch.left, outputs);
+                panel.forward::<F>(&gaps, cells, exponents, &mut scratch.left, outputs);
             }
         }
     }
@@ -163,7 +163,7 @@ impl Posteriors<'_> {
         scratch.kept.resize(PANEL_TILES * TILE, ZERO);
         let outputs = Outputs { values: Some(&mut scratch.kept), ..Outputs::default() };
         let panel = Panel { group, codes, rows: at.rows.clone(), blocks: at.blocks.clone() };
-        panel.forward::<F>(&gaps, (cells, exponents), &mut edges.lefts[at.index], outputs);
+        panel.forward::<F>(&gaps, cells, exponents, &mut edges.lefts[at.index], outputs);
     }
 
     /// Returns the forward exponents of a panel's tiles.
@@ -190,7 +190,8 @@ impl Panel<'_> {
     unsafe fn forward<F: Floats>(
         &self,
         gaps: &Gaps<F>,
-        (cells, exponents): (&mut [Ahead], &mut [Exponents]),
+        cells: &mut [Ahead],
+        exponents: &mut [Exponents],
         left: &mut Left,
         mut outputs: Outputs,
     ) {
