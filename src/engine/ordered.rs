@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::queue::BandInfo;
+use super::work::BandInfo;
 use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 

@@ -25,6 +25,7 @@ use super::ordered::Ahead;
 use super::pulse::Pulse;
 use super::settle::Settle;
 use super::sizing::{LeastWork, Shown, Sizing};
+pub use super::work::BandInfo;
 use super::{Batch, Capacity, Work};
 use crate::seq::SequenceId;
 
@@ -34,17 +35,6 @@ const INTERRUPT_SECONDS: f64 = 0.2;
 const SOURCE_SECONDS: f64 = 0.005;
 /// Cells a second below which no device is thought to be before it has shown its speed.
 const LEAST_SPEED: f64 = 1e8;
-
-/// A band as the caller sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BandInfo {
-    /// Position among the bands that have pairs.
-    pub index: usize,
-    /// Its queries in input order.
-    pub queries: Range<SequenceId>,
-    /// Its pairs.
-    pub pairs: u64,
-}
 
 /// Work that an engine holds.
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! Kinds of work: what the queue has to know of a block and a report to hand them out and back, whatever they hold.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::time::Duration;
 
 use super::Batch;
+use crate::seq::SequenceId;
 
 /// A kind of work. Its type parameters name what engines of this kind take and give.
 pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
@@ -64,4 +66,15 @@ pub struct Portion {
     pub pairs: u64,
     /// Bytes of packed targets.
     pub target_bytes: u64,
+}
+
+/// A band as the caller sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BandInfo {
+    /// Position among the bands that have pairs.
+    pub index: usize,
+    /// Its queries in input order.
+    pub queries: Range<SequenceId>,
+    /// Its pairs.
+    pub pairs: u64,
 }
