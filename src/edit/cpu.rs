@@ -7,6 +7,7 @@ mod alone;
 mod compute;
 mod cutoff;
 mod ends;
+mod layout;
 mod least;
 mod planes;
 mod scalar;

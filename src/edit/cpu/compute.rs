@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::alone::{self, AloneBuffers, AloneTask, Outcome};
+use super::layout::{MAX_PAIRS, VECTORS};
 use super::planes::{Any, Census, Matching, Relation, Same};
 use super::side::{self, SideBuffers, SideTask};
 use super::{Pair, scalar};
@@ -163,7 +164,7 @@ impl Workspace {
         pairs: &[(usize, Pair<'_>)],
         mut put: impl FnMut(usize, Found),
     ) -> usize {
-        let lanes = side::VECTORS * self.level.words();
+        let lanes = VECTORS * self.level.words();
         let words = |pair: &Pair<'_>| pair.pattern.len().div_ceil(BITS);
         let (first, is_global) = (&pairs[0].1, scheme.mode == EditMode::Global);
         let fitting = |(_, pair): &&(usize, Pair<'_>)| is_global || words(pair) == words(first);
@@ -181,8 +182,8 @@ impl Workspace {
             put(index, self.compute_alone(relation, scheme.mode, pair).within(pair.limit));
             return 1;
         }
-        let mut own = [*first; side::MAX_PAIRS];
-        let mut found = [Found::NONE; side::MAX_PAIRS];
+        let mut own = [*first; MAX_PAIRS];
+        let mut found = [Found::NONE; MAX_PAIRS];
         let mut census = Census::NONE;
         for (lane, (own, &(_, pair))) in own.iter_mut().zip(group).enumerate() {
             *own = pair;
@@ -240,7 +241,7 @@ impl Workspace {
         let longest =
             |length: fn(&Pair<'_>) -> usize| group.iter().map(|(_, pair)| length(pair)).max().unwrap_or(0) as u64;
         let words = longest(|pair| pair.pattern.len().div_ceil(BITS));
-        longest(|pair| pair.text.len()) * words * side::VECTORS as u64 * SIDE_COST
+        longest(|pair| pair.text.len()) * words * VECTORS as u64 * SIDE_COST
     }
 
     /// What its pairs cost one by one.

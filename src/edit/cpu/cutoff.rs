@@ -2,7 +2,7 @@
 //! (Ukkonen 1985): of a cell within the limit, all cells up its diagonal are within it, too.
 
 use super::Pair;
-use super::side::{Layout, MAX_PAIRS};
+use super::layout::{Layout, MAX_PAIRS};
 use crate::score::EditMode;
 use crate::simd::{BITS, Words};
 

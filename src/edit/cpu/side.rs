@@ -4,17 +4,13 @@ use std::marker::PhantomData;
 
 use super::cutoff::CutOff;
 use super::ends::Ends;
+use super::layout::{Layout, MAX_PAIRS, VECTORS};
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
-use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
-
-/// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
-pub(super) const VECTORS: usize = 2;
-/// The most pairs.
-pub(super) const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
+use crate::simd::{BITS, Kernel, Level, Lines, Simd, Words};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
@@ -53,32 +49,6 @@ impl<M: Matcher> Kernel for Matched<'_, M> {
     unsafe fn run<S: Simd>(self) {
         // SAFETY: the caller's.
         unsafe { align::<S::Words, M>(self.0) }
-    }
-}
-
-/// Where things are in the words' buffer.
-#[derive(Clone, Copy)]
-pub(super) struct Layout {
-    /// Words of a vector's lanes, of all vectors.
-    pub lanes: usize,
-    planes: usize,
-}
-
-impl Layout {
-    /// A plane of a word of rows.
-    #[inline(always)]
-    fn plane(self, word: usize, plane: usize) -> usize {
-        (word * (self.planes + 2) + plane) * self.lanes
-    }
-    /// Rows one above the row before.
-    #[inline(always)]
-    pub(super) fn pv(self, word: usize) -> usize {
-        self.plane(word, self.planes)
-    }
-    /// Rows one below the row before.
-    #[inline(always)]
-    pub(super) fn mv(self, word: usize) -> usize {
-        self.plane(word, self.planes + 1)
     }
 }
 

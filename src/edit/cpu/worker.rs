@@ -23,7 +23,7 @@ impl CpuKind for Edit {
 
     const CELLS: u64 = 1 << 32;
     const PAIRS: u64 = 1 << 16;
-    const GROUP_PAIRS: u64 = super::side::MAX_PAIRS as u64;
+    const GROUP_PAIRS: u64 = super::layout::MAX_PAIRS as u64;
 
     fn compute(batch: &EditBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<EditReport> {
         let begin = Instant::now();
