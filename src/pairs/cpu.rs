@@ -31,6 +31,9 @@ use crate::trace::{self, Hint, traceback_from};
 use self::retrace::Traces;
 pub use compute::{Form, Workspace, ends};
 
+/// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
+const ROWS: usize = 4;
+
 /// One thread of the CPU as an engine for pairs.
 pub type CpuWorker = ThreadEngine<Pairs>;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::group::ROWS;
+use super::ROWS;
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::simd::{Lanes, Lines, MAX_LANES};

@@ -5,7 +5,8 @@
 //! [`ROWS`] rows but for the step, which is one load. Where two vector operations are issued a cycle (AVX-512 on
 //! Intel's servers) the floor is 2 and 4.5 cycles for a vector, that is 32 and 14 cells a cycle in 8 bits.
 
-use super::group::{GroupBuffers, GroupTask, ROWS, Strip};
+use super::ROWS;
+use super::group::{GroupBuffers, GroupTask, Strip};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;

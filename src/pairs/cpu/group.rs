@@ -1,11 +1,9 @@
 //! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
 
+use super::ROWS;
 use super::checkpoint::Checkpoints;
 use crate::seq::{Code, PAD};
 use crate::simd::{Lines, MAX_LANES};
-
-/// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
-pub(super) const ROWS: usize = 4;
 
 /// Bytes of a cache line, about.
 const CACHE_LINE: usize = 64;

@@ -4,7 +4,8 @@
 //! Operations on a vector of cells: 10 under affine gaps (6 of them maxima, which Intel's servers do one of a cycle in 512
 //! bits: 6 cycles at least), 6 under linear ones.
 
-use super::group::{Group, GroupBuffers, GroupTask, ROWS, Strip};
+use super::ROWS;
+use super::group::{Group, GroupBuffers, GroupTask, Strip};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
