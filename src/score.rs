@@ -22,6 +22,7 @@ pub(crate) mod random;
 pub mod schemes;
 pub mod scoring;
 pub mod statistics;
+pub mod substitution;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
@@ -34,5 +35,6 @@ pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
 pub use phylo::PhyloScheme;
 pub use schemes::{NamedScheme, SCHEMES};
-pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};
+pub use scoring::{Ambiguity, Scoring};
 pub use statistics::{DatabaseSize, Significance, Statistics};
+pub use substitution::{MAX_SCORE, Substitution};

@@ -20,10 +20,8 @@
 //! adds 1: the greatest sum is the greatest score and, among equal scores, the most matches.
 
 use super::scoring::Scoring;
+pub use super::substitution::STEPS;
 use crate::seq::Code;
-
-/// Codes a side of the table of steps: those of every alphabet, filled up.
-pub const STEPS: usize = 32;
 
 /// An integer that holds a difference.
 pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send + Sync {

@@ -4,7 +4,8 @@
 //! symbols, the *text* T of n.
 
 use super::gaps::{EndGaps, Gaps, Mode};
-use super::scoring::{Ambiguity, Scoring, Substitution};
+use super::scoring::{Ambiguity, Scoring};
+use super::substitution::Substitution;
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 

@@ -1,7 +1,8 @@
 //! Smith and Waterman's scores in narrow numbers, above a zero that leaves room below for what is subtracted.
 
-use super::difference::{Element, STEPS};
+use super::difference::Element;
 use super::scoring::Scoring;
+use super::substitution::STEPS;
 
 /// A scheme for local scores, with gap costs as they are: a local score is cut off at 0, so the gap-offset transform and
 /// differences do not serve.

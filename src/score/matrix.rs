@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::scoring::{MAX_SCORE, Substitution};
+use super::substitution::{MAX_SCORE, Substitution};
 use crate::error::{Error, Place, Result};
 use crate::seq::{Alphabet, Code};
 
