@@ -288,8 +288,16 @@ pub(super) fn of_nodes(nodes: &[Node], sequences: &[Option<u32>], threads: &rayo
     tree.guide(root)
 }
 
+impl UnrootedTree {
+    /// The guide tree that ClustalW makes of it: lengths as its file has them, the root where both sides are on the mean
+    /// equally far, the shallowest of such places.
+    pub fn rooted(&self, threads: &rayon::ThreadPool) -> GuideTree {
+        of_unrooted(self, threads)
+    }
+}
+
 /// The tree with a root, its lengths as a file of five decimals has them.
-pub(super) fn of_unrooted(tree: &UnrootedTree, threads: &rayon::ThreadPool) -> GuideTree {
+fn of_unrooted(tree: &UnrootedTree, threads: &rayon::ThreadPool) -> GuideTree {
     if tree.leaves == 0 {
         return GuideTree::default();
     }

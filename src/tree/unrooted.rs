@@ -4,8 +4,8 @@ use std::io::Write;
 
 use bstr::BString;
 
+use super::Join;
 use super::newick::NameStyle;
-use super::{GuideTree, Join};
 
 /// A tree without a root. Nodes below the number of leaves are leaves, in the order of the sequences; then come the joins,
 /// children before parents. What is left in the end hangs on one point.
@@ -112,12 +112,6 @@ impl UnrootedTree {
             }
         }
         text
-    }
-
-    /// The guide tree that ClustalW makes of it: lengths as its file has them, the root where both sides are on the mean
-    /// equally far, the shallowest of such places.
-    pub fn rooted(&self, threads: &rayon::ThreadPool) -> GuideTree {
-        super::root::of_unrooted(self, threads)
     }
 }
 
