@@ -7,6 +7,7 @@
 //! Functions of vectors are one instruction, or few. They may be called only where the processor has the instructions
 //! and the code around is compiled for them; so they are unsafe, and inlined always.
 
+mod instructions;
 mod level;
 mod lines;
 #[cfg(target_arch = "aarch64")]
@@ -16,8 +17,9 @@ mod skew;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
+pub(crate) use instructions::{Instructions, Simd};
 pub use level::Level;
-pub(crate) use level::{Instructions, Kernel, LaneElement, Simd};
+pub(crate) use level::{Kernel, LaneElement};
 pub(crate) use lines::Lines;
 pub(crate) use skew::{Skew, SkewBuffers};
 
