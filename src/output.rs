@@ -21,6 +21,7 @@ pub mod distance;
 pub mod dotplot;
 pub mod fields;
 pub mod long;
+mod long_context;
 pub mod msa;
 pub mod placed;
 pub mod search;

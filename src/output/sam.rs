@@ -16,7 +16,7 @@
 mod pairs;
 
 use super::columns::push_runs;
-use super::long::{Found, LongContext};
+use super::long_context::{Found, LongContext};
 use super::numbers::{push_integer, push_unsigned};
 use super::{Bytes, Context, Output, Pair, Range32};
 use crate::error::{Error, Result};

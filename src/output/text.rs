@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::long::{Found, LongContext};
+use super::long_context::{Found, LongContext};
 use super::{Body, Bytes, Context, Line, Output, Pair};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};

@@ -1,12 +1,14 @@
 //! Every format on pairs that were aligned by hand.
 
 use std::io::{self, Write};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::*;
-#[cfg(feature = "plot")]
+use crate::alignment::Cigar;
+use crate::output::Range32;
 use crate::output::dotplot::{self, Picture};
-use crate::score::{EndGaps, Gaps};
+use crate::score::{EndGaps, Gaps, Mode, Scoring};
+use crate::seq::{Alphabet, SequenceStore};
 
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
@@ -125,7 +127,6 @@ fn no_alignment() {
     insta::assert_snapshot!(in_all_formats(&context, &[]));
 }
 
-#[cfg(feature = "plot")]
 #[test]
 fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);
