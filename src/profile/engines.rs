@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use rayon::Scope;
 
-use super::iterate::Iterate;
-use super::options::Options;
+use super::options::{Iterate, Options};
 use super::progressive::{Children, Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
 use super::work::{Merged, Pair, Profile, ProfileBand, ProfileBlock};
 use crate::engine::owner::{Control, Outcome, run_queue};

@@ -19,18 +19,6 @@ use crate::error::{Error, Result};
 use crate::score::clustal::{Form, LETTERS, Matrix, Table};
 use crate::tree::{Distances, neighbour_joining};
 
-/// What is iterated, as ClustalW 2 has it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Iterate {
-    /// Nothing.
-    #[default]
-    No,
-    /// The alignment of every join of the guide tree.
-    Tree,
-    /// The alignment of all in the end.
-    Alignment,
-}
-
 /// Aligned sequences.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Aligned {
@@ -121,7 +109,7 @@ impl Work<'_> {
         (100.0 - f64::from(percent)) / 100.0
     }
 
-    /// Aligns by the rows of all: what [`Iterate::Tree`] needs.
+    /// Aligns by the rows of all: what [`Iterate::Tree`](super::Iterate::Tree) needs.
     pub(super) fn align_iterating(&self, late: &[bool]) -> Result<Progressive> {
         let leaves = self.guide.tree.leaves;
         let steps = self.steps(late);

@@ -1,6 +1,5 @@
 //! What a progressive alignment is made with, and the costs that follow for two profiles.
 
-use super::iterate::Iterate;
 use crate::score::clustal::{Form, Matrix, Table};
 use crate::seq::Alphabet;
 
@@ -21,6 +20,18 @@ pub enum Series {
     Bases,
     /// A user's.
     One(Matrix),
+}
+
+/// What is iterated, as ClustalW 2 has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Iterate {
+    /// Nothing.
+    #[default]
+    No,
+    /// The alignment of every join of the guide tree.
+    Tree,
+    /// The alignment of all in the end.
+    Alignment,
 }
 
 /// Options; [`Options::new`] has ClustalW's defaults.

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::columns::{Penalties, scored, tenths};
 use super::group::Group;
-use super::iterate::Iterate;
 use super::letters::Letters;
-use super::options::{Costs, Options};
+use super::options::{Costs, Iterate, Options};
 use super::path::{Step, places};
 use super::work::Pair;
 use crate::alignment::MultipleAlignment;
