@@ -8,6 +8,7 @@ pub mod chunks;
 pub mod database;
 mod detect;
 mod input;
+mod messages;
 pub mod names;
 pub mod paired;
 pub mod part;
@@ -17,7 +18,7 @@ pub mod strand;
 pub mod written;
 
 pub use aligned::AlignedRows;
-pub use alphabet::{Alphabet, Code, PAD};
+pub use alphabet::{Alphabet, AlphabetChoice, Code, PAD};
 pub use candidates::{read_candidate_bytes, read_candidates, read_pair_bytes, read_pairs};
 pub use chunks::{ReadChunk, ReadChunks};
 pub use database::{SubjectChunk, Subjects};
@@ -26,9 +27,7 @@ pub use input::read_text;
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::Part;
-pub use reader::{
-    AlphabetChoice, ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries,
-};
+pub use reader::{ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};
 pub use written::Written;

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::alphabet::{Alphabet, Code};
+use super::alphabet::{Alphabet, AlphabetChoice, Code};
 use super::detect::Census;
 use super::input::{self, Input};
-use super::reader::{AlphabetChoice, complaint, describe, input_error};
+use super::messages::{complaint, describe, input_error};
 use crate::error::{Place, Result};
 
 mod clustal;

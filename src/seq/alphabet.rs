@@ -83,6 +83,20 @@ impl Alphabet {
 const DNA_LETTERS: &[u8; 16] = b"-ACMGRSVTWYHKDBN";
 const PROTEIN_LETTERS: &[u8; 28] = b"-ABCDEFGHIJKLMNOPQRSTUVWXYZ*";
 
+/// How the alphabet is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AlphabetChoice {
+    /// From the letters of all records of all files together. Let `core` be the share of A, C, G, T and U among the
+    /// letters other than N. If every letter is an IUPAC nucleotide letter, DNA/RNA where `core` is at least 2/3
+    /// (degenerate primers pass, a peptide without E, F, I, L, P or Q does not); if some letter is not, DNA/RNA where
+    /// `core` is at least 9/10, and that letter is an error; protein in every other case. A set of tiny peptides such
+    /// as `GATTACA` alone is taken for DNA: give the alphabet then.
+    #[default]
+    Detect,
+    /// As said.
+    Fixed(Alphabet),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

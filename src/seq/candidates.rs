@@ -22,7 +22,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::input::Input;
-use super::reader::input_error;
+use super::messages::input_error;
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Place, Result};
 

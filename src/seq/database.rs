@@ -28,7 +28,7 @@ mod subjects;
 mod tests;
 mod writer;
 
-pub(super) use layout::is_database;
-pub use layout::{BLOCK_BYTES, HEAD_BYTES, MAGIC, VERSION};
+pub use super::input::DATABASE_MAGIC as MAGIC;
+pub use layout::{BLOCK_BYTES, HEAD_BYTES, VERSION};
 pub use make::{Made, MakeOptions, Sorted, read_sorted};
 pub use subjects::{Size, SubjectChunk, SubjectChunks, Subjects};

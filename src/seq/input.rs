@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use super::reader::input_error;
+use super::messages::input_error;
 use crate::error::{Error, Place, Result};
 
 mod members;
@@ -70,6 +70,15 @@ impl Input<'static> {
 /// Returns whether a path stands for standard input.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// First bytes of a database: one that no text has, a name, and line ends that a transfer as text would change.
+pub const DATABASE_MAGIC: [u8; 8] = *b"\x89PWDB\r\n\x1A";
+/// Bytes of [`DATABASE_MAGIC`] by which a database is told; the others tell whether it came through a transfer.
+pub(super) const DATABASE_NAME_BYTES: usize = 5;
+/// Whether bytes begin as a database does.
+pub(super) fn is_database(start: &[u8]) -> bool {
+    start.starts_with(&DATABASE_MAGIC[..DATABASE_NAME_BYTES])
 }
 
 /// Opens a file to read, if it is one.

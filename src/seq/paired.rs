@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
+use super::alphabet::AlphabetChoice;
 use super::input::{Input, is_standard};
-use super::reader::{self, AlphabetChoice, ReadOptions, Recorder, Records, input_error};
+use super::messages::input_error;
+use super::reader::{self, ReadOptions, Recorder, Records};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Error, Place, Result};
 

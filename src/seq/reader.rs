@@ -10,33 +10,17 @@ use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastxReader, Format};
 
 use super::aligned::{aligned_code, alignment_format};
+pub use super::alphabet::AlphabetChoice;
 use super::alphabet::{Alphabet, Code};
-use super::database::is_database;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
 use super::input::{self, Compression, Input};
+use super::messages::{blank_comments, complaint, describe, input_error, lines_and_column};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, Place, Result};
 
 mod fastq;
-mod messages;
 
 use fastq::{FastqError, FastqReader, FastqRecord};
-use messages::{blank_comments, lines_and_column};
-pub(super) use messages::{complaint, describe};
-
-/// How the alphabet is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum AlphabetChoice {
-    /// From the letters of all records of all files together. Let `core` be the share of A, C, G, T and U among the
-    /// letters other than N. If every letter is an IUPAC nucleotide letter, DNA/RNA where `core` is at least 2/3
-    /// (degenerate primers pass, a peptide without E, F, I, L, P or Q does not); if some letter is not, DNA/RNA where
-    /// `core` is at least 9/10, and that letter is an error; protein in every other case. A set of tiny peptides such
-    /// as `GATTACA` alone is taken for DNA: give the alphabet then.
-    #[default]
-    Detect,
-    /// As said.
-    Fixed(Alphabet),
-}
 
 /// How input is read.
 #[derive(Debug, Clone, Default)]
@@ -165,11 +149,6 @@ const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would p
 
 /// How many duplicate names a warning lists.
 pub(super) const NAMED_DUPLICATES: usize = 3;
-
-/// An [`Error::Input`].
-pub(super) fn input_error(place: Place, message: impl Into<String>) -> Error {
-    Error::Input { place, message: message.into() }
-}
 
 /// One file's records, with what is needed to decide on the alphabet.
 struct Loaded {
@@ -439,7 +418,7 @@ impl Recorder {
                 b'>' => return Ok(Format::Fasta),
                 b'@' => return Ok(Format::Fastq),
                 b'\n' => (self.lines_before, in_comment) = (self.lines_before + 1, false),
-                _ if at_start && input.bytes.fill_buf().is_ok_and(is_database) => {
+                _ if at_start && input.bytes.fill_buf().is_ok_and(input::is_database) => {
                     let message = "this is a database of 'pairwave makedb'; sequences are expected here";
                     return Err(input_error(input.place(), message));
                 }

@@ -13,7 +13,7 @@ use super::layout::{BLOCK_BYTES, FOOT_BYTES, Foot, Section, TRUNCATED, check_hea
 use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 use crate::seq::bytes::{Backing, Bytes};
-use crate::seq::reader::input_error;
+use crate::seq::messages::input_error;
 use crate::seq::store::{Names, SequenceStore, Texts};
 
 /// An opened database. What is read of it was checked before.

@@ -5,11 +5,8 @@ use std::ops::Range;
 use twox_hash::XxHash3_64;
 
 use crate::seq::alphabet::Alphabet;
+use crate::seq::input::{DATABASE_MAGIC as MAGIC, is_database};
 
-/// First bytes of a database: one that no text has, a name, and line ends that a transfer as text would change.
-pub const MAGIC: [u8; 8] = *b"\x89PWDB\r\n\x1A";
-/// Bytes of [`MAGIC`] by which a database is told; the others tell whether it came through a transfer.
-pub(super) const NAME_BYTES: usize = 5;
 /// Last bytes.
 const END: [u8; 8] = *b"PWDBend\n";
 /// The form that is written, and the only one that is read.
@@ -57,11 +54,6 @@ pub(super) fn head() -> [u8; HEAD_BYTES as usize] {
     head[..8].copy_from_slice(&MAGIC);
     head[8..12].copy_from_slice(&VERSION.to_le_bytes());
     head
-}
-
-/// Whether bytes begin as a database does.
-pub(in crate::seq) fn is_database(start: &[u8]) -> bool {
-    start.starts_with(&MAGIC[..NAME_BYTES])
 }
 
 /// Says what is wrong with the first bytes of a file.

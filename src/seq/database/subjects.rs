@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::file::DatabaseFile;
-use super::layout::{NAME_BYTES, is_database};
 use crate::error::{Error, Place, Result};
-use crate::seq::alphabet::Alphabet;
-use crate::seq::input::{Input, is_standard, open_file};
-use crate::seq::reader::{AlphabetChoice, ReadOptions, Recorder, input_error};
+use crate::seq::alphabet::{Alphabet, AlphabetChoice};
+use crate::seq::input::{DATABASE_NAME_BYTES, Input, is_database, is_standard, open_file};
+use crate::seq::messages::input_error;
+use crate::seq::reader::{ReadOptions, Recorder};
 use crate::seq::store::{SequenceId, SequenceStore};
 
 /// How much there is in a database.
@@ -82,7 +82,7 @@ impl Subjects {
         let mut start = Vec::new();
         // What is no regular file cannot be mapped, and what was read of it would be lost.
         if file.metadata().map_err(failed)?.is_file() {
-            file.by_ref().take(NAME_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
+            file.by_ref().take(DATABASE_NAME_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
             file.rewind().map_err(failed)?;
         }
         if !is_database(&start) {

@@ -8,7 +8,8 @@ use super::layout::{BLOCK_BYTES, FOOT_BYTES, Foot, HEAD_BYTES, Section, sum};
 use super::*;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::Alphabet;
-use crate::seq::reader::{AlphabetChoice, ReadOptions};
+use crate::seq::alphabet::AlphabetChoice;
+use crate::seq::reader::ReadOptions;
 use crate::seq::store::SequenceId;
 
 fn fixed(alphabet: Alphabet) -> ReadOptions {

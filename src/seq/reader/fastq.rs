@@ -4,8 +4,8 @@
 
 use std::io::{self, BufRead};
 
-use super::AlphabetChoice;
 use crate::seq::alphabet::Alphabet;
+use crate::seq::alphabet::AlphabetChoice;
 use crate::seq::input::Input;
 
 /// Reads the records of a FASTQ input.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::seq::messages::lines_and_column;
 
 fn load(data: &[u8], choice: AlphabetChoice, limits: Limits) -> Result<Loaded> {
     let options = ReadOptions { alphabet: choice, ..ReadOptions::default() };

@@ -1,10 +1,15 @@
 //! What is wrong with bytes of an input, and where.
 
-use super::AlphabetChoice;
-use crate::seq::alphabet::Alphabet;
+use super::alphabet::{Alphabet, AlphabetChoice};
+use crate::error::{Error, Place};
+
+/// Returns an [`Error::Input`].
+pub(super) fn input_error(place: Place, message: impl Into<String>) -> Error {
+    Error::Input { place, message: message.into() }
+}
 
 /// Line ends before `index` and the column there, from 1.
-pub(in crate::seq) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
+pub(super) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
     let before = &raw[..index];
     let lines = before.iter().filter(|&&byte| byte == b'\n').count();
     let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
@@ -12,7 +17,7 @@ pub(in crate::seq) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
 }
 
 /// The lines with those that begin with `;` made blank, so that every byte keeps its place; `None` if there is none.
-pub(in crate::seq) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
     let mut lines = raw.to_vec();
     let mut found = false;
     for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
@@ -24,7 +29,7 @@ pub(in crate::seq) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What is wrong with a byte that the alphabet lacks, and what to do about it.
-pub(in crate::seq) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
+pub(super) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
     match byte {
         b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` takes gaps out)", byte as char),
         b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
@@ -43,6 +48,6 @@ pub(in crate::seq) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
 }
 
 /// A byte for a message: itself if it can be seen.
-pub(in crate::seq) fn describe(byte: u8) -> String {
+pub(super) fn describe(byte: u8) -> String {
     if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02X}") }
 }
