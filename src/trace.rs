@@ -29,11 +29,14 @@
 
 mod avx2;
 mod band;
+mod global;
+mod hint;
 mod local;
+mod rows;
 mod sweep;
 pub mod traceback;
 mod walk;
 mod wavefront;
 
-pub use local::EndRegion;
-pub use traceback::{Hint, Workspace, traceback, traceback_from};
+pub use hint::{EndRegion, Hint};
+pub use traceback::{Workspace, traceback, traceback_from};

@@ -1,11 +1,11 @@
 //! The traceback's rows for 32-bit values where eight cells are one vector (AVX2).
 //!
-//! The same operations as in [`super::sweep::Portable`], in its order. By hand, as compilers make poor code of the
+//! The same operations as in [`Portable`], in its order. By hand, as compilers make poor code of the
 //! step from eight comparisons to eight direction bytes.
 
 use std::marker::PhantomData;
 
-use super::sweep::{
+use super::rows::{
     BY_EQUAL_CODES, BY_SHARED_BITS, DELETION_LEAVES, FROM_INSERTION, GapRow, INSERTION_LEAVES, Portable, Row, Rows,
     Steps, Sweep,
 };

@@ -39,7 +39,7 @@
 //! state's true value; so the true values agree. Every answer is the same as without a band, hence the whole walk. A
 //! greater set than B does no harm: the argument asks only that B hold those cells.
 
-use super::traceback::Hint;
+use super::hint::Hint;
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
 

@@ -28,45 +28,13 @@ use self::anchored::{Anchor, Gains, Swept, Values};
 use self::reach::Frontiers;
 use self::striped::Found;
 use super::band::Band;
-use super::traceback::{Known, global};
-use super::{Hint, Workspace};
+use super::global::{self, Known, Resources, global};
+use super::hint::{EndRegion, Hint};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Scoring};
 use crate::seq::Code;
 use crate::simd::{LaneElement, Level};
-
-/// Where a pair's canonical alignment ends: one of these symbols of the query is its last one, and one of these of the target. Where
-/// whole sequences are aligned and end gaps have costs of their own, that is before the gap at the end, of every alignment with the best
-/// score and the most matches.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EndRegion {
-    /// Symbols of the query, counted from 0.
-    pub query: Range<u32>,
-    /// Symbols of the target.
-    pub target: Range<u32>,
-}
-
-impl EndRegion {
-    /// Returns the region of sequences of `lengths` symbols (query, target), of which the gap at the end takes in at most
-    /// `left`.
-    pub(crate) fn before_gaps(lengths: [u32; 2], left: [u32; 2]) -> Self {
-        let range = |symbols: u32, left: u32| symbols.saturating_sub(left + 1)..symbols;
-        EndRegion { query: range(lengths[0], left[0]), target: range(lengths[1], left[1]) }
-    }
-
-    /// The most symbols of query and target that the gap at the end takes in.
-    pub(crate) fn left(&self) -> [u64; 2] {
-        // Before the first symbol there may be none.
-        let of = |range: &Range<u32>| range.len().saturating_sub(usize::from(range.start > 0)) as u64;
-        [of(&self.query), of(&self.target)]
-    }
-
-    /// The same of the target with the query.
-    pub(crate) fn turned(self) -> Self {
-        EndRegion { query: self.target, target: self.query }
-    }
-}
 
 /// An integer that holds a score: 32 bits, which vectors hold more of, or 64 bits.
 trait Number: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
@@ -107,18 +75,19 @@ pub(super) fn traceback(
     scoring: &Scoring,
     hint: Hint,
     within: Option<&EndRegion>,
-    workspace: &mut Workspace,
+    global: &mut global::Buffers,
+    buffers: &mut Buffers,
 ) -> Result<Alignment> {
     if let (Some(score @ 1..), Some(region)) = (hint.score, within)
-        && let Some(place) = place(query, target, scoring, score, region, workspace)
+        && let Some(place) = place(query, target, scoring, score, region, global.resources, buffers)
     {
-        return between(query, target, scoring, Hint { score: Some(score), ..hint }, place, workspace);
+        return between(query, target, scoring, Hint { score: Some(score), ..hint }, place, global);
     }
     let wrong = |found: String| Err(Error::Internal(format!("the traceback found {found}")));
     let end = match hint.score {
         // The empty alignment; there is nothing to look for.
         Some(0) => None,
-        score => find_end(query, target, scoring, score, workspace),
+        score => find_end(query, target, scoring, score, global.resources.level, buffers),
     };
     let score = end.map_or(0, |end| end.score);
     if let Some(hinted) = hint.score.filter(|&hinted| hinted != score) {
@@ -132,13 +101,13 @@ pub(super) fn traceback(
     };
     let last = |symbols: usize| symbols as u32 - 1..symbols as u32;
     let region = EndRegion { query: last(end.query), target: last(end.target) };
-    let place = place(query, target, scoring, score, &region, workspace).or_else(|| {
+    let place = place(query, target, scoring, score, &region, global.resources, buffers).or_else(|| {
         let (query, target) = (&query[..end.query], &target[..end.target]);
-        let (from_query, from_target) = find_begin(query, target, scoring, score, workspace)?;
+        let (from_query, from_target) = find_begin(query, target, scoring, score, global.resources.level, buffers)?;
         Some(Place { query: from_query..end.query, target: from_target..end.target, band: None })
     });
     match place {
-        Some(place) => between(query, target, scoring, Hint { score: Some(score), ..hint }, place, workspace),
+        Some(place) => between(query, target, scoring, Hint { score: Some(score), ..hint }, place, global),
         None => wrong(format!("no beginning of a local alignment with score {score}")),
     }
 }
@@ -159,7 +128,7 @@ fn between(
     scoring: &Scoring,
     hint: Hint,
     place: Place,
-    workspace: &mut Workspace,
+    buffers: &mut global::Buffers,
 ) -> Result<Alignment> {
     let charged;
     let scoring = match scoring.end_gaps {
@@ -177,7 +146,7 @@ fn between(
         scoring,
         hint,
         Known { within: place.band, ..Known::default() },
-        workspace,
+        buffers,
     )?;
     Ok(Alignment { query_start, target_start, ..between })
 }
@@ -190,10 +159,11 @@ fn place(
     scoring: &Scoring,
     score: i64,
     region: &EndRegion,
-    workspace: &mut Workspace,
+    resources: Resources,
+    buffers: &mut Buffers,
 ) -> Option<Place> {
-    let (level, most_bytes) = (workspace.level, workspace.budget_bytes());
-    let Buffers { gains, values_16, values_32, frontiers, reversed, .. } = &mut workspace.local;
+    let Resources { level, budget_bytes: most_bytes } = resources;
+    let Buffers { gains, values_16, values_32, frontiers, reversed, .. } = buffers;
     let before = |sequence: &[Code], ends: &Range<u32>| (ends.end as usize).min(sequence.len());
     let (i, j) = (before(query, &region.query), before(target, &region.target));
     let ends = [i.checked_sub(region.query.start as usize)?, j.checked_sub(region.target.start as usize)?];
@@ -260,10 +230,10 @@ fn find_end(
     target: &[Code],
     scoring: &Scoring,
     enough: Option<i64>,
-    workspace: &mut Workspace,
+    level: Level,
+    buffers: &mut Buffers,
 ) -> Option<forward::End> {
-    let level = workspace.level;
-    let Buffers { profile, rows_32, rows_64, stripes, .. } = &mut workspace.local;
+    let Buffers { profile, rows_32, rows_64, stripes, .. } = buffers;
     if suits_stripes(query, target, scoring, enough, FORWARD_COST)
         && let Found::End(end) = striped::sweep(query, target, scoring, enough, stripes, level)
     {
@@ -282,10 +252,9 @@ fn find_begin(
     target: &[Code],
     scoring: &Scoring,
     score: i64,
-    workspace: &mut Workspace,
+    level: Level,
+    buffers: &mut Buffers,
 ) -> Option<(usize, usize)> {
-    let level = workspace.level;
-    let buffers = &mut workspace.local;
     if suits_stripes(query, target, scoring, Some(score), BACKWARD_COST) {
         let [turned_query, turned_target] = &mut buffers.reversed;
         for (turned, sequence) in [(&mut *turned_query, query), (&mut *turned_target, target)] {
@@ -382,9 +351,9 @@ mod tests {
         let (query, target) = pair();
         let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
         let right = smith_waterman::align(&query, &target, &scoring);
-        let mut workspace = Workspace::default();
+        let (mut global, mut buffers) = (global::Buffers::new(64 << 20), Buffers::default());
         let mut error = |score: Option<i64>, matches: Option<u64>| {
-            let found = traceback(&query, &target, &scoring, Hint { score, matches }, None, &mut workspace);
+            let found = traceback(&query, &target, &scoring, Hint { score, matches }, None, &mut global, &mut buffers);
             found.expect_err("the hint is wrong").to_string()
         };
         assert!(error(Some(right.score + 1), None).contains("found local score 0, the engine"));

@@ -7,8 +7,9 @@
 //! needed, or two states of a band where these are more (a state has two numbers for each diagonal, with affine gaps
 //! six), for each level; every level sweeps its part once.
 
-use super::sweep::{DELETION_LEAVES, Ends, FROM, FROM_DIAGONAL, FROM_INSERTION, INSERTION_LEAVES, Steps, Sweep};
-use super::wavefront::{Cell, Directions, Geometry, LANES, Saved, Value, Wave};
+use super::rows::{DELETION_LEAVES, FROM, FROM_DIAGONAL, FROM_INSERTION, INSERTION_LEAVES, Steps, Sweep};
+use super::sweep::{Ends, SweepValue};
+use super::wavefront::{Cell, Directions, Geometry, LANES, Saved, Wave};
 use crate::alignment::{Cigar, Op};
 use crate::score::Substitution;
 use crate::seq::Code;
@@ -100,7 +101,7 @@ pub(super) struct Tracer<'a, T> {
     pub budget_bytes: usize,
 }
 
-impl<T: Value> Tracer<'_, T> {
+impl<T: SweepValue> Tracer<'_, T> {
     /// Sweeps from `from`, after which the wave stands, to `apex`. Returns the states that were kept, or none if the
     /// directions of all these steps are there.
     pub(super) fn sweep_to(&mut self, from: i64, apex: Cell, mut ends: Option<&mut Ends<T>>) -> Vec<Saved<T>> {

@@ -24,11 +24,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::avx2::InEights;
 use super::band::{Band, ScoresBy};
-use super::sweep::{Portable, Rows};
 use crate::seq::{Code, PAD};
-use crate::simd::Simd;
 
 /// Cells computed at once; arrays are whole blocks of these.
 pub(super) const LANES: usize = 8;
@@ -42,8 +39,6 @@ pub(super) const TABLE_SIDE: usize = 32;
 
 /// A packed score and matches: a signed integer wide enough for a pair's values.
 pub(super) trait Value: Copy + Ord + Send + 'static {
-    /// Code for rows of such values at a level.
-    type Rows<S: Simd>: Rows<Self>;
     /// Below every value that a path has, even after an opening is subtracted.
     const UNREACHABLE: Self;
     fn plus(self, other: Self) -> Self;
@@ -56,9 +51,8 @@ pub(super) trait Value: Copy + Ord + Send + 'static {
 }
 
 macro_rules! value {
-    ($($integer:ty, $rows:ty);*) => {$(
+    ($($integer:ty)*) => {$(
         impl Value for $integer {
-            type Rows<S: Simd> = $rows;
             const UNREACHABLE: Self = <$integer>::MIN / 2;
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -80,7 +74,7 @@ macro_rules! value {
         }
     )*};
 }
-value!(i32, InEights<S>; i64, Portable; i128, Portable);
+value!(i32 i64 i128);
 
 /// Packed scores of one pair of sequences.
 pub(super) struct Costs<T> {
