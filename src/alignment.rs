@@ -3,6 +3,7 @@
 //! Nothing here knows how an alignment was found.
 
 pub mod cigar;
+pub(crate) mod join;
 pub mod multiple;
 pub mod packed;
 pub mod verify;

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use self::join::{Group, Joined, Representative, Task, chosen};
+use self::join::{Group, Representative, Task, chosen};
 use self::letters::Letters;
 use self::profile::Profile;
 use self::tree::Families;
@@ -30,6 +30,7 @@ use super::model::Model;
 use super::progressive::Aligned;
 use super::{LONGEST, Options, align_few};
 use crate::alignment::MultipleAlignment;
+use crate::alignment::join::{JoinedColumns, move_places, moved};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::Level;
 use crate::tree::GuideTree;
@@ -164,9 +165,9 @@ fn joined(
     let mut groups: Vec<Option<Group>> = aligned.par_iter().map(|aligned| Some(group(aligned))).collect();
     let count = aligned.len();
     groups.resize(count + families.joins.len(), None);
-    let mut joins = vec![Joined::default(); families.joins.len()];
+    let mut joins = vec![JoinedColumns::default(); families.joins.len()];
     for level in tree::levels(families) {
-        let done: Vec<(usize, Joined, Group)> = level
+        let done: Vec<(usize, JoinedColumns, Group)> = level
             .par_iter()
             .map(|&at| {
                 if interrupt.load(Ordering::Relaxed) {
@@ -191,7 +192,7 @@ fn joined(
 }
 
 /// All families in the columns of the root.
-fn placed(families: &Families, joins: &[Joined], aligned: Vec<Aligned>, sequences: usize) -> Aligned {
+fn placed(families: &Families, joins: &[JoinedColumns], aligned: Vec<Aligned>, sequences: usize) -> Aligned {
     let count = aligned.len();
     let columns = match joins.last() {
         Some(root) => root.columns,
@@ -205,13 +206,14 @@ fn placed(families: &Families, joins: &[Joined], aligned: Vec<Aligned>, sequence
     for (at, join) in joins.iter().enumerate().rev() {
         let own = std::mem::take(&mut maps[count + at]);
         for (&child, map) in families.joins[at].iter().zip(&join.maps) {
-            maps[child] = map.iter().map(|&place| own[place as usize]).collect();
+            maps[child] = moved(map, &own);
         }
     }
     let mut places = vec![Vec::new(); sequences];
     for (family, map) in aligned.into_iter().zip(&maps) {
-        for (member, row) in family.members.into_iter().zip(family.places) {
-            places[member] = row.into_iter().map(|place| map[place as usize]).collect();
+        for (member, mut row) in family.members.into_iter().zip(family.places) {
+            move_places(&mut row, map);
+            places[member] = row;
         }
     }
     Aligned { members: (0..sequences).collect(), columns, places }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::all_pairs::AllPairs;
 use super::sparse::Chain;
 use crate::alignment::MultipleAlignment;
+use crate::alignment::join::{JoinedColumns, moved};
 use crate::tree::GuideTree;
 
 /// Rows of a table that one task sums up.
@@ -63,32 +64,14 @@ impl Aligned {
 
     /// Both groups in columns that are joined as `pairs` say, rising; others stand alone, this group's first.
     fn merged(&self, other: &Self, pairs: &[(u32, u32)]) -> Self {
-        let (mut own_place, mut other_place) = (vec![0u32; self.columns], vec![0u32; other.columns]);
-        let (mut own, mut others, mut next) = (0, 0, 0);
-        let ends = [(self.columns as u32, other.columns as u32)];
-        for &(a, b) in pairs.iter().chain(&ends) {
-            for (at, end, place) in [(&mut own, a, &mut own_place), (&mut others, b, &mut other_place)] {
-                while *at < end {
-                    place[*at as usize] = next;
-                    *at += 1;
-                    next += 1;
-                }
-            }
-            if (a as usize) < self.columns && (b as usize) < other.columns {
-                own_place[a as usize] = next;
-                other_place[b as usize] = next;
-                (own, others, next) = (a + 1, b + 1, next + 1);
-            }
+        let joined = JoinedColumns::of_pairs([self.columns, other.columns], pairs);
+        let mut rows = Vec::with_capacity(self.members.len() + other.members.len());
+        for (group, map) in [self, other].into_iter().zip(&joined.maps) {
+            rows.extend(group.members.iter().zip(&group.places).map(|(&member, places)| (member, moved(places, map))));
         }
-        let moved = |group: &Self, to: &[u32]| -> Vec<(usize, Vec<u32>)> {
-            let rows = group.members.iter().zip(&group.places);
-            rows.map(|(&member, places)| (member, places.iter().map(|&place| to[place as usize]).collect())).collect()
-        };
-        let mut rows = moved(self, &own_place);
-        rows.extend(moved(other, &other_place));
         rows.sort_by_key(|row| row.0);
         let (members, places) = rows.into_iter().unzip();
-        Aligned { members, columns: next as usize, places }
+        Aligned { members, columns: joined.columns, places }
     }
 
     /// As all rooms know it; members are all sequences.

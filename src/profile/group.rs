@@ -3,7 +3,8 @@
 //! When two groups become one, columns are added up, or moved; the sequences themselves are not looked at again.
 
 use super::letters::Letters;
-use super::path::{Step, columns, places};
+use super::path::{self, Step};
+use crate::alignment::join::JoinedColumns;
 
 /// Hydrophilic residues in a row that make a run.
 const RUN: u32 = 4;
@@ -103,8 +104,7 @@ impl Group {
 
     /// Both groups' sequences, with the columns that the path says.
     pub(super) fn joined(&self, other: &Group, letters: &Letters, path: &[Step]) -> Group {
-        let [first, second] = places(path);
-        let columns = columns(path);
+        let JoinedColumns { maps: [first, second], columns } = path::joined(path);
         debug_assert_eq!((first.len(), second.len()), (self.columns, other.columns), "a path of other profiles");
         let mut members: Vec<u32> = self.members.iter().chain(&other.members).copied().collect();
         members.sort_unstable();
@@ -270,8 +270,8 @@ mod tests {
                     };
                     rows.iter().map(moved).collect()
                 };
-                let places = places(&path);
-                let rows = [moved(&first_rows, &places[0]), moved(&second_rows, &places[1])].concat();
+                let maps = path::joined(&path).maps;
+                let rows = [moved(&first_rows, &maps[0]), moved(&second_rows, &maps[1])].concat();
                 let own = [first_weights, second_weights].concat();
                 let expected = counted(&letters, &rows, &own);
                 let text: Vec<Vec<u8>> = rows

@@ -11,10 +11,11 @@
 use rayon::prelude::*;
 
 use super::group::Group;
-use super::path::{columns, places};
+use super::path;
 use super::progressive::{Progressive, SUM, Work};
-use super::rows::{GAP, Row, moved, packed, places as places_of, row};
+use super::rows::{GAP, Row, moved, packed, places, row};
 use crate::alignment::MultipleAlignment;
+use crate::alignment::join::JoinedColumns;
 use crate::error::{Error, Result};
 use crate::score::clustal::{Form, LETTERS, Matrix, Table};
 use crate::tree::{Distances, neighbour_joining};
@@ -152,7 +153,7 @@ impl Work<'_> {
             (self.run.progress)(done, steps);
         }
         let width = aligned.rows.first().map_or(0, Vec::len);
-        let alignment = MultipleAlignment::new(width, aligned.rows.iter().map(|row| places_of(row)).collect())
+        let alignment = MultipleAlignment::new(width, aligned.rows.iter().map(|row| places(row)).collect())
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
         Ok(Progressive { alignment, order })
     }
@@ -167,8 +168,7 @@ impl Work<'_> {
     fn join_weighed(&self, first: &Aligned, second: &Aligned, weights: [&[i32]; 2]) -> Result<Aligned> {
         let group = |side: &Aligned, weights: &[i32]| Group::of_rows(&self.letters, &side.ids, &side.rows, weights);
         let path = self.path(&group(first, weights[0]), &group(second, weights[1]))?;
-        let [to_first, to_second] = places(&path);
-        let width = columns(&path);
+        let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
         let mut joined = Aligned {
             ids: [&first.ids[..], &second.ids].concat(),
             rows: [moved(&first.rows, &to_first, width), moved(&second.rows, &to_second, width)].concat(),
@@ -189,7 +189,7 @@ impl Work<'_> {
         let weights = self.weights_in_the_end(order, late);
         let Some(better) = self.iterate(&aligned, &weights, true)? else { return Ok(found) };
         let width = better.first().map_or(0, Vec::len);
-        let alignment = MultipleAlignment::new(width, better.iter().map(|row| places_of(row)).collect())
+        let alignment = MultipleAlignment::new(width, better.iter().map(|row| places(row)).collect())
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
         Ok(Progressive { alignment, order: found.order })
     }
@@ -255,7 +255,7 @@ impl Common<'_> {
                 let first = Group::of_rows(&work.letters, &other_ids, other_rows, &weights[1..]);
                 let second = Group::of_rows(&work.letters, &[ids[out]], &[own], &weights[..1]);
                 let path = work.path_at(&first, &second, identity)?;
-                let ([to_first, to_second], width) = (places(&path), columns(&path));
+                let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
                 Ok((row(own, &to_second, width), moved(other_rows, &to_first, width)))
             };
         // Once as strangers, to see how alike they are.

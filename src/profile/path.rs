@@ -1,5 +1,7 @@
 //! How the columns of two profiles become columns of one.
 
+use crate::alignment::join::JoinedColumns;
+
 /// Columns in a row that come from the same side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -59,25 +61,17 @@ impl Pieces {
     }
 }
 
-/// Columns of a path.
-pub(super) fn columns(path: &[Step]) -> usize {
-    path.iter().map(|&(Step::Both(n) | Step::First(n) | Step::Second(n))| n as usize).sum()
-}
-
-/// Which columns of the path the columns of its first and of its second profile become.
-pub(super) fn places(path: &[Step]) -> [Vec<u32>; 2] {
-    let (mut first, mut second, mut at) = (Vec::new(), Vec::new(), 0);
+/// Returns the columns of a path, and which of them the columns of its first and of its second profile become.
+pub(super) fn joined(path: &[Step]) -> JoinedColumns {
+    let mut joined = JoinedColumns::default();
     for &step in path {
-        let (Step::Both(n) | Step::First(n) | Step::Second(n)) = step;
-        if !matches!(step, Step::Second(_)) {
-            first.extend(at..at + n);
+        match step {
+            Step::Both(count) => joined.add_both(count),
+            Step::First(count) => joined.add_first(count),
+            Step::Second(count) => joined.add_second(count),
         }
-        if !matches!(step, Step::First(_)) {
-            second.extend(at..at + n);
-        }
-        at += n;
     }
-    [first, second]
+    joined
 }
 
 #[cfg(test)]
@@ -101,8 +95,8 @@ mod tests {
         pieces.append(behind);
         let path = pieces.path();
         let expected = [Step::Both(2), Step::Second(5), Step::First(3), Step::Both(1), Step::Second(2), Step::First(1)];
-        assert_eq!((path.as_slice(), columns(&path)), (expected.as_slice(), 14));
-        let [first, second] = places(&path);
-        assert_eq!((first, second), (vec![0, 1, 7, 8, 9, 10, 13], vec![0, 1, 2, 3, 4, 5, 6, 10, 11, 12]));
+        let JoinedColumns { maps, columns } = joined(&path);
+        assert_eq!((path.as_slice(), columns), (expected.as_slice(), 14));
+        assert_eq!(maps, [vec![0, 1, 7, 8, 9, 10, 13], vec![0, 1, 2, 3, 4, 5, 6, 10, 11, 12]]);
     }
 }

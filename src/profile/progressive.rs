@@ -7,9 +7,10 @@ use super::columns::{Penalties, scored, tenths};
 use super::group::Group;
 use super::letters::Letters;
 use super::options::{Costs, Iterate, Options};
-use super::path::{Step, places};
+use super::path::{self, Step};
 use super::work::Pair;
 use crate::alignment::MultipleAlignment;
+use crate::alignment::join::move_places;
 use crate::error::{Error, Result};
 use crate::seq::SequenceStore;
 use crate::simd::Level;
@@ -424,8 +425,9 @@ impl Work<'_> {
             if *is_switched {
                 children.reverse();
             }
-            for (child, places) in children.into_iter().zip(places(path)) {
-                columns[child] = Some(places.into_iter().map(|place| own[place as usize]).collect());
+            for (child, mut map) in children.into_iter().zip(path::joined(path).maps) {
+                move_places(&mut map, &own);
+                columns[child] = Some(map);
             }
         }
         let members = group.members.iter().map(|&id| id as usize);
@@ -443,9 +445,9 @@ impl Work<'_> {
             self.weigh(&mut group, rows, next);
             let leaf = self.leaf(next as u32);
             let path = self.path(&group, &leaf)?;
-            let [first, second] = places(&path);
+            let [first, second] = path::joined(&path).maps;
             for &id in &group.members {
-                rows[id as usize].iter_mut().for_each(|place| *place = first[*place as usize]);
+                move_places(&mut rows[id as usize], &first);
             }
             rows[next] = second;
             group = group.joined(&leaf, &self.letters, &path);

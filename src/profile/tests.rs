@@ -221,7 +221,7 @@ fn paths_hold_all_columns_and_do_not_depend_on_vectors_and_threads() {
                 let problem = Problem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);
                 let walk = Walk { problem: &problem, level, stopped: &|| false };
                 let path = threads.install(|| walk.path());
-                assert_eq!(path::places(&path).map(|places| places.len()), lengths);
+                assert_eq!(path::joined(&path).maps.map(|map| map.len()), lengths);
                 assert_eq!(known.get_or_insert_with(|| path.clone()), &path, "{lengths:?} {level:?}");
             }
         }

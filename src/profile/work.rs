@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::divided::Divided;
 use super::pass::Problem;
-use super::path::{Step, places};
+use super::path::{Step, joined};
 use super::walk::Walk;
 use super::{Penalties, Scores};
 use crate::engine::thread_engine::CpuKind;
@@ -152,7 +152,7 @@ impl Work for Profile {
         for ((block, merged), _) in found {
             let columns = block.pair.columns();
             match merged {
-                Merged::Path(path) if places(path).map(|places| places.len()) == columns => {}
+                Merged::Path(path) if joined(path).maps.map(|map| map.len()) == columns => {}
                 Merged::Path(_) => return Err(format!("an alignment that is not of {columns:?} columns")),
                 Merged::Divided(divided) => divided.check(columns)?,
             }

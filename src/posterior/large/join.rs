@@ -7,6 +7,7 @@ use super::letters::Letters;
 use super::model::{Both, Entry, MEMORY as MATRIX};
 use super::profile::Profile;
 use super::tuning::Tuning;
+use crate::alignment::join::{JoinedColumns, moved};
 use crate::posterior::floats::{LANES, Over};
 use crate::posterior::kernel::{CUTOFF, Group as Lanes, MEMORY, Posteriors, Scratch};
 use crate::posterior::model::Model;
@@ -54,40 +55,9 @@ pub(super) struct Group {
     pub representatives: Vec<Representative>,
 }
 
-/// How two groups became one: of each the columns' places, rising.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Joined {
-    /// Of each group.
-    pub maps: [Vec<u32>; 2],
-    /// Columns of both.
-    pub columns: usize,
-}
-
-impl Joined {
-    /// Columns that are joined as `pairs` say, rising; others stand alone, the first group's first.
-    pub(super) fn new(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
-        let mut maps = columns.map(Vec::with_capacity);
-        let mut next = 0;
-        let end = columns.map(|columns| columns as u32);
-        for (is_pair, (a, b)) in pairs.iter().map(|&pair| (true, pair)).chain([(false, (end[0], end[1]))]) {
-            for (map, until) in maps.iter_mut().zip([a, b]) {
-                while (map.len() as u32) < until {
-                    map.push(next);
-                    next += 1;
-                }
-            }
-            if is_pair {
-                maps.iter_mut().for_each(|map| map.push(next));
-                next += 1;
-            }
-        }
-        Joined { maps, columns: next as usize }
-    }
-}
-
 impl Task<'_> {
     /// Aligns two groups.
-    pub(super) fn align(&self, a: &Group, b: &Group) -> Joined {
+    pub(super) fn align(&self, a: &Group, b: &Group) -> JoinedColumns {
         let chain = &self.model.chain;
         let of = |profile: &Profile| Columns::new(profile, self.letters, chain, self.tuning);
         let (rows, columns) = (of(&a.profile), of(&b.profile));
@@ -119,7 +89,7 @@ impl Task<'_> {
             };
             best.add_row(row, touched.into_iter().map(value));
         }
-        Joined::new([rows.count, columns.count], &best.best().1)
+        JoinedColumns::of_pairs([rows.count, columns.count], &best.best().1)
     }
 
     /// Probabilities of the groups' columns by pairs of their representatives.
@@ -178,17 +148,13 @@ impl Task<'_> {
     }
 
     /// Two groups as one.
-    pub(super) fn merged(&self, a: &Group, b: &Group, joined: &Joined) -> Group {
+    pub(super) fn merged(&self, a: &Group, b: &Group, joined: &JoinedColumns) -> Group {
         let profile = a.profile.merged(&b.profile, &joined.maps, joined.columns, self.letters.count);
-        let moved = |group: &Group, map: &[u32]| -> Vec<Representative> {
-            let one = |one: &Representative| Representative {
-                places: one.places.iter().map(|&place| map[place as usize]).collect(),
-                ..*one
-            };
-            group.representatives.iter().map(one).collect()
-        };
-        let mut all = moved(a, &joined.maps[0]);
-        all.extend(moved(b, &joined.maps[1]));
+        let mut all = Vec::with_capacity(a.representatives.len() + b.representatives.len());
+        for (group, map) in [a, b].into_iter().zip(&joined.maps) {
+            let one = |one: &Representative| Representative { places: moved(&one.places, map), ..*one };
+            all.extend(group.representatives.iter().map(one));
+        }
         Group { profile, representatives: chosen(all, self.tuning.representatives) }
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::columns::Columns;
-use super::join::{Joined, Representative, chosen};
+use super::join::{Representative, chosen};
 use super::letters::Letters;
 use super::model::Both;
 use super::profile::Profile;
@@ -157,13 +157,6 @@ fn groups_keep_so_many_for_all() {
     let some = chosen((0..100).map(|at| one(at, if at == 50 { 40.0 } else { 1.0 })).collect(), 6);
     assert!(some.len() <= 6 && some.iter().any(|one| one.sequence == 50 && one.weight > 20.0), "{some:?}");
     assert!((some.iter().map(|one| one.weight).sum::<f32>() - 139.0).abs() < 0.1);
-}
-
-#[test]
-fn maps_put_what_is_alone_between_what_is_joined() {
-    let joined = Joined::new([3, 4], &[(0, 1), (2, 2)]);
-    assert_eq!(joined, Joined { maps: [vec![1, 2, 3], vec![0, 1, 3, 4]], columns: 5 });
-    assert_eq!(Joined::new([2, 0], &[]), Joined { maps: [vec![0, 1], vec![]], columns: 2 });
 }
 
 #[test]
