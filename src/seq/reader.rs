@@ -12,13 +12,14 @@ use needletail::parser::{FastaReader, FastxReader, Format};
 use super::aligned::{aligned_code, alignment_format};
 pub use super::alphabet::AlphabetChoice;
 use super::alphabet::{Alphabet, Code};
-use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
+use super::detect::{self, Census, ILLEGAL, Table};
 use super::input::{self, Compression, Input};
-use super::messages::{blank_comments, complaint, describe, input_error, lines_and_column};
+use super::messages::{complaint, describe, input_error};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, Place, Result};
 
 mod fastq;
+mod record;
 
 use fastq::{FastqError, FastqReader, FastqRecord};
 
@@ -446,130 +447,6 @@ impl Recorder {
             at_start = false;
             input.bytes.consume(1);
         }
-    }
-
-    /// Adds a record to the store; `false` if it has no sequence and is skipped.
-    fn add(&mut self, header: &[u8], raw: &[u8], quality: Option<&[u8]>, line: u64) -> Result<bool> {
-        let line = self.lines_before + line;
-        let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
-        let before = blanks as u64 + 2;
-        let header = &header[blanks..];
-        let name_bytes = header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"");
-        let name = String::from_utf8_lossy(name_bytes);
-        let place = |line: u64, column: Option<u64>| Place {
-            file: self.loaded.name.clone(),
-            record: (!name.is_empty()).then(|| name.to_string()),
-            line: Some(line),
-            column,
-        };
-        if let Some(index) = header.iter().position(|&byte| byte == b'\r') {
-            return Err(input_error(place(line, Some(index as u64 + before)), complaint(b'\r', self.choice)));
-        }
-        if name.is_empty() {
-            return Err(input_error(place(line, Some(2)), "the record has no name"));
-        }
-        // It would end up in tables and on terminals.
-        if let Some(index) = header[..name_bytes.len()].iter().position(u8::is_ascii_control) {
-            let message = format!("{} in the record's name", describe(header[index]));
-            return Err(input_error(place(line, Some(index as u64 + before)), message));
-        }
-
-        let mut without_comments = None;
-        let at = |index: usize| {
-            let (lines, column) = lines_and_column(raw, index);
-            place(line + 1 + lines, Some(column))
-        };
-        let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes);
-        let builder = &mut self.loaded.builder;
-        let (mut count, mut seen) = (0, 0);
-        if let Err(bytes) = builder.reserve(raw.len()) {
-            let message = format!("out of memory: with this record the file's sequences take {bytes} bytes");
-            return Err(input_error(place(line, None), message));
-        }
-        builder.push_with(name_bytes, raw.len(), |codes| {
-            (count, seen) = detect::encode(raw, &self.table, codes);
-            if seen & ILLEGAL != 0 && takes_comments {
-                without_comments = blank_comments(raw);
-                if let Some(raw) = &without_comments {
-                    (count, seen) = detect::encode(raw, &self.table, codes);
-                }
-            }
-            count
-        });
-        if self.keeps_descriptions {
-            builder.describe(header[name_bytes.len()..].trim_ascii());
-        }
-        let raw = without_comments.as_deref().unwrap_or(raw);
-        if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
-            let illegal = (0..raw.len()).find(|&index| match self.table[raw[index] as usize] {
-                ILLEGAL => true,
-                CARRIAGE_RETURN => raw.get(index + 1) != Some(&b'\n'),
-                _ => false,
-            });
-            if let Some(index) = illegal {
-                let other = self.compared_with.filter(|_| raw[index].is_ascii_alphabetic());
-                let hint = other.map_or_else(String::new, |other| format!(", the alphabet of {other}"));
-                return Err(input_error(at(index), complaint(raw[index], self.choice) + &hint));
-            }
-        }
-        if let Some(qualities) = quality.filter(|_| self.keeps_qualities) {
-            let table = &self.table;
-            let is_quality = |byte: &u8| byte.is_ascii_graphic();
-            let letters = raw.iter().filter(|byte| !b"\r\n".contains(byte));
-            if let Some(index) = qualities.iter().position(|byte| !is_quality(byte)) {
-                let message = format!("{} is no quality: these are '!' to '~'", describe(qualities[index]));
-                return Err(input_error(place(line + 3, Some(index as u64 + 1)), message));
-            }
-            // A gap that is taken out takes its quality along.
-            let pairs = letters.zip(qualities).filter(|(letter, _)| detect::is_code(table[**letter as usize]));
-            builder.qualify(&pairs.map(|(_, &quality)| quality).collect::<Vec<u8>>());
-        }
-        let words = builder.words();
-        if count == 0 {
-            match self.empty {
-                EmptyRecords::Keep => {}
-                EmptyRecords::Refuse => return Err(input_error(place(line, None), EMPTY_PARTNER)),
-                EmptyRecords::Skip => {
-                    if self.skipped.count == 0 {
-                        self.skipped.first = place(line, None);
-                    }
-                    self.skipped.count += 1;
-                    builder.pop_empty();
-                    return Ok(false);
-                }
-            }
-        }
-        self.has_sequence |= count > 0;
-        if let Some(Letters { letters, ends }) = &mut self.letters {
-            letters.extend(raw.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
-            ends.push(letters.len());
-        }
-        if count > self.limits.letters {
-            let message = format!("the sequence is too long: {count} letters of at most {}", self.limits.letters);
-            return Err(input_error(place(line, None), message));
-        }
-        if words > self.limits.words {
-            let message = format!(
-                "the file is too large: with this record {words} words of four letters, of at most {}",
-                self.limits.words
-            );
-            return Err(input_error(place(line, None), message));
-        }
-        if self.compared_with.is_some() {
-            let alphabet = builder.so_far().alphabet();
-            let letters =
-                builder.last_codes().iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));
-            self.loaded.census.add(&letters.collect::<Vec<Code>>());
-        }
-        if self.choice == AlphabetChoice::Detect {
-            self.loaded.census.add(builder.last_codes());
-            if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
-                // There may be none: inosine is no letter by which proteins are told, but one that DNA may have.
-                let index = raw.iter().position(|&byte| detect::is_foreign(byte));
-                self.loaded.first_foreign = index.map(|index| (raw[index], at(index)));
-            }
-        }
-        Ok(true)
     }
 
     /// Translates needletail's error.
