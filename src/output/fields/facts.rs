@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
-use crate::score::IdentityDefinition;
 use crate::score::statistics::{Bits, Evalue};
+use crate::score::{IdentityDefinition, Significance};
 use crate::seq::{SequenceId, SequenceStore, StrandOf};
 
 /// What the fields of one pair are taken from.
@@ -35,31 +35,17 @@ impl<'a> Facts<'a> {
         let Facts { context, pair, .. } = *self;
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);
-        let text = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
-            let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
-            out.extend_from_slice(quote);
-            write(out);
-            out.extend_from_slice(quote);
-        };
         // Without an alignment only one end is known.
         let is_turned = pair.is_reverse() && pair.alignment.is_some();
         let value = if is_turned { field.on_the_other_strand() } else { field.value };
         match value {
             Value::Query => push_name(out, &context.queries, pair.query, quotes),
             Value::Target => push_name(out, &context.targets, pair.target, quotes),
-            Value::Strand => text(out, &|out| out.push(if pair.strand == StrandOf::Minus { b'-' } else { b'+' })),
+            Value::Strand => push_strand(out, pair.strand == StrandOf::Minus, quotes),
             Value::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
             Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
             Value::Evalue | Value::Bits => {
-                let is_evalue = value == Value::Evalue;
-                let number = match pair.significance() {
-                    Some(found) if is_evalue => Evalue(found.evalue).to_string(),
-                    Some(found) => Bits(found.bits).to_string(),
-                    // As vsearch has what it does not know.
-                    None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
-                    None => "null".to_owned(),
-                };
-                out.extend_from_slice(number.as_bytes());
+                push_significance(out, pair.significance().as_ref(), value == Value::Evalue, quotes);
             }
             Value::Score => push_integer(out, pair.score),
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
@@ -74,7 +60,7 @@ impl<'a> Facts<'a> {
                     .long_hit()
                     .ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
                 if what == OfHit::Strand {
-                    text(out, &|out| out.push(if hit.is_reverse { b'-' } else { b'+' }));
+                    push_strand(out, hit.is_reverse, quotes);
                 } else {
                     let columns = self.aligned.as_ref().map(|(columns, _)| columns);
                     match what.of(hit, columns, query_length) {
@@ -84,45 +70,63 @@ impl<'a> Facts<'a> {
                 }
             }
             Value::Theirs(what) => what.push(self, quotes, out)?,
-            value => {
-                let (columns, cigar) = self.aligned.ok_or_else(|| {
-                    Error::Internal(format!("field '{}' of a pair without its alignment", field.name))
-                })?;
-                let identity = |by: IdentityDefinition| by.identity(&columns.counts, query_length, target_length);
-                let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
-                let alphabet = context.queries.alphabet();
-                match value {
-                    Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
-                    Value::Count(count) => push_unsigned(out, count.of(&columns)),
-                    Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
-                    Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
-                    Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
-                    Value::QueryRow => text(out, &|out| {
-                        push_row(
-                            out,
-                            cigar.iter(),
-                            &context.query_codes(pair),
-                            pair.query_start,
-                            alphabet,
-                            Op::Deletion,
-                        );
-                    }),
-                    Value::TargetRow => text(out, &|out| {
-                        push_row(
-                            out,
-                            cigar.iter(),
-                            context.targets.codes(pair.target),
-                            pair.target_start,
-                            alphabet,
-                            Op::Insertion,
-                        );
-                    }),
-                    _ => push_fraction(out, identity(context.identity)),
-                }
-            }
+            value => self.push_aligned(value, field, quotes, out)?,
         }
         Ok(())
     }
+
+    /// Appends the value of a field that needs the alignment.
+    fn push_aligned(&self, value: Value, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+        let Facts { context, pair, aligned } = *self;
+        let (columns, cigar) = aligned
+            .ok_or_else(|| Error::Internal(format!("field '{}' of a pair without its alignment", field.name)))?;
+        let query_length = context.queries.length(pair.query);
+        let target_length = context.targets.length(pair.target);
+        let identity = |by: IdentityDefinition| by.identity(&columns.counts, query_length, target_length);
+        let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
+        let alphabet = context.queries.alphabet();
+        match value {
+            Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
+            Value::Count(count) => push_unsigned(out, count.of(&columns)),
+            Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
+            Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
+            Value::Cigar => push_text(out, quotes, |out| push_runs(out, cigar.iter())),
+            Value::QueryRow => push_text(out, quotes, |out| {
+                let (codes, start) = (&context.query_codes(pair), pair.query_start);
+                push_row(out, cigar.iter(), codes, start, alphabet, Op::Deletion);
+            }),
+            Value::TargetRow => push_text(out, quotes, |out| {
+                let (codes, start) = (context.targets.codes(pair.target), pair.target_start);
+                push_row(out, cigar.iter(), codes, start, alphabet, Op::Insertion);
+            }),
+            _ => push_fraction(out, identity(context.identity)),
+        }
+        Ok(())
+    }
+}
+
+/// Appends text, in quotes where these are asked for.
+fn push_text(out: &mut Vec<u8>, quotes: Quotes, write: impl FnOnce(&mut Vec<u8>)) {
+    let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
+    out.extend_from_slice(quote);
+    write(out);
+    out.extend_from_slice(quote);
+}
+
+fn push_strand(out: &mut Vec<u8>, is_minus: bool, quotes: Quotes) {
+    push_text(out, quotes, |out| out.push(if is_minus { b'-' } else { b'+' }));
+}
+
+/// Appends an E-value or bits.
+fn push_significance(out: &mut Vec<u8>, found: Option<&Significance>, is_evalue: bool, quotes: Quotes) {
+    let number = match found {
+        Some(found) if is_evalue => Evalue(found.evalue).to_string(),
+        Some(found) => Bits(found.bits).to_string(),
+        // As vsearch has what it does not know.
+        None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
+        None => "null".to_owned(),
+    };
+    out.extend_from_slice(number.as_bytes());
 }
 
 fn push_name(out: &mut Vec<u8>, store: &SequenceStore, id: SequenceId, quotes: Quotes) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::alignment::Cigar;
 use crate::output::Range32;
+#[cfg(feature = "plot")]
 use crate::output::dotplot::{self, Picture};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
@@ -127,6 +128,7 @@ fn no_alignment() {
     insta::assert_snapshot!(in_all_formats(&context, &[]));
 }
 
+#[cfg(feature = "plot")]
 #[test]
 fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);
