@@ -276,11 +276,7 @@ fn drive<W: Work>(
         return Err(Error::Interrupted);
     }
     if owner.queue.has_work() {
-        if !owner.members.is_empty() && owner.members.iter().all(|member| member.refused.is_some()) {
-            return Err(no_thread(owner.members[0].refused.as_deref().unwrap_or_default()));
-        }
-        let last = owner.members.iter().rev().find_map(|member| member.stats.lost.as_deref());
-        return Err(Error::Internal(format!("no engine is left: {}", last.unwrap_or("there was none"))));
+        return Err(owner.why_none_is_left());
     }
     Ok(Ran::of(owner.members.into_iter().map(|member| member.stats), begin.elapsed().as_secs_f64()))
 }
@@ -355,6 +351,15 @@ impl<W: Work> Owner<W> {
         let nobody = alive.peek().is_none();
         let nobody_universal = !alive.any(|member| member.universal);
         nobody && self.queue.has_work() || nobody_universal && self.queue.has_universal_only()
+    }
+
+    /// Returns the error of a job whose engines are all lost.
+    fn why_none_is_left(&self) -> Error {
+        if !self.members.is_empty() && self.members.iter().all(|member| member.refused.is_some()) {
+            return no_thread(self.members[0].refused.as_deref().unwrap_or_default());
+        }
+        let last = self.members.iter().rev().find_map(|member| member.stats.lost.as_deref());
+        Error::Internal(format!("no engine is left: {}", last.unwrap_or("there was none")))
     }
 
     /// Waits until the devices are closed, or `end` comes.
