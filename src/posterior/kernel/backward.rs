@@ -70,6 +70,8 @@ impl Default for Right {
 /// What a tile is computed with.
 struct Tile<'a, F> {
     gaps: Gaps<F>,
+    /// Whether a product may reach what is reported.
+    may_be_probable: bool,
     /// What a product of forward and backward values is multiplied by.
     share: F,
     /// What 1 is in this tile, and the lanes' last columns, if it has any.
@@ -161,6 +163,7 @@ impl Posteriors<'_> {
                 let one = Lane(exponents.0.map(|exponent| scale::power(-exponent)));
                 let tile = Tile {
                     gaps: Gaps::new(model),
+                    may_be_probable,
                     share: F::load(&share),
                     one: F::load(&one),
                     ends: group.has_end[block].then(|| &group.ends[block * BLOCK..][..BLOCK]),
@@ -189,23 +192,9 @@ impl Posteriors<'_> {
                     let greatest = &mut greatest;
                     if many == ROWS {
                         let weights: [_; ROWS] = std::array::from_fn(weights);
-                        match may_be_probable {
-                            true => {
-                                tile_rows::<F, ROWS, true>(&tile, weights, cells, carried, kept, products, greatest)
-                            }
-                            false => {
-                                tile_rows::<F, ROWS, false>(&tile, weights, cells, carried, kept, products, greatest)
-                            }
-                        }
+                        some_rows::<F, ROWS>(&tile, weights, cells, carried, kept, products, greatest);
                     } else {
-                        match may_be_probable {
-                            true => {
-                                tile_rows::<F, 1, true>(&tile, [weights(0)], cells, carried, kept, products, greatest)
-                            }
-                            false => {
-                                tile_rows::<F, 1, false>(&tile, [weights(0)], cells, carried, kept, products, greatest)
-                            }
-                        }
+                        some_rows::<F, 1>(&tile, [weights(0)], cells, carried, kept, products, greatest);
                     }
                     left -= many;
                 }
@@ -279,6 +268,30 @@ unsafe fn last_row<F: Floats>(
         let value = F::load(kept).mul(F::load(&cell.matched)).mul(tile.share);
         *greatest = greatest.max(value);
         value.store(product);
+    }
+}
+
+/// Computes some rows of a tile from the row below them, and their products with forward values where
+/// something may be probable.
+///
+/// # Safety
+/// The processor has the instructions of `F`.
+#[inline(always)]
+unsafe fn some_rows<F: Floats, const MANY: usize>(
+    tile: &Tile<F>,
+    weights: [&[Lane<f32>]; MANY],
+    cells: &mut [Behind],
+    carried: &mut [Carried<F>],
+    kept: &[Lane<f32>],
+    products: &mut [Lane<f32>],
+    greatest: &mut F,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        match tile.may_be_probable {
+            true => tile_rows::<F, MANY, true>(tile, weights, cells, carried, kept, products, greatest),
+            false => tile_rows::<F, MANY, false>(tile, weights, cells, carried, kept, products, greatest),
+        }
     }
 }
 
