@@ -149,11 +149,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                     _ => kept.value(place, walk.lane, column),
                 });
                 if let Some(above) = above {
-                    let diagonal = Diagonal::before(walk.i, walk.j, pairs, target, query);
-                    let value = diagonal.value(form);
-                    if W::Elem::of(walk.rest() - value) == above {
-                        diagonal.take(value, &matches, walk);
-                    }
+                    Diagonal::before(walk.i, walk.j, pairs, target, query).take_if_right(form, above, &matches, walk);
                 }
             }
             while walk.i > top && !walk.is_done() {
@@ -386,6 +382,15 @@ impl<'a> Diagonal<'a> {
                 i64::from(shared) * (yes - no) + self.rows.len() as i64 * no
             }
             None => self.rows.iter().zip(self.columns).fold(0, |value, (&a, &b)| value + form.step(b, a)),
+        }
+    }
+
+    /// Takes them if the cell that they lead to has the low bits of its value, which are `above`.
+    #[inline(always)]
+    fn take_if_right<E: Element>(self, form: &DifferenceScoring<E>, above: E, matches: &Matches, walk: &mut Walk) {
+        let value = self.value(form);
+        if E::of(walk.rest() - value) == above {
+            self.take(value, matches, walk);
         }
     }
 
