@@ -19,6 +19,8 @@
 //! Strips of rows are computed as in [`Skew`]: each from the first column that the row above leaves to the first where no
 //! lane is left. All values are kept, for [`super::reach`] to follow the alignments.
 
+use std::ops::Range;
+
 use crate::score::Scoring;
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
@@ -198,7 +200,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
     let gaps = &mut gaps.at_least(length)[..if AFFINE { length } else { 0 }];
     above.fill(nowhere);
     gaps.fill(nowhere);
-    let (all_query, all_target) = (gains.query[m], gains.target[n]);
+    let all_query = gains.query[m];
     // Columns in which the row above leads somewhere.
     let (mut low, mut high) = (0, 0);
     let (mut top, mut used) = (0, 0);
@@ -217,19 +219,8 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
             return Swept::TooNarrow;
         }
 
-        let mut lanes = [PAD; MAX_LANES];
-        let (mut gain, mut goal) = ([W::Elem::default(); MAX_LANES], [W::Elem::of(1); MAX_LANES]);
-        let mut start = [nowhere; MAX_LANES];
-        for row in top..bottom {
-            let lane = count - 1 - (row - top);
-            lanes[lane] = at.query[row];
-            gain[lane] = W::Elem::of(gains.of[usize::from(at.query[row])]);
-            // What is above 0 no cell reaches.
-            goal[lane] = W::Elem::of((at.score - gains.query[row + 1]).min(1));
-            if row - top < starts {
-                start[lane] = W::Elem::of((-gains.query[row]).max(form.least));
-            }
-        }
+        let StripLanes { codes: lanes, gain, goal, start } =
+            StripLanes::<W::Elem>::new(at, gains, top..bottom, starts, count, form.least);
         // SAFETY: the caller's: W's instructions are there; `above` and `gaps` have n columns and a vector's room on
         // either side, and `cells` what was asked for.
         unsafe {
@@ -283,16 +274,11 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
             }
             strips.push(Strip { base, from, steps: t - from, dead });
             if over.exceeds(below) {
-                let kept = cells.at_least(used);
+                let kept = &cells.at_least(used)[base..];
                 for step in 0..t - from {
-                    let vector = kept[base + step * *arrays * count..][..count].as_ptr();
-                    if W::load(vector).sub(goal).exceeds(below) {
-                        let in_step = |row: usize| Some([row, (from + step).checked_sub(row - top)?]);
-                        let reaches = |&[row, column]: &[usize; 2]| {
-                            let value = *vector.add(count - 1 - (row - top));
-                            column < n && value.number() == at.score - gains.query[row + 1]
-                        };
-                        begins.extend((top..bottom).filter_map(in_step).filter(reaches));
+                    let vector = &kept[step * *arrays * count..][..count];
+                    if W::load(vector.as_ptr()).sub(goal).exceeds(below) {
+                        add_begins(at, gains, top..bottom, from + step, vector, begins);
                     }
                 }
                 if at.ends == [1, 1] && !begins.is_empty() {
@@ -312,24 +298,96 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
                     }
                 }
             }
-            let leads = |column: usize| {
-                let value = above[MAX_LANES + column].max(if AFFINE { gaps[MAX_LANES + column] } else { nowhere });
-                let rest = all_target - gains.target[column + 1];
-                value > nowhere && value.number() + gains.query[bottom] + rest >= at.score
-            };
-            high = (low..done).rev().find(|&column| leads(column)).map_or(low, |column| column + 1);
-            let first_left = (low..high).find(|&column| leads(column)).unwrap_or(high);
-            for row in [&mut *above, &mut *gaps] {
-                if !row.is_empty() {
-                    row[MAX_LANES + low..MAX_LANES + first_left].fill(nowhere);
-                    row[MAX_LANES + high..MAX_LANES + done].fill(nowhere);
-                }
-            }
-            low = first_left;
+            (low, high) = keep_what_leads(at, gains, bottom, [above, gaps], low..done, nowhere);
         }
         top = bottom;
     }
     Swept::Done
+}
+
+/// What the lanes of a strip start from; the last lane has the first row.
+struct StripLanes<E> {
+    codes: [Code; MAX_LANES],
+    gain: [E; MAX_LANES],
+    /// Values by which an alignment with the score is told.
+    goal: [E; MAX_LANES],
+    /// Values of ends above the lanes' rows.
+    start: [E; MAX_LANES],
+}
+
+impl<E: Element> StripLanes<E> {
+    /// Sets up the lanes of these rows. Ends are above the first `starts` of them; `least` is the value of what leads nowhere.
+    #[inline(always)]
+    fn new(at: &Anchor, gains: &Gains, rows: Range<usize>, starts: usize, count: usize, least: i64) -> Self {
+        let mut lanes = StripLanes {
+            codes: [PAD; MAX_LANES],
+            gain: [E::default(); MAX_LANES],
+            goal: [E::of(1); MAX_LANES],
+            start: [E::of(least); MAX_LANES],
+        };
+        let top = rows.start;
+        for row in rows {
+            let lane = count - 1 - (row - top);
+            lanes.codes[lane] = at.query[row];
+            lanes.gain[lane] = E::of(gains.of[usize::from(at.query[row])]);
+            // What is above 0 no cell reaches.
+            lanes.goal[lane] = E::of((at.score - gains.query[row + 1]).min(1));
+            if row - top < starts {
+                lanes.start[lane] = E::of((-gains.query[row]).max(least));
+            }
+        }
+        lanes
+    }
+}
+
+/// Adds the cells of a step that have the score's value: alignments begin there. `vector` has the step's values.
+#[inline(always)]
+fn add_begins<E: Element>(
+    at: &Anchor,
+    gains: &Gains,
+    rows: Range<usize>,
+    step: usize,
+    vector: &[E],
+    begins: &mut Vec<[usize; 2]>,
+) {
+    let top = rows.start;
+    let in_step = |row: usize| Some([row, step.checked_sub(row - top)?]);
+    let reaches = |&[row, column]: &[usize; 2]| {
+        let value = vector[vector.len() - 1 - (row - top)];
+        column < at.target.len() && value.number() == at.score - gains.query[row + 1]
+    };
+    begins.extend(rows.filter_map(in_step).filter(reaches));
+}
+
+/// Sets values of a row to `nowhere` before the first and after the last column from which the score can still be reached.
+/// Returns that first column, and the one after the last. `rows` are the cells of the row above row `bottom`, and its gaps
+/// if these are affine; `columns` are those that have values.
+#[inline(always)]
+fn keep_what_leads<E: Element>(
+    at: &Anchor,
+    gains: &Gains,
+    bottom: usize,
+    rows: [&mut [E]; 2],
+    columns: Range<usize>,
+    nowhere: E,
+) -> (usize, usize) {
+    let (low, done) = (columns.start, columns.end);
+    let [above, gaps] = rows;
+    let all_target = gains.target[at.target.len()];
+    let leads = |column: usize| {
+        let value = above[MAX_LANES + column].max(if gaps.is_empty() { nowhere } else { gaps[MAX_LANES + column] });
+        let rest = all_target - gains.target[column + 1];
+        value > nowhere && value.number() + gains.query[bottom] + rest >= at.score
+    };
+    let high = (low..done).rev().find(|&column| leads(column)).map_or(low, |column| column + 1);
+    let first_left = (low..high).find(|&column| leads(column)).unwrap_or(high);
+    for row in [above, gaps] {
+        if !row.is_empty() {
+            row[MAX_LANES + low..MAX_LANES + first_left].fill(nowhere);
+            row[MAX_LANES + high..MAX_LANES + done].fill(nowhere);
+        }
+    }
+    (first_left, high)
 }
 
 /// Returns the values of ends above the first `starts` rows of a strip, from which the cells of
