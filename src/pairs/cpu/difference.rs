@@ -6,7 +6,7 @@
 //! Intel's servers) the floor is 2 and 4.5 cycles for a vector, that is 32 and 14 cells a cycle in 8 bits.
 
 use super::ROWS;
-use super::group::{GroupBuffers, GroupTask, Strip};
+use super::group::{Group, GroupBuffers, GroupTask, Strip};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
@@ -98,22 +98,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let dh = dh.at_least(m * count);
     let f = f.at_least(if affine { m * count } else { 0 });
     let profile = profile.at_least(form.size() * ROWS * count);
-    for j in 0..m {
-        let above = form.edge_difference(j + 1);
-        dh[j * count..][..count].fill(above);
-        if affine {
-            f[j * count..][..count].fill(W::Elem::of(above.number() - form.opening()));
-        }
-    }
-    if m > 0 && form.own_ends() {
-        // Where padding lies above, the first column is no first real one there.
-        for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
-            dh[lane] = W::Elem::of(form.edge_step());
-            if affine {
-                f[lane] = W::Elem::of(form.edge_step() - form.opening());
-            }
-        }
-    }
+    start_above::<W>(form, &group, m, dh, f);
 
     // Where end gaps have costs of their own: values of the last column, and the best end so far.
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
@@ -138,14 +123,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         }
         group.strip(r, &mut strip);
         if !inside {
-            for (k, edges) in edges.iter_mut().enumerate() {
-                for (lane, edge) in edges[..count].iter_mut().enumerate() {
-                    *edge = match group.done(r + k, lane) {
-                        0 if group.is_corner(r + k, lane) => form.corner_difference(),
-                        done => form.edge_difference(done),
-                    };
-                }
-            }
+            set_edges::<W>(form, &group, r, &mut edges);
             // From here on all lanes' border differences stay as they are.
             inside = group.is_inside(r);
         }
@@ -194,7 +172,73 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             }
         }
     }
-    // Along the last row.
+    *values = along_last_row::<W>(form, &group, m, dh, best, is_narrow);
+    // Without a symbol on either side there is one gap, and no corner that was come to.
+    for (lane, value) in values.iter_mut().enumerate() {
+        if m == 0 || group.symbols(lane) == 0 {
+            *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
+        }
+    }
+}
+
+/// Sets the differences of the row above the first. `f` is empty under linear gaps.
+#[inline(always)]
+fn start_above<W: Lanes>(
+    form: &DifferenceScoring<W::Elem>,
+    group: &Group<'_>,
+    m: usize,
+    dh: &mut [W::Elem],
+    f: &mut [W::Elem],
+) {
+    let (count, affine) = (W::COUNT, form.opening() != 0);
+    for j in 0..m {
+        let above = form.edge_difference(j + 1);
+        dh[j * count..][..count].fill(above);
+        if affine {
+            f[j * count..][..count].fill(W::Elem::of(above.number() - form.opening()));
+        }
+    }
+    if m > 0 && form.own_ends() {
+        // Where padding lies above, the first column is no first real one there.
+        for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
+            dh[lane] = W::Elem::of(form.edge_step());
+            if affine {
+                f[lane] = W::Elem::of(form.edge_step() - form.opening());
+            }
+        }
+    }
+}
+
+/// Sets the differences along column 0 of the rows from `r` on.
+#[inline(always)]
+fn set_edges<W: Lanes>(
+    form: &DifferenceScoring<W::Elem>,
+    group: &Group<'_>,
+    r: usize,
+    edges: &mut [[W::Elem; MAX_LANES]; ROWS],
+) {
+    for (k, edges) in edges.iter_mut().enumerate() {
+        for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
+            *edge = match group.done(r + k, lane) {
+                0 if group.is_corner(r + k, lane) => form.corner_difference(),
+                done => form.edge_difference(done),
+            };
+        }
+    }
+}
+
+/// Follows the last row. Returns the values of its last cells or, where end gaps have costs of their own, the best of `best` and
+/// the row's cells.
+#[inline(always)]
+fn along_last_row<W: Lanes>(
+    form: &DifferenceScoring<W::Elem>,
+    group: &Group<'_>,
+    m: usize,
+    dh: &[W::Elem],
+    mut best: [Greatest; MAX_LANES],
+    is_narrow: bool,
+) -> [Greatest; MAX_LANES] {
+    let count = W::COUNT;
     let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
     if form.own_ends() && is_narrow {
         best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.edge(m), m));
@@ -225,13 +269,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             }
         }
     }
-    *values = if form.own_ends() { best } else { value.map(|value| Greatest { value, ..Greatest::default() }) };
-    // Without a symbol on either side there is one gap, and no corner that was come to.
-    for (lane, value) in values.iter_mut().enumerate() {
-        if m == 0 || group.symbols(lane) == 0 {
-            *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
-        }
-    }
+    if form.own_ends() { best } else { value.map(|value| Greatest { value, ..Greatest::default() }) }
 }
 
 /// Rows and columns of pairs, fewer than so many, whose values 32 bits hold where differences take 16 at most. Few in tests, so that
