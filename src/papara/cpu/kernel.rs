@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::costs::Costs;
 use super::group::{Group, Reads, Room};
 use super::sites::Profile;
 use crate::papara::vectors::OCTET;
@@ -73,27 +74,13 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
     let room = &mut group.rooms::<V::Elem>(bytemuck::cast_slice_mut(memory), symbols, block, lanes);
     let kinds = costs.kinds::<V::Elem>();
     let origin = costs.origin::<V::Elem>();
-    // Before the first site, a stripe's cells count from the one before it.
     // The score of the whole read after the sites so far, and the best of those.
     let mut scores = [0; MAX_LANES];
     let part = lanes.min(OCTET);
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
-        let own_symbols = reads.symbols(eight);
-        let padding = symbols - own_symbols;
-        scores[first..first + part].fill(costs.before(own_symbols));
-        for (stripe, column) in room.column.chunks_exact_mut(2 * R * lanes).enumerate() {
-            let mut held = origin;
-            let (cells, deletions) = column.split_at_mut(R * lanes);
-            for (r, (cell, deletion)) in
-                cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate()
-            {
-                let own = (stripe * R + r + 1).saturating_sub(padding);
-                held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
-                cell[first..first + part].fill(V::Elem::of(held));
-                deletion[first..first + part].fill(V::Elem::of(held - costs.site_opening));
-            }
-        }
+        scores[first..first + part].fill(costs.before(reads.symbols(eight)));
     }
+    start_column::<V, R>(group, room.column, symbols, origin);
     let mut best = scores;
     let score_origin = costs.score_origin::<V::Elem>(block);
     for first in (0..n).step_by(block) {
@@ -150,19 +137,53 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
         }
     }
     if costs.is_free {
-        let mut before = [0; MAX_LANES];
-        for column in room.column.chunks_exact(2 * R * lanes) {
-            let mut now = before;
-            for (r, cells) in column[..R * lanes].chunks_exact(lanes).enumerate() {
-                for lane in 0..lanes {
-                    now[lane] = before[lane] + cells[lane].number() - origin - (r as i64 + 1) * costs.symbol;
-                    best[lane] = best[lane].max(now[lane]);
-                }
-            }
-            before = now;
-        }
+        take_last_column::<V, R>(costs, room.column, origin, &mut best);
     }
     best
+}
+
+/// Sets the cells before the first site, stripe by stripe. A stripe's cells count from the one before it.
+#[inline(always)]
+fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::Elem], symbols: usize, origin: i64) {
+    let Group { costs, reads, .. } = group;
+    let (lanes, part) = (V::COUNT, V::COUNT.min(OCTET));
+    for (eight, first) in (0..lanes).step_by(part).enumerate() {
+        let padding = symbols - reads.symbols(eight);
+        for (stripe, column) in column.chunks_exact_mut(2 * R * lanes).enumerate() {
+            let mut held = origin;
+            let (cells, deletions) = column.split_at_mut(R * lanes);
+            for (r, (cell, deletion)) in
+                cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate()
+            {
+                let own = (stripe * R + r + 1).saturating_sub(padding);
+                held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
+                cell[first..first + part].fill(V::Elem::of(held));
+                deletion[first..first + part].fill(V::Elem::of(held - costs.site_opening));
+            }
+        }
+    }
+}
+
+/// Raises the best scores to those of the last site's cells, where the rest of a read costs nothing.
+#[inline(always)]
+fn take_last_column<V: Lanes, const R: usize>(
+    costs: &Costs,
+    column: &[V::Elem],
+    origin: i64,
+    best: &mut [i64; MAX_LANES],
+) {
+    let lanes = V::COUNT;
+    let mut before = [0; MAX_LANES];
+    for column in column.chunks_exact(2 * R * lanes) {
+        let mut now = before;
+        for (r, cells) in column[..R * lanes].chunks_exact(lanes).enumerate() {
+            for lane in 0..lanes {
+                now[lane] = before[lane] + cells[lane].number() - origin - (r as i64 + 1) * costs.symbol;
+                best[lane] = best[lane].max(now[lane]);
+            }
+        }
+        before = now;
+    }
 }
 
 /// What symbols of a stripe score.
