@@ -74,9 +74,30 @@ impl Strip<'_> {
         // SAFETY: the caller's: W's instructions are there. Rows have a vector for each column and one more; there are codes
         // for all columns.
         unsafe {
-            let (zero, one, extend) = (W::splat(0), W::splat(1), W::splat(self.extend));
-            let opens = W::load(self.opens.as_ptr());
-            let first = opens.add(extend);
+            self.sweep_forth::<W>(forth, line);
+            for row in (1..=rows).rev() {
+                let own = &forth[row * 2 * line..(row + 1) * 2 * line];
+                show(row, &self.cross::<W>(own.split_at(line), cells, gaps));
+                if row > 1 {
+                    self.sweep_back::<W>(self.tables[row - 1], cells, gaps);
+                }
+            }
+        }
+    }
+
+    /// Computes the rows below the kept one, each after the row before it: its cells, then its gaps.
+    ///
+    /// # Safety
+    /// The conditions of [`Strip::crossings`] hold. `forth` has two lines for each row and for the one above, and a line has a
+    /// vector for each column and one more.
+    #[inline(always)]
+    unsafe fn sweep_forth<W: Doubles>(&self, forth: &mut [i32], line: usize) {
+        let [left, right] = self.columns;
+        let width = right + 1 - left;
+        // SAFETY: the caller's.
+        unsafe {
+            let (zero, extend) = (W::splat(0), W::splat(self.extend));
+            let first = W::load(self.opens.as_ptr()).add(extend);
             for (row, table) in self.tables.iter().enumerate() {
                 let (before, now) = forth[row * 2 * line..(row + 2) * 2 * line].split_at_mut(2 * line);
                 zero.store(now.as_mut_ptr());
@@ -100,56 +121,79 @@ impl Strip<'_> {
                     diagonal = above;
                 }
             }
+        }
+    }
+
+    /// Finds where lanes cross a row. `forth` has the row's cells and gaps from above, `cells` and `gaps` those from below.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `W`. All rows have a vector for each column, those of `forth` one more before
+    /// these.
+    #[inline(always)]
+    unsafe fn cross<W: Doubles>(
+        &self,
+        forth: (&[i32], &[i32]),
+        cells: &[i32],
+        gaps: &[i32],
+    ) -> [Crossing; MAX_DOUBLES] {
+        let [left, right] = self.columns;
+        let mut found = [[0; MAX_DOUBLES]; 4];
+        // SAFETY: the caller's.
+        unsafe {
+            let (zero, one, opens) = (W::splat(0), W::splat(1), W::load(self.opens.as_ptr()));
             let (limits, scores) = (W::load(self.limits.as_ptr()), W::load(self.scores.as_ptr()));
-            for row in (1..=rows).rev() {
-                let own = &forth[row * 2 * line..(row + 1) * 2 * line];
-                let (mut most, mut second, mut place) = (zero, W::splat(NEVER), zero);
-                let (mut low, mut high, mut column) =
-                    (W::splat(-(right as i32)), W::splat(left as i32), W::splat(left as i32));
-                for at in (0..width).map(|place| place * W::COUNT) {
-                    let closed = W::load(own.as_ptr().add(at + W::COUNT)).add(W::load(cells.as_ptr().add(at)));
-                    let down = W::load(own.as_ptr().add(line + at + W::COUNT)).add(W::load(gaps.as_ptr().add(at)));
-                    let in_gap = down.add(opens);
-                    let sum = closed.add(most);
-                    place = closed.where_greater(most, column, place);
-                    most = most.max(closed);
-                    second = second.max(in_gap).max(sum.sub(most));
-                    let score = closed.max(in_gap);
-                    low = score.where_greater(limits, low.max(zero.sub(column)), low);
-                    high = score.where_greater(limits, column, high);
-                    column = column.add(one);
-                }
-                let mut found = [[0; MAX_DOUBLES]; 4];
-                for (to, lanes) in found.iter_mut().zip([place, scores.sub(second), zero.sub(low), high]) {
-                    lanes.store(to.as_mut_ptr());
-                }
-                show(
-                    row,
-                    &std::array::from_fn(|lane| {
-                        let [column, margin, least, most] = [0, 1, 2, 3].map(|value| found[value][lane]);
-                        Crossing { column: column as u32, margin, columns: [least as u32, most as u32] }
-                    }),
-                );
-                if row == 1 {
-                    break;
-                }
-                let table = self.tables[row - 1];
-                let (mut cell, mut diagonal, mut across) = (zero, zero, W::splat(NEVER));
-                for place in (0..width).rev() {
-                    let at = place * W::COUNT;
-                    let below = W::load(cells.as_ptr().add(at));
-                    // The last column has no residue behind it that is looked at.
-                    let score = match (left + place) * W::COUNT {
-                        code if code < self.codes.len() => W::lookup(table, self.codes.as_ptr().add(code)),
-                        _ => W::splat(NEVER),
-                    };
-                    let down = W::load(gaps.as_ptr().add(at)).sub(extend).max(below.sub(first));
-                    across = across.sub(extend).max(cell.sub(first));
-                    cell = diagonal.add(score).max(down).max(zero).max(across);
-                    cell.store(cells.as_mut_ptr().add(at));
-                    down.store(gaps.as_mut_ptr().add(at));
-                    diagonal = below;
-                }
+            let (mut most, mut second, mut place) = (zero, W::splat(NEVER), zero);
+            let (mut low, mut high, mut column) =
+                (W::splat(-(right as i32)), W::splat(left as i32), W::splat(left as i32));
+            for at in (0..right + 1 - left).map(|place| place * W::COUNT) {
+                let closed = W::load(forth.0.as_ptr().add(at + W::COUNT)).add(W::load(cells.as_ptr().add(at)));
+                let down = W::load(forth.1.as_ptr().add(at + W::COUNT)).add(W::load(gaps.as_ptr().add(at)));
+                let in_gap = down.add(opens);
+                let sum = closed.add(most);
+                place = closed.where_greater(most, column, place);
+                most = most.max(closed);
+                second = second.max(in_gap).max(sum.sub(most));
+                let score = closed.max(in_gap);
+                low = score.where_greater(limits, low.max(zero.sub(column)), low);
+                high = score.where_greater(limits, column, high);
+                column = column.add(one);
+            }
+            for (to, lanes) in found.iter_mut().zip([place, scores.sub(second), zero.sub(low), high]) {
+                lanes.store(to.as_mut_ptr());
+            }
+        }
+        std::array::from_fn(|lane| {
+            let [column, margin, least, most] = [0, 1, 2, 3].map(|value| found[value][lane]);
+            Crossing { column: column as u32, margin, columns: [least as u32, most as u32] }
+        })
+    }
+
+    /// Computes the cells and gaps of a row from those of the row below it. `table` has the scores of the row's residue.
+    ///
+    /// # Safety
+    /// The conditions of [`Strip::crossings`] hold. `cells` and `gaps` have a vector for each column.
+    #[inline(always)]
+    unsafe fn sweep_back<W: Doubles>(&self, table: &[i32; 32], cells: &mut [i32], gaps: &mut [i32]) {
+        let [left, right] = self.columns;
+        // SAFETY: the caller's.
+        unsafe {
+            let (zero, extend) = (W::splat(0), W::splat(self.extend));
+            let first = W::load(self.opens.as_ptr()).add(extend);
+            let (mut cell, mut diagonal, mut across) = (zero, zero, W::splat(NEVER));
+            for place in (0..right + 1 - left).rev() {
+                let at = place * W::COUNT;
+                let below = W::load(cells.as_ptr().add(at));
+                // The last column has no residue behind it that is looked at.
+                let score = match (left + place) * W::COUNT {
+                    code if code < self.codes.len() => W::lookup(table, self.codes.as_ptr().add(code)),
+                    _ => W::splat(NEVER),
+                };
+                let down = W::load(gaps.as_ptr().add(at)).sub(extend).max(below.sub(first));
+                across = across.sub(extend).max(cell.sub(first));
+                cell = diagonal.add(score).max(down).max(zero).max(across);
+                cell.store(cells.as_mut_ptr().add(at));
+                down.store(gaps.as_mut_ptr().add(at));
+                diagonal = below;
             }
         }
     }

@@ -209,19 +209,13 @@ impl Passes<'_> {
             self.group.first.iter().map(|&code| &self.table[code as usize % SIZE]).collect();
         below[..elements].fill(0);
         below[elements..].fill(NEVER);
-        let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
-        for (lane, found) in lanes.iter().enumerate() {
-            scores[lane] = found.score;
-            for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
-                limits[lane] = found.score - corridor.slack - 1;
-            }
-        }
+        let (scores, limits) = scores_and_limits(lanes);
         let mut open =
             lanes.iter().enumerate().fold(0, |bits, (lane, found)| bits | u64::from(found.score > 0) << lane);
         // SAFETY: as above.
         unsafe {
-            let (zero, extend) = (W::splat(0), W::splat(self.extend));
-            let first = W::load(self.opens.as_ptr()).add(extend);
+            let extend = W::splat(self.extend);
+            let costs = GapCosts { first: W::load(self.opens.as_ptr()).add(extend), extend };
             let all_scores = W::load(scores.as_ptr());
             for row in (0..rows).rev() {
                 if open == 0 {
@@ -234,23 +228,7 @@ impl Passes<'_> {
                     codes.iter_mut().skip(lane).step_by(W::COUNT).zip(second).for_each(|(to, &code)| *to = code);
                 }
                 let table = &self.table[self.group.first[row] as usize % SIZE];
-                let (mut cell, mut diagonal, mut across, mut most) = (zero, zero, W::splat(NEVER), zero);
-                let mut at_codes = codes.as_ptr().add(columns * W::COUNT);
-                let mut at_cells = cells.as_mut_ptr().add(columns * W::COUNT);
-                let mut at_gaps = gaps.as_mut_ptr().add(columns * W::COUNT);
-                for _ in 0..columns {
-                    at_codes = at_codes.sub(W::COUNT);
-                    at_cells = at_cells.sub(W::COUNT);
-                    at_gaps = at_gaps.sub(W::COUNT);
-                    let below = W::load(at_cells);
-                    let down = W::load(at_gaps).sub(extend).max(below.sub(first));
-                    across = across.sub(extend).max(cell.sub(first));
-                    cell = diagonal.add(W::lookup(table, at_codes)).max(down).max(zero).max(across);
-                    diagonal = below;
-                    cell.store(at_cells);
-                    down.store(at_gaps);
-                    most = most.max(cell);
-                }
+                let most = row_back::<W>(table, columns, codes.as_ptr(), cells.as_mut_ptr(), gaps.as_mut_ptr(), costs);
                 let reached = most.equal(all_scores) & open;
                 for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| reached >> lane & 1 == 1) {
                     let column = (0..columns).rev().find(|column| cells[column * W::COUNT + lane] == found.score);
@@ -273,20 +251,13 @@ impl Passes<'_> {
                 });
                 let mut enter: Vec<u32> = lanes.iter().map(|lane| lane.place.start[1]).collect();
                 let mut next_leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
-                let is_in =
-                    |lane: usize, found: &Lane, row: usize| open >> lane & 1 == 1 && row < found.place.end[0] as usize;
                 if let Some(forth) = above.filter(|_| open != 0) {
                     for (slack, limits) in limits.iter().enumerate() {
-                        let [least, most] = crossings::<W>(columns, forth, [&*cells, &*gaps], &self.opens, limits);
-                        for (lane, found) in
-                            lanes.iter_mut().enumerate().filter(|(lane, found)| is_in(*lane, found, row))
-                        {
-                            if slack == 0 {
-                                (enter[lane], next_leave[lane]) = (least[lane], most[lane]);
-                            } else {
-                                let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
-                                found.corridors[slack].rows.push((row as u32, crossing));
-                            }
+                        let between = crossings::<W>(columns, forth, [&*cells, &*gaps], &self.opens, limits);
+                        if slack == 0 {
+                            take_ways(lanes, open, row, between, &mut enter, &mut next_leave);
+                        } else {
+                            widen_corridors(lanes, open, row, between, slack);
                         }
                     }
                 }
@@ -312,13 +283,7 @@ impl Passes<'_> {
                         scores: &scores,
                     };
                     strip.crossings::<W>(detail, |row, crossings| {
-                        let row = (upper + row) as u32;
-                        for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
-                            let begun = open >> lane & 1 == 1 || row > found.place.start[0];
-                            if begun && row < found.place.end[0] {
-                                found.corridors[0].rows.push((row, crossings[lane]));
-                            }
-                        }
+                        add_row(lanes, &live, open, (upper + row) as u32, crossings);
                     });
                 }
                 if open == 0 {
@@ -331,6 +296,103 @@ impl Passes<'_> {
         }
         lanes.iter_mut().for_each(|found| found.corridors[0].every_row = true);
         lanes.iter_mut().flat_map(|found| &mut found.corridors).for_each(|corridor| corridor.rows.reverse());
+    }
+}
+
+/// Returns the lanes' scores, and for each slack the scores that are just not in the corridor.
+fn scores_and_limits(lanes: &[Lane]) -> ([i32; MAX_DOUBLES], [[i32; MAX_DOUBLES]; SLACKS.len()]) {
+    let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
+    for (lane, found) in lanes.iter().enumerate() {
+        scores[lane] = found.score;
+        for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
+            limits[lane] = found.score - corridor.slack - 1;
+        }
+    }
+    (scores, limits)
+}
+
+/// Lanes whose alignments are open and pass a row.
+fn passing(lanes: &mut [Lane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut Lane)> {
+    let passes = move |lane: usize, found: &Lane| open >> lane & 1 == 1 && row < found.place.end[0] as usize;
+    lanes.iter_mut().enumerate().filter(move |(lane, found)| passes(*lane, found))
+}
+
+/// Takes the columns between which open lanes cross a row as those where they enter the strip below it and leave the one above.
+fn take_ways(
+    lanes: &mut [Lane],
+    open: u64,
+    row: usize,
+    [least, most]: [[u32; MAX_DOUBLES]; 2],
+    enter: &mut [u32],
+    leave: &mut [u32],
+) {
+    for (lane, _) in passing(lanes, open, row) {
+        (enter[lane], leave[lane]) = (least[lane], most[lane]);
+    }
+}
+
+/// Adds the columns between which open lanes cross a row to their corridors of a slack.
+fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u32; MAX_DOUBLES]; 2], slack: usize) {
+    for (lane, found) in passing(lanes, open, row) {
+        let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
+        found.corridors[slack].rows.push((row as u32, crossing));
+    }
+}
+
+/// Adds a row's crossings to the first corridors of the lanes that are live and pass the row.
+fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[Crossing; MAX_DOUBLES]) {
+    for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
+        let begun = open >> lane & 1 == 1 || row > found.place.start[0];
+        if begun && row < found.place.end[0] {
+            found.corridors[0].rows.push((row, crossings[lane]));
+        }
+    }
+}
+
+/// What gaps cost, a lane for each pair.
+#[derive(Clone, Copy)]
+struct GapCosts<W> {
+    /// The first residue.
+    first: W,
+    /// Each further one.
+    extend: W,
+}
+
+/// Computes the cells and gaps of a row from those of the row below it. Returns the greatest cell of each lane.
+///
+/// # Safety
+/// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells` and `gaps` to one more,
+/// which may be written.
+#[inline(always)]
+unsafe fn row_back<W: Doubles>(
+    table: &[i32; SIZE],
+    columns: usize,
+    codes: *const Code,
+    cells: *mut i32,
+    gaps: *mut i32,
+    GapCosts { first, extend }: GapCosts<W>,
+) -> W {
+    // SAFETY: the caller's.
+    unsafe {
+        let zero = W::splat(0);
+        let (mut cell, mut diagonal, mut across, mut most) = (zero, zero, W::splat(NEVER), zero);
+        let mut at_codes = codes.add(columns * W::COUNT);
+        let mut at_cells = cells.add(columns * W::COUNT);
+        let mut at_gaps = gaps.add(columns * W::COUNT);
+        for _ in 0..columns {
+            at_codes = at_codes.sub(W::COUNT);
+            at_cells = at_cells.sub(W::COUNT);
+            at_gaps = at_gaps.sub(W::COUNT);
+            let below = W::load(at_cells);
+            let down = W::load(at_gaps).sub(extend).max(below.sub(first));
+            across = across.sub(extend).max(cell.sub(first));
+            cell = diagonal.add(W::lookup(table, at_codes)).max(down).max(zero).max(across);
+            diagonal = below;
+            cell.store(at_cells);
+            down.store(at_gaps);
+            most = most.max(cell);
+        }
+        most
     }
 }
 
