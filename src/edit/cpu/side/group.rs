@@ -1,0 +1,227 @@
+//! Pairs side by side before their columns are computed, and what is followed of their last rows.
+
+use crate::edit::cpu::Pair;
+use crate::edit::cpu::ends::Ends;
+use crate::edit::cpu::layout::{Layout, MAX_PAIRS, VECTORS};
+use crate::edit::cpu::least::{Least, Steps};
+use crate::edit::cpu::planes::{MAX_PLANES, Matcher, Planes};
+use crate::score::{EditMode, Found, Reach};
+use crate::simd::{BITS, Words};
+
+/// Pairs of a group, and what follows from them.
+pub(super) struct SideGroup<'a> {
+    pub pairs: &'a [Pair<'a>],
+    planes: &'a Planes<'a>,
+    mode: EditMode,
+    pub at: Layout,
+    /// Words of the longest pattern.
+    pub words: usize,
+    /// Symbols of each pattern, and of each text.
+    pub patterns: [usize; MAX_PAIRS],
+    pub texts: [usize; MAX_PAIRS],
+}
+
+impl<'a> SideGroup<'a> {
+    #[inline(always)]
+    pub(super) fn new<V: Words, M: Matcher>(pairs: &'a [Pair<'a>], planes: &'a Planes<'a>, mode: EditMode) -> Self {
+        let lengths = |length: fn(&Pair<'_>) -> usize| {
+            let mut lengths = [0; MAX_PAIRS];
+            lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));
+            lengths
+        };
+        SideGroup {
+            pairs,
+            planes,
+            mode,
+            at: Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES },
+            words: pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0),
+            patterns: lengths(|pair| pair.pattern.len()),
+            texts: lengths(|pair| pair.text.len()),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_global(&self) -> bool {
+        self.mode == EditMode::Global
+    }
+
+    /// How far overlaps may leave ends, in that mode.
+    #[inline(always)]
+    pub(super) fn reach(&self) -> Option<Reach> {
+        if let EditMode::Overlap(reach) = self.mode { Some(reach) } else { None }
+    }
+
+    /// Sets all words to the planes of the patterns and to the differences before the first column. Returns bits of the rows
+    /// before each pattern's first one, in its first word.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn set_patterns<V: Words, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
+        let SideGroup { pairs, planes, at, words, .. } = *self;
+        let (is_global, is_overlap) = (self.is_global(), self.reach().is_some());
+        // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
+        // row is followed, and rows beyond the last do not matter.
+        let padding = |pair: &Pair<'_>| if is_global { 0 } else { pair.padding() };
+        let mut paddings = [0; MAX_PAIRS];
+        buffer[..at.plane(words, 0)].fill(0);
+        for word in 0..words {
+            buffer[at.pv(word)..][..at.lanes].fill(u64::MAX);
+        }
+        for (lane, pair) in pairs.iter().enumerate() {
+            let same_as_before = lane > 0 && std::ptr::eq(pairs[lane - 1].pattern, pair.pattern);
+            let rows_before = padding(pair);
+            paddings[lane] = below(rows_before, 0);
+            for word in 0..words {
+                if same_as_before {
+                    for plane in 0..=M::PLANES {
+                        buffer[at.plane(word, plane) + lane] = buffer[at.plane(word, plane) + lane - 1];
+                    }
+                    continue;
+                }
+                let mut bits = [0; MAX_PLANES];
+                let first = (word * BITS) as isize - rows_before as isize;
+                // SAFETY: the caller's: V's instructions are there.
+                unsafe { planes.read::<V>(pair.pattern, first, &mut bits[..M::PLANES]) };
+                if let Some(plane) = planes.padding() {
+                    bits[plane] = below(rows_before, word);
+                }
+                for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
+                    buffer[at.plane(word, plane) + lane] = *bits;
+                }
+                // An overlap begins in any row at no cost.
+                buffer[at.pv(word) + lane] = if is_overlap { 0 } else { !below(rows_before, word) };
+            }
+        }
+        paddings
+    }
+
+    /// Rows of each pattern and columns of each text that end no overlap.
+    #[inline(always)]
+    fn open(&self) -> [[usize; MAX_PAIRS]; 2] {
+        let (mut open_rows, mut open_columns) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
+        if let Some(reach) = self.reach() {
+            for (lane, (&m, &n)) in self.patterns.iter().zip(&self.texts).enumerate().take(self.pairs.len()) {
+                let before = |own: usize, other: usize| {
+                    let last = own as u64 - 1;
+                    last.saturating_sub(reach.unaligned(own as u32, other as u32)) as usize
+                };
+                (open_rows[lane], open_columns[lane]) = (before(m, n), before(n, m));
+            }
+        }
+        [open_rows, open_columns]
+    }
+
+    /// Reads the planes of the next 64 symbols of all texts.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn read_texts<V: Words, M: Matcher>(
+        &self,
+        before: usize,
+        text: &mut [u64; MAX_PLANES * MAX_PAIRS],
+    ) {
+        for (lane, pair) in self.pairs.iter().enumerate() {
+            let mut bits = [0; MAX_PLANES];
+            // SAFETY: the caller's.
+            unsafe { self.planes.read::<V>(pair.text, before as isize, &mut bits[..M::PLANES]) };
+            for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
+                text[plane * self.at.lanes + lane] = *bits;
+            }
+        }
+    }
+}
+
+/// The last rows of all pairs as far as they were followed.
+pub(super) struct Followed {
+    /// Of patterns that end in any column.
+    pub rows: Least<MAX_PAIRS>,
+    /// Of overlaps.
+    pub ends: Ends<MAX_PAIRS>,
+    /// Rows of each pattern and columns of each text that end no overlap.
+    open_rows: [usize; MAX_PAIRS],
+    open_columns: [usize; MAX_PAIRS],
+}
+
+impl Followed {
+    #[inline(always)]
+    pub(super) fn new(group: &SideGroup<'_>) -> Self {
+        let [open_rows, open_columns] = group.open();
+        let rows = Least::new(group.patterns.map(|m| m as i64));
+        Followed { rows, ends: Ends::new(), open_rows, open_columns }
+    }
+
+    /// Takes the steps of the columns after `before`.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, group: &SideGroup<'_>, steps: Steps<MAX_PAIRS>, before: usize) {
+        let columns = group.texts.map(|end| end.saturating_sub(before).min(BITS));
+        match group.reach() {
+            None => self.rows.advance(steps, before, columns),
+            Some(reach) => {
+                let skipped = self.open_columns.map(|open| open.saturating_sub(before));
+                self.ends.advance(steps, skipped, columns, |lane, column| {
+                    reach.most_edits(group.patterns[lane] as u32, (before + column) as u32)
+                });
+            }
+        }
+    }
+
+    /// Returns the least distance of overlaps that end in the last column of a lane's text, given by that column's words.
+    #[inline(always)]
+    pub(super) fn least_down(
+        &self,
+        group: &SideGroup<'_>,
+        reach: Reach,
+        lane: usize,
+        words: impl Iterator<Item = (u64, u64)>,
+    ) -> u32 {
+        let (padding, n) = (group.pairs[lane].padding(), group.texts[lane] as u32);
+        let most = |row: usize| reach.most_edits((row - padding) as u32, n);
+        least_down(words, self.open_rows[lane] + padding, most)
+    }
+
+    /// Completes what was found in columns.
+    #[inline(always)]
+    pub(super) fn finish(&self, group: &SideGroup<'_>, found: &mut [Found]) {
+        if group.reach().is_some() {
+            for (found, least) in found.iter_mut().zip(self.ends.least()) {
+                *found = Found { distance: found.distance.min(least), end: 0 };
+            }
+        } else if !group.is_global() {
+            found.iter_mut().zip(self.rows.found()).for_each(|(to, found)| *to = found);
+        }
+    }
+}
+
+/// Bits of a word below a row that is counted from the first word's.
+fn below(row: usize, word: usize) -> u64 {
+    match row.saturating_sub(word * BITS) {
+        rows @ 0..BITS => (1 << rows) - 1,
+        _ => u64::MAX,
+    }
+}
+
+/// Returns the distance in the last row of `m` and column `end`, given by the differences of the column's words.
+#[inline(always)]
+pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> Found {
+    let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {
+        let own = below(m, number);
+        distance + (pv & own).count_ones() - (mv & own).count_ones()
+    });
+    Found { distance, end }
+}
+
+/// The least value of a column that is at most `most` in its row, counted from 1, given by the differences of its words; of the
+/// first rows, so many, none counts. Row 0 is at 0.
+#[inline(always)]
+fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: impl Fn(usize) -> u32) -> u32 {
+    let mut ends = Ends::new();
+    for (number, (pv, mv)) in words.enumerate() {
+        // Steps go from the highest bit on, rows from the lowest.
+        let steps = Steps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
+        let skipped = skipped.saturating_sub(number * BITS);
+        ends.advance(steps, [skipped], [BITS], |_, row| most(number * BITS + row));
+    }
+    ends.least()[0]
+}
