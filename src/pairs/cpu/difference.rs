@@ -162,22 +162,12 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         }
     }
     if let Some(ends) = row_ends {
-        for (lane, best) in best[..count].iter_mut().enumerate() {
-            let (value, first, least) = ends.of(lane);
-            if value > best.value {
-                let rows = Greatest { value, rows_left: first, least_rows: least, ..Greatest::default() };
-                *best = Greatest { least_columns: NO_GAP, ..rows };
-            } else {
-                best.least_rows = least;
-            }
-        }
+        ends.take_rows(&mut best);
     }
     *values = along_last_row::<W>(form, &group, m, dh, best, is_narrow);
     // Without a symbol on either side there is one gap, and no corner that was come to.
-    for (lane, value) in values.iter_mut().enumerate() {
-        if m == 0 || group.symbols(lane) == 0 {
-            *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
-        }
+    for (lane, value) in values.iter_mut().enumerate().filter(|(lane, _)| m == 0 || group.symbols(*lane) == 0) {
+        *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
     }
 }
 
@@ -316,6 +306,20 @@ impl<W: Lanes> Ends<W> {
             self.best[lane] = best.max(value);
             self.first[lane] = if value >= best { of_best } else { first };
             self.least[lane] = if value >= best { left } else { least };
+        }
+    }
+
+    /// Raises the best ends to those of rows.
+    #[inline(always)]
+    fn take_rows(&self, best: &mut [Greatest; MAX_LANES]) {
+        for (lane, best) in best[..W::COUNT].iter_mut().enumerate() {
+            let (value, first, least) = self.of(lane);
+            if value > best.value {
+                let rows = Greatest { value, rows_left: first, least_rows: least, ..Greatest::default() };
+                *best = Greatest { least_columns: NO_GAP, ..rows };
+            } else {
+                best.least_rows = least;
+            }
         }
     }
 
