@@ -4,6 +4,7 @@
 //! (`ends`); the recursion then walks every pair in its corridor ([`super::walk`]). So all identities are known.
 
 mod compute;
+mod corridors;
 mod detail;
 mod ends;
 

@@ -6,10 +6,11 @@
 //! where its alignment ends: until then it has codes that never score, and so zeros. The first cell that reaches the score
 //! is where the alignment starts. At the rows that were kept, cells of both passes tell the corridor.
 
-use super::detail::{Buffers, Strip};
+use super::corridors::{Lane, OpenStrip, SLACKS, scores_and_limits};
+use super::detail::Buffers;
 use crate::clustal::costs::SIZE;
 use crate::clustal::oracle::Gaps;
-use crate::clustal::walk::{Corridor, Crossing};
+use crate::clustal::walk::Corridor;
 use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
 use crate::simd::{Doubles, Kernel, Lanes, Level, Lines, MAX_DOUBLES, Simd};
@@ -18,8 +19,6 @@ use crate::simd::{Doubles, Kernel, Lanes, Level, Lines, MAX_DOUBLES, Simd};
 const OUTSIDE: Code = SIZE as Code - 1;
 /// What it scores.
 const NEVER: i32 = i32::MIN / 4;
-/// Openings of gaps that slacks of corridors have room for: most pairs need the first, which is narrower.
-const SLACKS: [i32; 2] = [2, 5];
 /// Rows from one that is kept to the next, at least.
 const INTERVAL: usize = 16;
 /// Elements of rows that are kept, about: as many as a core's share of the cache holds.
@@ -39,17 +38,6 @@ pub(super) struct Memory {
     /// Those of the backward pass at the last row that was kept.
     below: Lines<i32>,
     detail: Buffers,
-}
-
-/// What is found of a lane.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Lane {
-    /// The score; 0 if there is no alignment.
-    pub score: i32,
-    /// Where it is. Identities are not known yet.
-    pub place: PairIdentities,
-    /// Where the recursion may go.
-    pub corridors: [Corridor; SLACKS.len()],
 }
 
 /// One sequence, and others of lanes.
@@ -202,14 +190,23 @@ impl Passes<'_> {
         let below = &mut below.at_least(2 * elements)[..2 * elements];
         cells.fill(0);
         gaps.fill(NEVER);
-        // The strip of rows that is open, and where corridors leave it.
-        let mut lower = rows;
-        let mut leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
-        let tables: Vec<&[i32; SIZE]> =
-            self.group.first.iter().map(|&code| &self.table[code as usize % SIZE]).collect();
         below[..elements].fill(0);
         below[elements..].fill(NEVER);
         let (scores, limits) = scores_and_limits(lanes);
+        let mut strip = OpenStrip {
+            tables: self.group.first.iter().map(|&code| &self.table[code as usize % SIZE]).collect(),
+            columns,
+            interval: self.interval,
+            kept,
+            below,
+            detail,
+            opens: &self.opens,
+            extend: self.extend,
+            limits: &limits,
+            scores: &scores,
+            lower: rows,
+            leave: lanes.iter().map(|lane| lane.place.end[1]).collect(),
+        };
         let mut open =
             lanes.iter().enumerate().fold(0, |bits, (lane, found)| bits | u64::from(found.score > 0) << lane);
         // SAFETY: as above.
@@ -244,108 +241,11 @@ impl Passes<'_> {
                 if row % self.interval != 0 && open != 0 {
                     continue;
                 }
-                let upper = row / self.interval * self.interval;
-                let above = (upper > 0).then(|| {
-                    let at = (upper / self.interval - 1) * 2 * elements;
-                    [&kept[at..at + elements], &kept[at + elements..at + 2 * elements]]
-                });
-                let mut enter: Vec<u32> = lanes.iter().map(|lane| lane.place.start[1]).collect();
-                let mut next_leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
-                if let Some(forth) = above.filter(|_| open != 0) {
-                    for (slack, limits) in limits.iter().enumerate() {
-                        let between = crossings::<W>(columns, forth, [&*cells, &*gaps], &self.opens, limits);
-                        if slack == 0 {
-                            take_ways(lanes, open, row, between, &mut enter, &mut next_leave);
-                        } else {
-                            widen_corridors(lanes, open, row, between, slack);
-                        }
-                    }
-                }
-                let is_live = |lane: usize, found: &Lane| {
-                    let ended = open >> lane & 1 == 0 && found.place.start[0] as usize >= lower;
-                    found.score > 0 && found.place.end[0] as usize > upper && !ended
-                };
-                let live: Vec<bool> = lanes.iter().enumerate().map(|(lane, found)| is_live(lane, found)).collect();
-                let mut range = [usize::MAX, 0];
-                for lane in (0..lanes.len()).filter(|&lane| live[lane]) {
-                    range = [range[0].min(enter[lane] as usize), range[1].max(leave[lane] as usize)];
-                }
-                if range[0] <= range[1] {
-                    let strip = Strip {
-                        tables: &tables[upper..lower],
-                        codes,
-                        columns: range,
-                        above,
-                        below: [&below[..elements], &below[elements..]],
-                        opens: &self.opens,
-                        extend: self.extend,
-                        limits: &limits[0],
-                        scores: &scores,
-                    };
-                    strip.crossings::<W>(detail, |row, crossings| {
-                        add_row(lanes, &live, open, (upper + row) as u32, crossings);
-                    });
-                }
-                if open == 0 {
-                    break;
-                }
-                (lower, leave) = (row, next_leave);
-                below[..elements].copy_from_slice(cells);
-                below[elements..].copy_from_slice(gaps);
+                strip.close::<W>(row, open, lanes, codes, cells, gaps);
             }
         }
         lanes.iter_mut().for_each(|found| found.corridors[0].every_row = true);
         lanes.iter_mut().flat_map(|found| &mut found.corridors).for_each(|corridor| corridor.rows.reverse());
-    }
-}
-
-/// Returns the lanes' scores, and for each slack the scores that are just not in the corridor.
-fn scores_and_limits(lanes: &[Lane]) -> ([i32; MAX_DOUBLES], [[i32; MAX_DOUBLES]; SLACKS.len()]) {
-    let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
-    for (lane, found) in lanes.iter().enumerate() {
-        scores[lane] = found.score;
-        for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
-            limits[lane] = found.score - corridor.slack - 1;
-        }
-    }
-    (scores, limits)
-}
-
-/// Lanes whose alignments are open and pass a row.
-fn passing(lanes: &mut [Lane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut Lane)> {
-    let passes = move |lane: usize, found: &Lane| open >> lane & 1 == 1 && row < found.place.end[0] as usize;
-    lanes.iter_mut().enumerate().filter(move |(lane, found)| passes(*lane, found))
-}
-
-/// Takes the columns between which open lanes cross a row as those where they enter the strip below it and leave the one above.
-fn take_ways(
-    lanes: &mut [Lane],
-    open: u64,
-    row: usize,
-    [least, most]: [[u32; MAX_DOUBLES]; 2],
-    enter: &mut [u32],
-    leave: &mut [u32],
-) {
-    for (lane, _) in passing(lanes, open, row) {
-        (enter[lane], leave[lane]) = (least[lane], most[lane]);
-    }
-}
-
-/// Adds the columns between which open lanes cross a row to their corridors of a slack.
-fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u32; MAX_DOUBLES]; 2], slack: usize) {
-    for (lane, found) in passing(lanes, open, row) {
-        let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
-        found.corridors[slack].rows.push((row as u32, crossing));
-    }
-}
-
-/// Adds a row's crossings to the first corridors of the lanes that are live and pass the row.
-fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[Crossing; MAX_DOUBLES]) {
-    for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
-        let begun = open >> lane & 1 == 1 || row > found.place.start[0];
-        if begun && row < found.place.end[0] {
-            found.corridors[0].rows.push((row, crossings[lane]));
-        }
     }
 }
 
@@ -394,37 +294,4 @@ unsafe fn row_back<W: Doubles>(
         }
         most
     }
-}
-
-/// Finds the first and the last column where alignments of more than the limits cross a row.
-///
-/// # Safety
-/// The processor has the instructions of `W`. Every slice of `forth` and `back` has `columns + 1`
-/// vectors.
-#[inline(always)]
-unsafe fn crossings<W: Doubles>(
-    columns: usize,
-    forth: [&[i32]; 2],
-    back: [&[i32]; 2],
-    opens: &[i32; MAX_DOUBLES],
-    limits: &[i32; MAX_DOUBLES],
-) -> [[u32; MAX_DOUBLES]; 2] {
-    let (mut least, mut most) = ([0; MAX_DOUBLES], [0; MAX_DOUBLES]);
-    // SAFETY: the caller's: each row has a vector for each column, and one before them.
-    unsafe {
-        let (one, opens, limits) = (W::splat(1), W::load(opens.as_ptr()), W::load(limits.as_ptr()));
-        let (mut column, mut left, mut right) = (W::splat(0), W::splat(-(columns as i32)), W::splat(0));
-        for at in (0..=columns).map(|column| column * W::COUNT) {
-            let load = |row: &[i32]| W::load(row.as_ptr().add(at));
-            let closed = load(forth[0]).add(load(back[0]));
-            let in_gap = load(forth[1]).add(load(back[1])).add(opens);
-            let score = closed.max(in_gap);
-            left = score.where_greater(limits, left.max(W::splat(0).sub(column)), left);
-            right = score.where_greater(limits, column, right);
-            column = column.add(one);
-        }
-        left.store(least.as_mut_ptr());
-        right.store(most.as_mut_ptr());
-    }
-    [least.map(|column: i32| column.unsigned_abs()), most.map(|column: i32| column as u32)]
 }
