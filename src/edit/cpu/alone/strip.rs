@@ -1,0 +1,193 @@
+//! Some rows of a pair alone, over all its columns: the rows' words are in the lanes of one vector or of two.
+
+use super::{Columns, MARGIN, Rows, VECTORS};
+use crate::edit::cpu::least::{Least, Steps};
+use crate::edit::cpu::planes::{MAX_PLANES, Matcher};
+use crate::edit::cpu::step::{Horizontal, Vertical, step};
+use crate::simd::{BITS, MAX_WORDS, Words};
+
+/// Some rows, and the columns where they are computed.
+pub(super) struct Strip<'a> {
+    pub rows: &'a Rows<'a>,
+    pub first_row: usize,
+    pub first: usize,
+    pub last: usize,
+}
+
+impl Strip<'_> {
+    /// Computes a strip of K vectors. With `last_row`, follows the last row, which is in the strip.
+    ///
+    /// # Safety
+    /// The conditions of [`Strip::compute_block`] hold.
+    #[inline(always)]
+    pub(super) unsafe fn compute<V: Words, M: Matcher, const K: usize>(
+        &self,
+        columns: &Columns,
+        last_row: Option<Least<1>>,
+    ) -> Least<1> {
+        // SAFETY: the caller's.
+        unsafe {
+            if self.rows.resumes || self.rows.leaves {
+                self.compute_block::<V, M, K, true>(columns, last_row)
+            } else {
+                self.compute_block::<V, M, K, false>(columns, last_row)
+            }
+        }
+    }
+
+    /// Does [`Strip::compute`]; without `EDGES` the block is the only one.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. `columns` and `self.rows` meet the conditions of
+    /// [`Rows::sweep`]. `K` is at most [`VECTORS`]. `self.first_row` is less than the rows of the
+    /// pattern, and a multiple of those of [`VECTORS`] vectors. `self.first` is at least 1, and
+    /// `self.last` at most `n`.
+    #[inline(always)]
+    unsafe fn compute_block<V: Words, M: Matcher, const K: usize, const EDGES: bool>(
+        &self,
+        columns: &Columns,
+        last_row: Option<Least<1>>,
+    ) -> Least<1> {
+        let Rows { pattern: symbols, resumes, leaves, .. } = *self.rows;
+        let m = symbols.len();
+        let lanes = K * V::COUNT;
+        // The word with the last row, and the row's bit.
+        let (own, bit) = ((m - 1 - self.first_row) / BITS, (m - 1) % BITS);
+        let mut followed = FollowedRow { row: last_row.unwrap_or(Least::new([0])), own, bit, ups: 0, downs: 0 };
+        let delay = if last_row.is_some() { own } else { lanes - 1 };
+        // SAFETY: the caller's: V's instructions are there, and margins on both sides of all columns.
+        unsafe {
+            let pattern = self.load_pattern::<V, M, K>();
+            // Before its first column a word steps down by one a column: so it stays as it is, rows one above the
+            // other, and tells the next word to do so.
+            let mut states = [Vertical { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
+            let mut tops = [Horizontal { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
+            let kept = self.first_row / BITS;
+            if EDGES && resumes {
+                for (v, state) in states.iter_mut().enumerate() {
+                    let words = kept + v * V::COUNT;
+                    *state = Vertical { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
+                }
+            }
+            let mut saved = [[[0u64; MAX_WORDS]; 2]; K];
+            // What a word has that begins with rows of another block, or leaves some, changes in the block's columns only.
+            let all_begun = if resumes { self.first + lanes - 1 } else { 0 };
+            let one_ended = if leaves { self.last + 1 } else { usize::MAX };
+            for t in self.first..=self.last + delay {
+                let before = tops;
+                let is_at_edge = EDGES && (t < all_begun || t >= one_ended);
+                if is_at_edge {
+                    for (v, state) in states.iter().enumerate() {
+                        state.pv.store(saved[v][0].as_mut_ptr());
+                        state.mv.store(saved[v][1].as_mut_ptr());
+                    }
+                }
+                let back = |v: usize| MARGIN + t - v * V::COUNT - (V::COUNT - 1);
+                for v in 0..K {
+                    let (hp, hn) = match v.checked_sub(1) {
+                        Some(above) => (before[above].hp, before[above].hn),
+                        None => (V::splat(*columns.up.add(t)), V::splat(*columns.down.add(t))),
+                    };
+                    let below = Horizontal::new(before[v].hp.shift_down(hp), before[v].hn.shift_down(hn));
+                    let symbol = |plane: usize| V::load(columns.text.add(plane * columns.stride + back(v)));
+                    (states[v], tops[v]) = step::<V, M>(states[v], below, |plane| pattern[v][plane], symbol);
+                }
+                if is_at_edge {
+                    for (v, state) in states.iter_mut().enumerate() {
+                        let (inside, outside) = self.words_in_block::<V>(t, v);
+                        let (inside, outside) = (V::load(inside.as_ptr()), V::load(outside.as_ptr()));
+                        let choose =
+                            |new: V, old: &[u64; MAX_WORDS]| new.and_or(inside, V::load(old.as_ptr()).and(outside));
+                        state.pv = choose(state.pv, &saved[v][0]);
+                        state.mv = choose(state.mv, &saved[v][1]);
+                    }
+                }
+                if last_row.is_none() {
+                    // Only what the first lane leaves stays: the others' is overwritten.
+                    let offset = t as isize - (lanes as isize - 1);
+                    tops[K - 1].hp.store(columns.up.offset(offset));
+                    tops[K - 1].hn.store(columns.down.offset(offset));
+                } else if t >= self.first + own {
+                    followed.take(self, tops[own / V::COUNT], t - own);
+                }
+            }
+            if EDGES && leaves {
+                for (v, state) in states.iter().enumerate() {
+                    let words = kept + v * V::COUNT;
+                    state.pv.store(self.rows.pv.add(words));
+                    state.mv.store(self.rows.mv.add(words));
+                }
+            }
+        }
+        followed.row
+    }
+
+    /// Loads the planes of the strip's symbols. The first rows are in the last lane of the first vector.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`. `K` is at most [`VECTORS`].
+    #[inline(always)]
+    unsafe fn load_pattern<V: Words, M: Matcher, const K: usize>(&self) -> [[V; MAX_PLANES]; K] {
+        let Rows { pattern: symbols, planes, .. } = *self.rows;
+        let mut pattern = [[0u64; VECTORS * MAX_WORDS]; MAX_PLANES];
+        for word in 0..K * V::COUNT {
+            let mut bits = [0; MAX_PLANES];
+            let first = (self.first_row + word * BITS) as isize;
+            // SAFETY: the caller's.
+            unsafe { planes.read::<V>(symbols, first, &mut bits[..M::PLANES]) };
+            for (plane, bits) in bits.iter().enumerate() {
+                pattern[plane][word / V::COUNT * V::COUNT + (V::COUNT - 1 - word % V::COUNT)] = *bits;
+            }
+        }
+        std::array::from_fn(|v| {
+            // SAFETY: the caller's; each plane has the words of K vectors.
+            std::array::from_fn(|plane| unsafe { V::load(pattern[plane].as_ptr().add(v * V::COUNT)) })
+        })
+    }
+
+    /// The lanes of a vector whose words are at one of the strip's columns in turn `t`: all bits or none. Then the others.
+    fn words_in_block<V: Words>(&self, t: usize, v: usize) -> ([u64; MAX_WORDS], [u64; MAX_WORDS]) {
+        let mut inside = [0; MAX_WORDS];
+        for (lane, mask) in inside[..V::COUNT].iter_mut().enumerate() {
+            let column = t.wrapping_sub(v * V::COUNT + V::COUNT - 1 - lane);
+            *mask = u64::from((self.first..=self.last).contains(&column)).wrapping_neg();
+        }
+        (inside, inside.map(|mask| !mask))
+    }
+}
+
+/// The pattern's last row as it is followed.
+struct FollowedRow {
+    row: Least<1>,
+    /// The strip's word with the last row, and the row's bit there.
+    own: usize,
+    bit: usize,
+    /// Steps since the row was advanced, the first in the highest bit.
+    ups: u64,
+    downs: u64,
+}
+
+impl FollowedRow {
+    /// Takes the step of a column of the strip from what leaves the vector with the row's word.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn take<V: Words>(&mut self, strip: &Strip<'_>, top: Horizontal<V>, column: usize) {
+        let (mut hp, mut hn) = ([0u64; MAX_WORDS], [0u64; MAX_WORDS]);
+        // SAFETY: the caller's; there is room for the most lanes.
+        unsafe {
+            top.hp.store(hp.as_mut_ptr());
+            top.hn.store(hn.as_mut_ptr());
+        }
+        let lane = V::COUNT - 1 - self.own % V::COUNT;
+        let c = (column - strip.first) % BITS;
+        self.ups |= (hp[lane] >> self.bit & 1) << (BITS - 1 - c);
+        self.downs |= (hn[lane] >> self.bit & 1) << (BITS - 1 - c);
+        if c == BITS - 1 || column == strip.last {
+            let steps = Steps { up: [self.ups], down: [self.downs] };
+            self.row.advance(steps, strip.rows.before + column - c - 1, [c + 1]);
+            (self.ups, self.downs) = (0, 0);
+        }
+    }
+}
