@@ -9,6 +9,7 @@
 //!   is found with the chunk's directions, when the walk comes to it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -74,9 +75,9 @@ fn rectangle<'a>(region: &Region<'a>, top: u32, left: u32, end: Point) -> Rectan
     Rectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
 }
 
-/// Entries `from..=to` of an edge that begins at `first`.
-fn part(edge: &Edge, first: u32, from: u32, to: u32) -> Edge {
-    let places = (from - first) as usize..=(to - first) as usize;
+/// Copies some entries of an edge that begins at `first`.
+fn part(edge: &Edge, first: u32, entries: RangeInclusive<u32>) -> Edge {
+    let places = (entries.start() - first) as usize..=(entries.end() - first) as usize;
     Edge { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
 }
 
@@ -108,11 +109,11 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
     let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
     let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
-    let mut left = part(region.left, rows.start, rows.start, rows.end);
+    let mut left = part(region.left, rows.start, rows.start..=rows.end);
     for start in (region.columns.0..from.j).step_by(width as usize) {
         check_interrupt(region)?;
         let columns = start..start.saturating_add(width).min(from.j);
-        let top = part(region.top, region.columns.0, columns.start, columns.end);
+        let top = part(region.top, region.columns.0, columns.start..=columns.end);
         let (strip, right) = Strip::pass(region.pair, rows.clone(), columns, top, left, chunk, region.interrupt)?;
         strips.push(strip);
         left = right;
@@ -171,8 +172,8 @@ fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut 
     let mut at = end;
     while at != start {
         let top = before(at.i, first_row, chunk);
-        let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column, at.j);
-        let left = part(&strip.left, first_row, top, at.i);
+        let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column..=at.j);
+        let left = part(&strip.left, first_row, top..=at.i);
         let (cigar, to, _) = pieces.trace_with_edges(rectangle(region, top, left_column, at), &upper, &left, at);
         parts.push(cigar);
         at = to;
@@ -184,7 +185,7 @@ fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut 
 fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Result<Traced> {
     let from = region.from;
     let (first_row, first_column) = (region.rows.0, region.columns.0);
-    let top = part(region.top, first_column, first_column, from.j);
+    let top = part(region.top, first_column, first_column..=from.j);
     let sweep = Sweep {
         pair: region.pair,
         rows: (first_row, from.i),
@@ -211,7 +212,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         let upper = if top == first_row { region.top } else { &marks[&top] };
         let beside =
             if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
-        let (upper, beside) = (part(upper, first_column, left, at.j), part(beside, first_row, top, at.i));
+        let (upper, beside) = (part(upper, first_column, left..=at.j), part(beside, first_row, top..=at.i));
         let (cigar, to, begins) = pieces.trace_with_edges(rectangle(region, top, left, at), &upper, &beside, at);
         most = most.max(pieces.bytes() as u64);
         parts.push(cigar);
