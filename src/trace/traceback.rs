@@ -52,8 +52,9 @@ impl Default for Workspace {
 /// The canonical alignment of two sequences (the rule is in [`crate::trace`]). Either may be empty.
 ///
 /// # Errors
-/// [`Error::Usage`] for a code that `scoring` has no score for.
-/// [`Error::Internal`] if the alignment has not the score or the matches of `hint`: one of the two was computed wrongly.
+/// [`Error::Usage`](crate::Error::Usage) for a code that `scoring` has no score for.
+/// [`Error::Internal`](crate::Error::Internal) if the alignment has not the score or the matches of `hint`: one of the two was
+/// computed wrongly.
 pub fn traceback(
     query: &[Code],
     target: &[Code],
