@@ -19,8 +19,9 @@
 //! Strips of rows are computed as in [`Skew`]: each from the first column that the row above leaves to the first where no
 //! lane is left. All values are kept, for [`super::reach`] to follow the alignments.
 
-use std::ops::Range;
+mod strip;
 
+use self::strip::{StripLanes, StripSweep, add_begins, keep_last_row, keep_what_leads};
 use crate::score::Scoring;
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
@@ -200,7 +201,6 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
     let gaps = &mut gaps.at_least(length)[..if AFFINE { length } else { 0 }];
     above.fill(nowhere);
     gaps.fill(nowhere);
-    let all_query = gains.query[m];
     // Columns in which the row above leads somewhere.
     let (mut low, mut high) = (0, 0);
     let (mut top, mut used) = (0, 0);
@@ -214,7 +214,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
         } else if low >= high {
             break;
         }
-        let dead = (at.score - all_query).max(1 - gains.query[bottom]) - 1;
+        let dead = (at.score - gains.query[m]).max(1 - gains.query[bottom]) - 1;
         if dead < form.least {
             return Swept::TooNarrow;
         }
@@ -225,60 +225,30 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
         // either side, and `cells` what was asked for.
         unsafe {
             skew.begin(&form.table, &codes, &lanes);
-            let costs = at.scoring.gaps;
-            let (first, next) = (W::splat(W::Elem::of(costs.first.into())), W::splat(W::Elem::of(costs.next.into())));
-            let (gain, goal, floor) = (W::load(gain.as_ptr()), W::load(goal.as_ptr()), W::splat(W::Elem::of(dead)));
-            let first_gain = first.add(gain);
-            let below = W::splat(W::Elem::of(-1));
-            let (mut cell, mut left, mut gap, mut diagonal) = (floor, floor, floor, floor);
-            let mut over = below;
-            let (h, f) = (above.as_mut_ptr().add(MAX_LANES), gaps.as_mut_ptr().wrapping_add(MAX_LANES));
-            let (from, end) = (low, n + count - 1);
+            let (goal, below) = (W::load(goal.as_ptr()), W::splat(W::Elem::of(-1)));
             let base = used;
-            let mut t = from;
-            while t < end {
-                let to = (t + STEPS_AT_ONCE).min(end);
-                let size = (to - t) * *arrays * count;
-                if used + size > most {
-                    return Swept::TooMany;
-                }
-                let mut out = cells.at_least(used + size).as_mut_ptr().add(used);
-                used += size;
-                while t < to {
-                    if starts > 0 && t < at.ends[1] + starts {
-                        diagonal = diagonal.max(starting(&start, starts, t, at.ends[1], nowhere));
-                    }
-                    let over_cell = cell.shift_down(*h.add(t));
-                    let down = if AFFINE { gap.shift_down(*f.add(t)).sub(gain) } else { over_cell.sub(first_gain) };
-                    let before = if AFFINE { left } else { cell.sub(first) };
-                    cell = diagonal.add(skew.step(t)).max(down).max(before).max(floor);
-                    over = over.max(cell.sub(goal));
-                    cell.store(out);
-                    cell.store(h.add(t + 1).sub(count));
-                    out = out.add(count);
-                    if AFFINE {
-                        down.store(out);
-                        left.store(out.add(count));
-                        out = out.add(2 * count);
-                        let opened = cell.sub(first);
-                        left = left.sub(next).max(opened);
-                        gap = down.sub(next).max(opened);
-                        gap.store(f.add(t + 1).sub(count));
-                    }
-                    diagonal = over_cell;
-                    t += 1;
-                }
-                if t >= quiet && !cell.max(diagonal).exceeds(floor) {
-                    break;
-                }
-            }
-            strips.push(Strip { base, from, steps: t - from, dead });
+            let sweep = StripSweep {
+                at,
+                starts,
+                start: &start,
+                nowhere,
+                gain: W::load(gain.as_ptr()),
+                goal,
+                floor: W::splat(W::Elem::of(dead)),
+                steps: low..n + count - 1,
+                quiet,
+                above: above.as_mut_ptr(),
+                gaps: gaps.as_mut_ptr(),
+            };
+            let found = sweep.run::<AFFINE>(&mut skew, cells, &mut used, most);
+            let Some((t, over)) = found else { return Swept::TooMany };
+            strips.push(Strip { base, from: low, steps: t - low, dead });
             if over.exceeds(below) {
                 let kept = &cells.at_least(used)[base..];
-                for step in 0..t - from {
-                    let vector = &kept[step * *arrays * count..][..count];
+                for (step, vector) in (low..t).zip(kept.chunks(*arrays * count)) {
+                    let vector = &vector[..count];
                     if W::load(vector.as_ptr()).sub(goal).exceeds(below) {
-                        add_begins(at, gains, top..bottom, from + step, vector, begins);
+                        add_begins(at, gains, top..bottom, step, vector, begins);
                     }
                 }
                 if at.ends == [1, 1] && !begins.is_empty() {
@@ -290,125 +260,13 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
             let done = (t + 1).saturating_sub(count).clamp(low, n);
             let limit = W::Elem::of(dead.max(-gains.query[bottom]));
             for row in [&mut *above, &mut *gaps] {
-                if !row.is_empty() {
-                    row[MAX_LANES + 1 + low - count..MAX_LANES + low].fill(nowhere);
-                    row[MAX_LANES + done..MAX_LANES + t].fill(nowhere);
-                    for value in &mut row[MAX_LANES + low..MAX_LANES + done] {
-                        *value = if *value > limit { *value } else { nowhere };
-                    }
-                }
+                keep_last_row(row, low..done, count, t, limit, nowhere);
             }
             (low, high) = keep_what_leads(at, gains, bottom, [above, gaps], low..done, nowhere);
         }
         top = bottom;
     }
     Swept::Done
-}
-
-/// What the lanes of a strip start from; the last lane has the first row.
-struct StripLanes<E> {
-    codes: [Code; MAX_LANES],
-    gain: [E; MAX_LANES],
-    /// Values by which an alignment with the score is told.
-    goal: [E; MAX_LANES],
-    /// Values of ends above the lanes' rows.
-    start: [E; MAX_LANES],
-}
-
-impl<E: Element> StripLanes<E> {
-    /// Sets up the lanes of these rows. Ends are above the first `starts` of them; `least` is the value of what leads nowhere.
-    #[inline(always)]
-    fn new(at: &Anchor, gains: &Gains, rows: Range<usize>, starts: usize, count: usize, least: i64) -> Self {
-        let mut lanes = StripLanes {
-            codes: [PAD; MAX_LANES],
-            gain: [E::default(); MAX_LANES],
-            goal: [E::of(1); MAX_LANES],
-            start: [E::of(least); MAX_LANES],
-        };
-        let top = rows.start;
-        for row in rows {
-            let lane = count - 1 - (row - top);
-            lanes.codes[lane] = at.query[row];
-            lanes.gain[lane] = E::of(gains.of[usize::from(at.query[row])]);
-            // What is above 0 no cell reaches.
-            lanes.goal[lane] = E::of((at.score - gains.query[row + 1]).min(1));
-            if row - top < starts {
-                lanes.start[lane] = E::of((-gains.query[row]).max(least));
-            }
-        }
-        lanes
-    }
-}
-
-/// Adds the cells of a step that have the score's value: alignments begin there. `vector` has the step's values.
-#[inline(always)]
-fn add_begins<E: Element>(
-    at: &Anchor,
-    gains: &Gains,
-    rows: Range<usize>,
-    step: usize,
-    vector: &[E],
-    begins: &mut Vec<[usize; 2]>,
-) {
-    let top = rows.start;
-    let in_step = |row: usize| Some([row, step.checked_sub(row - top)?]);
-    let reaches = |&[row, column]: &[usize; 2]| {
-        let value = vector[vector.len() - 1 - (row - top)];
-        column < at.target.len() && value.number() == at.score - gains.query[row + 1]
-    };
-    begins.extend(rows.filter_map(in_step).filter(reaches));
-}
-
-/// Sets values of a row to `nowhere` before the first and after the last column from which the score can still be reached.
-/// Returns that first column, and the one after the last. `rows` are the cells of the row above row `bottom`, and its gaps
-/// if these are affine; `columns` are those that have values.
-#[inline(always)]
-fn keep_what_leads<E: Element>(
-    at: &Anchor,
-    gains: &Gains,
-    bottom: usize,
-    rows: [&mut [E]; 2],
-    columns: Range<usize>,
-    nowhere: E,
-) -> (usize, usize) {
-    let (low, done) = (columns.start, columns.end);
-    let [above, gaps] = rows;
-    let all_target = gains.target[at.target.len()];
-    let leads = |column: usize| {
-        let value = above[MAX_LANES + column].max(if gaps.is_empty() { nowhere } else { gaps[MAX_LANES + column] });
-        let rest = all_target - gains.target[column + 1];
-        value > nowhere && value.number() + gains.query[bottom] + rest >= at.score
-    };
-    let high = (low..done).rev().find(|&column| leads(column)).map_or(low, |column| column + 1);
-    let first_left = (low..high).find(|&column| leads(column)).unwrap_or(high);
-    for row in [above, gaps] {
-        if !row.is_empty() {
-            row[MAX_LANES + low..MAX_LANES + first_left].fill(nowhere);
-            row[MAX_LANES + high..MAX_LANES + done].fill(nowhere);
-        }
-    }
-    (first_left, high)
-}
-
-/// Returns the values of ends above the first `starts` rows of a strip, from which the cells of
-/// `step` follow. `start` has the lanes' values.
-///
-/// # Safety
-/// The processor has the instructions of `W`.
-#[inline(always)]
-unsafe fn starting<W: Lanes>(
-    start: &[W::Elem; MAX_LANES],
-    starts: usize,
-    step: usize,
-    columns: usize,
-    nowhere: W::Elem,
-) -> W {
-    let mut lanes = [nowhere; MAX_LANES];
-    for row in (step + 1).saturating_sub(columns)..starts.min(step + 1) {
-        lanes[W::COUNT - 1 - row] = start[W::COUNT - 1 - row];
-    }
-    // SAFETY: the caller's; there is room for the most lanes.
-    unsafe { W::load(lanes.as_ptr()) }
 }
 
 /// Codes that a sequence has.
