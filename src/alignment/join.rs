@@ -10,8 +10,8 @@ pub(crate) struct JoinedColumns {
 }
 
 impl JoinedColumns {
-    /// Joins the columns that `pairs` names, which rise in both groups. All others stand alone, the first group's before the
-    /// second's. `columns` are those of the groups.
+    /// Joins the columns that `pairs` names, which rise in both groups. All others stand alone, the
+    /// first group's before the second's. `columns` are those of the groups.
     pub(crate) fn of_pairs(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
         let mut joined = JoinedColumns { maps: columns.map(Vec::with_capacity), columns: 0 };
         for &(first, second) in pairs {

@@ -110,8 +110,8 @@ pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>
     }
 }
 
-/// Appends one row of these runs of an alignment: the letters of `codes` from position `start` on, with `-` in the columns where `gap`
-/// says that this sequence has a gap.
+/// Appends one row of these runs of an alignment: the letters of `codes` from position `start` on,
+/// with `-` in the columns where `gap` says that this sequence has a gap.
 pub(super) fn push_row(
     out: &mut Vec<u8>,
     runs: impl Iterator<Item = (u32, Op)>,

@@ -1,7 +1,8 @@
 //! The alignments of one pair of very long sequences, which come all at once.
 //!
-//! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes a [`Pair`](super::Pair) of the strand that was aligned and
-//! the target, with a [`Hit`](super::Hit) that says how to write its positions. `sam` and `text` are formats of their own.
+//! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes a
+//! [`Pair`](super::Pair) of the strand that was aligned and the target, with a [`Hit`](super::Hit)
+//! that says how to write its positions. `sam` and `text` are formats of their own.
 
 use super::fields::Field;
 use super::long_context::CONTENTS;

@@ -46,8 +46,8 @@ pub struct LongContext {
 pub(super) const CONTENTS: Contents = Contents { kind: PairKind::Long, has_alignments: true };
 
 impl LongContext {
-    /// Takes the two sequences. `any_reverse` says whether alignments of the query's reverse complement
-    /// are among those that will be written.
+    /// Takes the two sequences. `any_reverse` says whether alignments of the query's reverse
+    /// complement are among those that will be written.
     pub fn new(query: StoredSequence, target: StoredSequence, scoring: Scoring, any_reverse: bool) -> Self {
         let StoredSequence { store: queries, id: query_id } = query;
         let StoredSequence { store: targets, id: target_id } = target;

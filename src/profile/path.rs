@@ -61,7 +61,8 @@ impl Pieces {
     }
 }
 
-/// Returns the columns of a path, and which of them the columns of its first and of its second profile become.
+/// Returns the columns of a path, and which of them the columns of its first and of its second
+/// profile become.
 pub(super) fn joined(path: &[Step]) -> JoinedColumns {
     let mut joined = JoinedColumns::default();
     for &step in path {

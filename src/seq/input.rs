@@ -74,7 +74,8 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 
 /// First bytes of a database: one that no text has, a name, and line ends that a transfer as text would change.
 pub const DATABASE_MAGIC: [u8; 8] = *b"\x89PWDB\r\n\x1A";
-/// Bytes of [`DATABASE_MAGIC`] by which a database is told; the others tell whether it came through a transfer.
+/// Bytes of [`DATABASE_MAGIC`] by which a database is told; the others tell whether it came through
+/// a transfer.
 pub(super) const DATABASE_NAME_BYTES: usize = 5;
 /// Whether bytes begin as a database does.
 pub(super) fn is_database(start: &[u8]) -> bool {

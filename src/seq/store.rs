@@ -123,7 +123,8 @@ impl SequenceStore {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
     }
 
-    /// Makes a store of what a file has of its sequences: all that is wanted of codes holds. There may be no descriptions.
+    /// Makes a store of what a file has of its sequences: all that is wanted of codes holds. There
+    /// may be no descriptions.
     pub(super) fn of_parts(
         alphabet: Alphabet,
         names: Names,

@@ -1,7 +1,7 @@
 //! The traceback's rows for 32-bit values where eight cells are one vector (AVX2).
 //!
-//! The same operations as in [`Portable`], in its order. By hand, as compilers make poor code of the
-//! step from eight comparisons to eight direction bytes.
+//! The same operations as in [`Portable`], in its order. By hand, as compilers make poor code of
+//! the step from eight comparisons to eight direction bytes.
 
 use std::marker::PhantomData;
 
@@ -339,7 +339,8 @@ impl<'a, V: Eight> Cells<'a, V> {
         }
     }
 
-    /// Returns H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` and `left`.
+    /// Returns H, I, D and the directions of cells whose neighbours are `h` (diagonal), `above` and
+    /// `left`.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.

@@ -30,8 +30,8 @@ pub struct EndRegion {
 }
 
 impl EndRegion {
-    /// Returns the region of sequences of `lengths` symbols (query, target), of which the gap at the end takes in at most
-    /// `left`.
+    /// Returns the region of sequences of `lengths` symbols (query, target), of which the gap at
+    /// the end takes in at most `left`.
     pub(crate) fn before_gaps(lengths: [u32; 2], left: [u32; 2]) -> Self {
         let range = |symbols: u32, left: u32| symbols.saturating_sub(left + 1)..symbols;
         EndRegion { query: range(lengths[0], left[0]), target: range(lengths[1], left[1]) }

@@ -1,10 +1,12 @@
-//! The rows of a sweep: what the cells of a step are computed from, and code for it that every machine can run.
+//! The rows of a sweep: what the cells of a step are computed from, and code for it that every
+//! machine can run.
 
 use super::wavefront::{Cell, Costs, Directions, Geometry, LANES, Symbols, Value, Wave};
 use crate::seq::Code;
 use crate::simd::Level;
 
-/// How a sweep finds the score of two codes: a [`ScoresBy`](super::band::ScoresBy) as a number, which code is made for.
+/// How a sweep finds the score of two codes: a [`ScoresBy`](super::band::ScoresBy) as a number,
+/// which code is made for.
 pub(super) const BY_TABLE: u8 = 0;
 pub(super) const BY_SHARED_BITS: u8 = 1;
 pub(super) const BY_EQUAL_CODES: u8 = 2;

@@ -1,7 +1,8 @@
 //! The production traceback: the canonical alignment of one pair, in a band if a band is known to hold it.
 //!
-//! Which cells are computed is `band`'s matter; how, `wavefront`'s, `rows`' and `sweep`'s; the walk back over them,
-//! `walk`'s. `global` chooses the band and the width of the numbers, `local` finds where local alignments begin and end.
+//! Which cells are computed is `band`'s matter; how, `wavefront`'s, `rows`' and `sweep`'s; the walk
+//! back over them, `walk`'s. `global` chooses the band and the width of the numbers, `local` finds
+//! where local alignments begin and end.
 
 use super::global::{self, Known, fits_the_table, global};
 use super::hint::EndRegion;
@@ -53,8 +54,8 @@ impl Default for Workspace {
 ///
 /// # Errors
 /// [`Error::Usage`](crate::Error::Usage) for a code that `scoring` has no score for.
-/// [`Error::Internal`](crate::Error::Internal) if the alignment has not the score or the matches of `hint`: one of the two was
-/// computed wrongly.
+/// [`Error::Internal`](crate::Error::Internal) if the alignment has not the score or the matches of
+/// `hint`: one of the two was computed wrongly.
 pub fn traceback(
     query: &[Code],
     target: &[Code],

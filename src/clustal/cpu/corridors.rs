@@ -44,11 +44,13 @@ pub(super) struct OpenStrip<'a> {
 }
 
 impl OpenStrip<'_> {
-    /// Finds the corridors from `row`, which has these cells and gaps, to the end of the strip. The next strip ends there.
+    /// Finds the corridors from `row`, which has these cells and gaps, to the end of the strip. The
+    /// next strip ends there.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. `cells`, `gaps`, both parts of `self.below` and every kept row have
-    /// at least `self.columns + 1` vectors, and `codes` has at least `self.columns`. Each code is less than [`SIZE`].
+    /// The processor has the instructions of `W`. `cells`, `gaps`, both parts of `self.below` and
+    /// every kept row have at least `self.columns + 1` vectors, and `codes` has at least
+    /// `self.columns`. Each code is less than [`SIZE`].
     #[inline(always)]
     pub(super) unsafe fn close<W: Doubles>(
         &mut self,
@@ -132,7 +134,8 @@ fn passing(lanes: &mut [Lane], open: u64, row: usize) -> impl Iterator<Item = (u
     lanes.iter_mut().enumerate().filter(move |(lane, found)| passes(*lane, found))
 }
 
-/// Takes the columns between which open lanes cross a row as those where they enter the strip below it and leave the one above.
+/// Takes the columns between which open lanes cross a row as those where they enter the strip below
+/// it and leave the one above.
 fn take_ways(
     lanes: &mut [Lane],
     open: u64,

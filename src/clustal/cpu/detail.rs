@@ -85,11 +85,12 @@ impl Strip<'_> {
         }
     }
 
-    /// Computes the rows below the kept one, each after the row before it: its cells, then its gaps.
+    /// Computes the rows below the kept one, each after the row before it: its cells, then its
+    /// gaps.
     ///
     /// # Safety
-    /// The conditions of [`Strip::crossings`] hold. `forth` has two lines for each row and for the one above, and a line has a
-    /// vector for each column and one more.
+    /// The conditions of [`Strip::crossings`] hold. `forth` has two lines for each row and for the
+    /// one above, and a line has a vector for each column and one more.
     #[inline(always)]
     unsafe fn sweep_forth<W: Doubles>(&self, forth: &mut [i32], line: usize) {
         let [left, right] = self.columns;
@@ -124,11 +125,12 @@ impl Strip<'_> {
         }
     }
 
-    /// Finds where lanes cross a row. `forth` has the row's cells and gaps from above, `cells` and `gaps` those from below.
+    /// Finds where lanes cross a row. `forth` has the row's cells and gaps from above, `cells` and
+    /// `gaps` those from below.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. All rows have a vector for each column, those of `forth` one more before
-    /// these.
+    /// The processor has the instructions of `W`. All rows have a vector for each column, those of
+    /// `forth` one more before these.
     #[inline(always)]
     unsafe fn cross<W: Doubles>(
         &self,
@@ -168,10 +170,12 @@ impl Strip<'_> {
         })
     }
 
-    /// Computes the cells and gaps of a row from those of the row below it. `table` has the scores of the row's residue.
+    /// Computes the cells and gaps of a row from those of the row below it. `table` has the scores
+    /// of the row's residue.
     ///
     /// # Safety
-    /// The conditions of [`Strip::crossings`] hold. `cells` and `gaps` have a vector for each column.
+    /// The conditions of [`Strip::crossings`] hold. `cells` and `gaps` have a vector for each
+    /// column.
     #[inline(always)]
     unsafe fn sweep_back<W: Doubles>(&self, table: &[i32; 32], cells: &mut [i32], gaps: &mut [i32]) {
         let [left, right] = self.columns;

@@ -258,11 +258,12 @@ struct GapCosts<W> {
     extend: W,
 }
 
-/// Computes the cells and gaps of a row from those of the row below it. Returns the greatest cell of each lane.
+/// Computes the cells and gaps of a row from those of the row below it. Returns the greatest cell
+/// of each lane.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells` and `gaps` to one more,
-/// which may be written.
+/// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells`
+/// and `gaps` to one more, which may be written.
 #[inline(always)]
 unsafe fn row_back<W: Doubles>(
     table: &[i32; SIZE],

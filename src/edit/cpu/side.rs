@@ -85,7 +85,8 @@ unsafe fn go_on<V: Words, M: Matcher>(
     tops
 }
 
-/// Goes on by one column in a range of words of all lanes. Returns the steps that leave the last word.
+/// Goes on by one column in a range of words of all lanes. Returns the steps that leave the last
+/// word.
 ///
 /// # Safety
 /// The conditions of [`go_on`] hold for all words of the range.

@@ -47,7 +47,8 @@ pub struct Rectangle<'a> {
 }
 
 impl<'a> Rectangle<'a> {
-    /// Returns the rectangle of these rows and columns of a pair. The first of each is the rectangle's edge.
+    /// Returns the rectangle of these rows and columns of a pair. The first of each is the
+    /// rectangle's edge.
     ///
     /// # Panics
     /// If a range ends before it starts, or beyond the pair's end.

@@ -23,8 +23,8 @@ pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn
     run_in(engine, sweep, left, sink, tile, None)
 }
 
-/// Computes a panel in tiles of at most this size. Their right edges are kept if there is where; then the
-/// best cell is not looked for.
+/// Computes a panel in tiles of at most this size. Their right edges are kept if there is where;
+/// then the best cell is not looked for.
 pub(super) fn run_in(
     engine: &CpuLong,
     sweep: &Sweep,

@@ -217,8 +217,8 @@ fn set_edges<W: Lanes>(
     }
 }
 
-/// Follows the last row. Returns the values of its last cells or, where end gaps have costs of their own, the best of `best` and
-/// the row's cells.
+/// Follows the last row. Returns the values of its last cells or, where end gaps have costs of
+/// their own, the best of `best` and the row's cells.
 #[inline(always)]
 fn along_last_row<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,

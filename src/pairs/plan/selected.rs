@@ -50,8 +50,9 @@ pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
     SelectedParts { pairs: Arc::new(pairs), ends }
 }
 
-/// Plans bands of selected pairs. Each has all strands of consecutive queries of a part that have `pairs` pairs together or a
-/// little more. Every query's targets are a range of their own in [`Band::order`], by falling length.
+/// Plans bands of selected pairs. Each has all strands of consecutive queries of a part that have
+/// `pairs` pairs together or a little more. Every query's targets are a range of their own in
+/// [`Band::order`], by falling length.
 pub fn selected_bands(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
     let SelectedParts { pairs: selection, ends } = selected;
     let (mut next, mut ends) = (0, ends.into_iter().peekable());

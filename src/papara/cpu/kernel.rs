@@ -142,7 +142,8 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
     best
 }
 
-/// Sets the cells before the first site, stripe by stripe. A stripe's cells count from the one before it.
+/// Sets the cells before the first site, stripe by stripe. A stripe's cells count from the one
+/// before it.
 #[inline(always)]
 fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::Elem], symbols: usize, origin: i64) {
     let Group { costs, reads, .. } = group;
@@ -164,7 +165,8 @@ fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::El
     }
 }
 
-/// Raises the best scores to those of the last site's cells, where the rest of a read costs nothing.
+/// Raises the best scores to those of the last site's cells, where the rest of a read costs
+/// nothing.
 #[inline(always)]
 fn take_last_column<V: Lanes, const R: usize>(
     costs: &Costs,

@@ -271,8 +271,8 @@ unsafe fn last_row<F: Floats>(
     }
 }
 
-/// Computes some rows of a tile from the row below them, and their products with forward values where
-/// something may be probable.
+/// Computes some rows of a tile from the row below them, and their products with forward values
+/// where something may be probable.
 ///
 /// # Safety
 /// The processor has the instructions of `F`.

@@ -98,8 +98,8 @@ impl Recorder {
         Ok(true)
     }
 
-    /// Refuses a header with a carriage return, without a name, or with a control character in the name. `blanks` blanks were
-    /// before the name.
+    /// Refuses a header with a carriage return, without a name, or with a control character in the
+    /// name. `blanks` blanks were before the name.
     fn check_header(&self, header: &[u8], name: &[u8], blanks: usize, record: &RecordPlace<'_>) -> Result<()> {
         let before = blanks as u64 + 2;
         let place = |column: u64| record.of(&self.loaded.name, record.line, Some(column));
@@ -117,7 +117,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Refuses letters that the alphabet lacks, and carriage returns within lines. `letters` are the lines without comments.
+    /// Refuses letters that the alphabet lacks, and carriage returns within lines. `letters` are
+    /// the lines without comments.
     fn check_letters(&self, lines: &[u8], letters: &[u8], record: &RecordPlace<'_>) -> Result<()> {
         let illegal = (0..letters.len()).find(|&index| match self.table[letters[index] as usize] {
             ILLEGAL => true,
@@ -163,7 +164,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Counts the letters of the sequence added last, where they decide on the alphabet or are compared with one.
+    /// Counts the letters of the sequence added last, where they decide on the alphabet or are
+    /// compared with one.
     fn take_census(&mut self, lines: &[u8], letters: &[u8], record: &RecordPlace<'_>) {
         let builder = &self.loaded.builder;
         if self.compared_with.is_some() {

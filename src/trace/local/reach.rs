@@ -128,8 +128,8 @@ fn onward<E: Element>(
     Some(Onward::To(to))
 }
 
-/// Takes the next cell of a row: the one that is reached from its right, or the first of `row` from `place` on, or both if
-/// they are the same.
+/// Takes the next cell of a row: the one that is reached from its right, or the first of `row` from
+/// `place` on, or both if they are the same.
 #[inline(always)]
 fn take_next(from_right: Option<(usize, u8)>, row: &Frontier, place: &mut usize) -> Option<(usize, u8)> {
     match (from_right, row.get(*place)) {

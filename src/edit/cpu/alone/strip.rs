@@ -1,4 +1,5 @@
-//! Some rows of a pair alone, over all its columns: the rows' words are in the lanes of one vector or of two.
+//! Some rows of a pair alone, over all its columns: the rows' words are in the lanes of one vector
+//! or of two.
 
 use super::{Columns, MARGIN, Rows, VECTORS};
 use crate::edit::cpu::least::{Least, Steps};
@@ -122,7 +123,8 @@ impl Strip<'_> {
         followed.row
     }
 
-    /// Loads the planes of the strip's symbols. The first rows are in the last lane of the first vector.
+    /// Loads the planes of the strip's symbols. The first rows are in the last lane of the first
+    /// vector.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `K` is at most [`VECTORS`].

@@ -51,8 +51,8 @@ impl<'a> SideGroup<'a> {
         if let EditMode::Overlap(reach) = self.mode { Some(reach) } else { None }
     }
 
-    /// Sets all words to the planes of the patterns and to the differences before the first column. Returns bits of the rows
-    /// before each pattern's first one, in its first word.
+    /// Sets all words to the planes of the patterns and to the differences before the first column.
+    /// Returns bits of the rows before each pattern's first one, in its first word.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
@@ -167,7 +167,8 @@ impl Followed {
         }
     }
 
-    /// Returns the least distance of overlaps that end in the last column of a lane's text, given by that column's words.
+    /// Returns the least distance of overlaps that end in the last column of a lane's text, given
+    /// by that column's words.
     #[inline(always)]
     pub(super) fn least_down(
         &self,
@@ -202,7 +203,8 @@ fn below(row: usize, word: usize) -> u64 {
     }
 }
 
-/// Returns the distance in the last row of `m` and column `end`, given by the differences of the column's words.
+/// Returns the distance in the last row of `m` and column `end`, given by the differences of the
+/// column's words.
 #[inline(always)]
 pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> Found {
     let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {

@@ -29,12 +29,14 @@ pub(super) struct StripSweep<'s, 'a, W: Lanes> {
 }
 
 impl<W: Lanes> StripSweep<'_, '_, W> {
-    /// Computes the strip, and stores its values in `cells` from `used` on. Returns the step after the last, and by how much the
-    /// values exceed the goals at most; `None` if more than `most` values would have to be stored.
+    /// Computes the strip, and stores its values in `cells` from `used` on. Returns the step after
+    /// the last, and by how much the values exceed the goals at most; `None` if more than `most`
+    /// values would have to be stored.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. `self.above` and, if `AFFINE`, `self.gaps` point to [`MAX_LANES`] elements,
-    /// then one for each column, then [`MAX_LANES`] more, all of which may be written. `skew` is at a strip of the columns.
+    /// The processor has the instructions of `W`. `self.above` and, if `AFFINE`, `self.gaps` point
+    /// to [`MAX_LANES`] elements, then one for each column, then [`MAX_LANES`] more, all of which
+    /// may be written. `skew` is at a strip of the columns.
     #[inline(always)]
     pub(super) unsafe fn run<const AFFINE: bool>(
         self,
@@ -106,7 +108,8 @@ pub(super) struct StripLanes<E> {
 }
 
 impl<E: Element> StripLanes<E> {
-    /// Sets up the lanes of these rows. Ends are above the first `starts` of them; `least` is the value of what leads nowhere.
+    /// Sets up the lanes of these rows. Ends are above the first `starts` of them; `least` is the
+    /// value of what leads nowhere.
     #[inline(always)]
     pub(super) fn new(at: &Anchor, gains: &Gains, rows: Range<usize>, starts: usize, count: usize, least: i64) -> Self {
         let mut lanes = StripLanes {
@@ -130,7 +133,8 @@ impl<E: Element> StripLanes<E> {
     }
 }
 
-/// Adds the cells of a step that have the score's value: alignments begin there. `vector` has the step's values.
+/// Adds the cells of a step that have the score's value: alignments begin there. `vector` has the
+/// step's values.
 #[inline(always)]
 pub(super) fn add_begins<E: Element>(
     at: &Anchor,
@@ -149,8 +153,8 @@ pub(super) fn add_begins<E: Element>(
     begins.extend(rows.filter_map(in_step).filter(reaches));
 }
 
-/// Keeps of a row the values of the last row of a strip, in `columns`, that are above the limit. All others that the sweep up to
-/// step `end` left there become `nowhere`.
+/// Keeps of a row the values of the last row of a strip, in `columns`, that are above the limit.
+/// All others that the sweep up to step `end` left there become `nowhere`.
 #[inline(always)]
 pub(super) fn keep_last_row<E: Element>(
     row: &mut [E],
@@ -170,9 +174,10 @@ pub(super) fn keep_last_row<E: Element>(
     }
 }
 
-/// Sets values of a row to `nowhere` before the first and after the last column from which the score can still be reached.
-/// Returns that first column, and the one after the last. `rows` are the cells of the row above row `bottom`, and its gaps
-/// if these are affine; `columns` are those that have values.
+/// Sets values of a row to `nowhere` before the first and after the last column from which the
+/// score can still be reached. Returns that first column, and the one after the last. `rows` are
+/// the cells of the row above row `bottom`, and its gaps if these are affine; `columns` are those
+/// that have values.
 #[inline(always)]
 pub(super) fn keep_what_leads<E: Element>(
     at: &Anchor,
