@@ -77,7 +77,8 @@ impl Strip<'_> {
             self.sweep_forth::<W>(forth, line);
             for row in (1..=rows).rev() {
                 let own = &forth[row * 2 * line..(row + 1) * 2 * line];
-                show(row, &self.cross::<W>(own.split_at(line), cells, gaps));
+                let (own_cells, own_gaps) = own.split_at(line);
+                show(row, &self.cross::<W>([own_cells, own_gaps], cells, gaps));
                 if row > 1 {
                     self.sweep_back::<W>(self.tables[row - 1], cells, gaps);
                 }
@@ -132,12 +133,7 @@ impl Strip<'_> {
     /// The processor has the instructions of `W`. All rows have a vector for each column, those of
     /// `forth` one more before these.
     #[inline(always)]
-    unsafe fn cross<W: Doubles>(
-        &self,
-        forth: (&[i32], &[i32]),
-        cells: &[i32],
-        gaps: &[i32],
-    ) -> [Crossing; MAX_DOUBLES] {
+    unsafe fn cross<W: Doubles>(&self, forth: [&[i32]; 2], cells: &[i32], gaps: &[i32]) -> [Crossing; MAX_DOUBLES] {
         let [left, right] = self.columns;
         let mut found = [[0; MAX_DOUBLES]; 4];
         // SAFETY: the caller's.
@@ -148,8 +144,8 @@ impl Strip<'_> {
             let (mut low, mut high, mut column) =
                 (W::splat(-(right as i32)), W::splat(left as i32), W::splat(left as i32));
             for at in (0..right + 1 - left).map(|place| place * W::COUNT) {
-                let closed = W::load(forth.0.as_ptr().add(at + W::COUNT)).add(W::load(cells.as_ptr().add(at)));
-                let down = W::load(forth.1.as_ptr().add(at + W::COUNT)).add(W::load(gaps.as_ptr().add(at)));
+                let closed = W::load(forth[0].as_ptr().add(at + W::COUNT)).add(W::load(cells.as_ptr().add(at)));
+                let down = W::load(forth[1].as_ptr().add(at + W::COUNT)).add(W::load(gaps.as_ptr().add(at)));
                 let in_gap = down.add(opens);
                 let sum = closed.add(most);
                 place = closed.where_greater(most, column, place);
