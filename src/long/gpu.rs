@@ -9,6 +9,7 @@ mod probe;
 mod records;
 mod region;
 mod resident;
+mod submission;
 mod sweep;
 pub mod trace;
 mod width;

@@ -401,7 +401,7 @@ impl GpuKind for Pairs {
         let ChosenKernel { choice, extent, ref scoring, .. } = *chosen;
         let stores = match choice.kernel.kind {
             Kind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
-            Kind::Scan(scan) => host.start_matrix(site, matrix, scan, (batch, extent), scoring.clone())?,
+            Kind::Scan(scan) => host.start_matrix(site, matrix, scan, batch, extent, scoring.clone())?,
             _ => return Err(host.kit.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);

@@ -1,30 +1,23 @@
 //! A panel on the device: edges up, dispatches, edges down.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::laid::{Known, Laid};
 use super::panel::PanelPlan;
+use super::submission::{Flight, PanelRun};
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
-use crate::gpu::clock::Clock;
 use crate::gpu::launch::Commands;
-use crate::gpu::readback::{Readback, Words};
+use crate::gpu::readback::Words;
 use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
 use crate::long::{Edge, Sink, Source, Sweep, Swept};
 
 /// How long a submission may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a panel has to take to tell how fast the device is.
-const TELLING: Duration = Duration::from_millis(50);
-/// The part of a panel's time that may be spent waiting for its left neighbour where the device has no clock.
-const WAITING_SHARE: u32 = 20;
 /// How many times shorter than others the first submission is.
 const FIRST_PART: u32 = 8;
 /// Entries of edges that are read back at once, and that a thread takes of them.
@@ -49,117 +42,32 @@ impl GpuLong {
         let laid = self.lay_out(sweep, keep, schedule, &mut buffers);
         self.buffers = buffers;
         let laid = laid?;
-        let Laid { plan, variant, vertical, shared, .. } = &laid;
+        let plan = &laid.plan;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
-        let gpu = self.gpu.clone();
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
-        let mut left_rows = None;
-        // Of the left edge's rows that the submission before reads: strips read some of them late.
-        let mut reached_before = 0;
+        let mut run = PanelRun::new(sweep, &laid, schedule, keep.quiet);
         let mut flights: VecDeque<Flight> = VecDeque::new();
-        let (mut begin, mut right_begin) = (0, 0);
-        let started = Instant::now();
-        let (mut busy, mut waited) = (Some(Duration::ZERO), Duration::ZERO);
-        let mut told = Shared::zeroed();
-        while begin < plan.dispatches || !flights.is_empty() {
+        while run.next < plan.dispatches || !flights.is_empty() {
             if sweep.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            // The device computes one submission while the host takes what the last one left.
-            if begin < plan.dispatches && flights.len() < 2 {
+            // The device computes one submission while the host takes the results of the last one.
+            if run.next < plan.dispatches && flights.len() < 2 {
                 // The first one is short: until its part of the left edge is there, the device has nothing to do.
-                let count = if begin == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
-                let end = (begin + count).min(plan.dispatches);
-                let asked = Instant::now();
-                let reached = self.write_left(vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
-                waited += asked.elapsed();
-                let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
-                let known = Known { best: sweep.best.get(), left_reached: reached.max(reached_before) };
-                reached_before = reached;
-                let mut commands = Commands::default();
-                for (index, dispatch) in laid.hand_over(&gpu, begin..end, known).into_iter().enumerate() {
-                    // Where strips wait for each other, each dispatch draws tickets of its own.
-                    if index == 0 || schedule == Schedule::Persistent {
-                        laid.clear_tickets(&mut commands);
-                    }
-                    commands.dispatch(0, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
-                }
-                // Row 0 is there once the last strip has begun.
-                let right_end = match plan.right_rows(end - 1, variant.lanes) {
-                    rows if rows > 0 && !keep.quiet => rows + 1,
-                    _ => right_begin,
-                };
-                let right = right_begin..right_end;
-                right_begin = right_end;
-                let edge_bytes = u64::from(right.end - right.start) * 8;
-                commands.copy_back(shared, 0..SHARED_BYTES);
-                if edge_bytes > 0 {
-                    let from = (plan.right_begin() + u64::from(right.start)) * 8;
-                    commands.copy_back(vertical, from..from + edge_bytes);
-                }
-                let staging = self.free_staging(commands.staging_bytes(true))?;
-                let programs = std::slice::from_ref(&laid.program);
-                let readback = commands.submit(&gpu, "strips", programs, &staging, Some(&clock));
-                flights.push_back(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) });
-                begin = end;
-                if flights.len() < 2 && begin < plan.dispatches {
+                let count = if run.next == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
+                flights.push_back(self.submit_dispatches(&mut run, count, left)?);
+                if flights.len() < 2 && run.next < plan.dispatches {
                     continue;
                 }
             }
             let Some(flight) = flights.pop_front() else { continue };
-            let Flight { readback, staging, clock, right, cells: until } = flight;
-            {
-                let mut words = readback.read(&gpu, PATIENCE)?;
-                busy = busy.zip(clock.elapsed(&gpu, &words)).map(|(all, own)| all + own);
-                let head = SHARED_BYTES as usize / 4;
-                words.truncate(head + 2 * right.len());
-                told = bytemuck::cast_slice::<u32, Shared>(&words[..head])[0];
-                if told.stuck != 0 {
-                    return Ok(None);
-                }
-                if variant.prune {
-                    sweep.best.raise(told.best);
-                }
-                // After a schedule that failed, rows may be known already.
-                let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
-                if skip < right.end - right.start {
-                    let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
-                    let (h, gap): (Vec<i32>, Vec<i32>) =
-                        pairs.map(|pair| ((pair[0] ^ FLIP) as i32, (pair[1] ^ FLIP) as i32)).unzip();
-                    sink.right(sweep.rows.0 + right.start + skip, &h, &gap)?;
-                    handed.rows = right.end;
-                }
+            if !self.receive(&mut run, flight, sink, handed)? {
+                return Ok(None);
             }
-            self.buffers.spare.push(staging);
-            self.buffers.clocks.push(clock);
-            // Nor are cells told twice.
-            sink.progress(until.saturating_sub(handed.cells), None);
-            handed.cells = handed.cells.max(until);
         }
-        let seconds = started.elapsed();
-        // Who had to wait for its left neighbour shows its speed by the device's own clock alone.
-        let busy = busy.or((waited < seconds / WAITING_SHARE).then_some(seconds));
-        tracing::debug!(
-            rows,
-            columns,
-            cells = variant.cells,
-            strips = plan.params.strips,
-            dispatches = plan.dispatches,
-            seconds = seconds.as_secs_f64(),
-            waited = waited.as_secs_f64(),
-            busy = busy.map(|busy| busy.as_secs_f64()),
-            "panel computed"
-        );
-        let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
-        let all = u64::from(rows) * u64::from(columns);
-        let pruned_cells = (u64::from(told.pruned) * batch_cells).min(all);
-        // Nor does a panel of which most was left out.
-        if let Some(busy) = busy.filter(|&busy| busy > TELLING && pruned_cells < all / 2) {
-            self.speed = all as f64 / busy.as_secs_f64();
-        }
-        let best = if variant.best { self.best(&laid, sweep)? } else { None };
-        let swept = Swept { best, pruned_cells };
-        Ok(Some((laid.plan, swept)))
+        let pruned_cells = self.learn_speed(&run);
+        let best = if laid.variant.best { self.best(&laid, sweep)? } else { None };
+        Ok(Some((laid.plan, Swept { best, pruned_cells })))
     }
 
     /// Hands on the edges along marked rows, and along the last one if it is `end`; else gives that one back.
@@ -325,9 +233,9 @@ impl GpuLong {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Handed {
     /// Rows of its right edge.
-    rows: u32,
-    /// Cells that were told of.
-    cells: u64,
+    pub rows: u32,
+    /// Cells that were reported.
+    pub cells: u64,
 }
 
 /// What a panel is to leave on the device.
@@ -341,15 +249,4 @@ pub(super) struct Keep {
     pub mark_every: u32,
     /// Whether nobody wants the right edge and the best cell.
     pub quiet: bool,
-}
-
-/// A submission that the device computes.
-struct Flight {
-    readback: Readback,
-    staging: wgpu::Buffer,
-    clock: Clock,
-    /// Rows of the right edge that come with it.
-    right: Range<u32>,
-    /// Cells that are done after it.
-    cells: u64,
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::engine::Site;
 use crate::gpu::kernels::{Kernel, Kind, Numbers, Scan, of_kind};
 use crate::pairs::kernels::layout::Ends;
-use crate::pairs::kernels::matrix::Walk;
+use crate::pairs::kernels::matrix::{self, Walk};
 use crate::pairs::kernels::matrix_tasks::MatrixTasks;
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
 use crate::pairs::kernels::nw_slice_half;
@@ -145,7 +145,8 @@ impl PairsHost {
         site: &mut Site<'_>,
         slot: &mut MatrixSlot,
         scan: Scan,
-        (batch, extent): (&Arc<Batch>, Extent),
+        batch: &Arc<Batch>,
+        extent: Extent,
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
         let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
@@ -173,20 +174,7 @@ impl PairsHost {
                 .gpu
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
-        let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum));
-        let iterations = if scan == Scan::Checkpoint {
-            let columns = variant.padded_columns(extent.query_symbols);
-            if rows * columns > TEAM_STEP_CELLS {
-                return Err(self.kit.gpu.unsuited("pairs as long as these would hold the device too long"));
-            }
-            variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
-        } else {
-            iterations
-        };
-        if self.kit.loop_budget.is_some_and(|budget| iterations > budget) {
-            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
-        }
+        self.check_matrix_loops(&variant, &list, &extent)?;
         let program = self.kit.get(Shader::Matrix(variant))?;
         let walks_itself = scan == Scan::Checkpoint;
         let walk_program = if walks_itself { None } else { Some(self.kit.get(Shader::Walk(Walk(variant)))?) };
@@ -198,7 +186,7 @@ impl PairsHost {
                     return Err(error);
                 }
                 tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
-                return self.start_matrix(site, slot, scan, (batch, extent), scoring);
+                return self.start_matrix(site, slot, scan, batch, extent, scoring);
             }
         };
         tracing::trace!(
@@ -223,6 +211,27 @@ impl PairsHost {
         };
         slot.record(&self.kit.gpu, work, &arenas)?;
         Ok([queries, targets])
+    }
+
+    /// Checks that no dispatch of a batch holds the device too long or exceeds the loops that it allows.
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`](crate::Error::Unsuited).
+    fn check_matrix_loops(&self, variant: &matrix::Variant, list: &MatrixTasks, extent: &Extent) -> Result<()> {
+        let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+        let iterations = if variant.scan == Scan::Checkpoint {
+            let columns = variant.padded_columns(extent.query_symbols);
+            if rows * columns > TEAM_STEP_CELLS {
+                return Err(self.kit.gpu.unsuited("pairs as long as these would hold the device too long"));
+            }
+            variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
+        } else {
+            variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum))
+        };
+        if self.kit.loop_budget.is_some_and(|budget| iterations > budget) {
+            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
+        }
+        Ok(())
     }
 
     /// Scratch for up to `tasks` slots at once, and for how many. If memory is short and it is to be `sparing`, for fewer.

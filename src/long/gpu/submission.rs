@@ -1,0 +1,187 @@
+//! The submissions of a panel: dispatches with their part of the left edge, and what comes back of each.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use bytemuck::Zeroable;
+
+use super::laid::{Known, Laid};
+use super::sweep::{Handed, PATIENCE, SHARED_BYTES};
+use super::{GpuLong, Schedule};
+use crate::error::Result;
+use crate::gpu::clock::Clock;
+use crate::gpu::launch::Commands;
+use crate::gpu::readback::Readback;
+use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
+use crate::long::{Sink, Source, Sweep};
+
+/// Least time of a panel that shows how fast the device is.
+const TELLING: Duration = Duration::from_millis(50);
+/// Share of a panel's time, as a divisor, that may be spent waiting for the left neighbour where the device has no clock.
+const WAITING_SHARE: u32 = 20;
+
+/// A panel between its submissions.
+pub(super) struct PanelRun<'a> {
+    sweep: &'a Sweep<'a>,
+    laid: &'a Laid,
+    schedule: Schedule,
+    /// Whether the right edge is not wanted.
+    is_quiet: bool,
+    started: Instant,
+    /// The next dispatch.
+    pub next: u32,
+    /// Last row of the left edge that is on the device.
+    left_rows: Option<u32>,
+    /// Greatest H of the left edge's rows that the submission before reads: strips read some of them late.
+    reached_before: i32,
+    /// Next row of the right edge.
+    right_begin: u32,
+    /// Time that the host waited for the left neighbour.
+    waited: Duration,
+    /// Time that the device was busy; `None` if it has no clock.
+    busy: Option<Duration>,
+    /// State that all strips share, after the last submission.
+    shared: Shared,
+}
+
+/// A submission that the device computes.
+pub(super) struct Flight {
+    readback: Readback,
+    staging: wgpu::Buffer,
+    clock: Clock,
+    /// Rows of the right edge that come with it.
+    right: Range<u32>,
+    /// Cells that are done after it.
+    cells: u64,
+}
+
+impl<'a> PanelRun<'a> {
+    /// Starts a panel.
+    pub(super) fn new(sweep: &'a Sweep<'a>, laid: &'a Laid, schedule: Schedule, is_quiet: bool) -> Self {
+        PanelRun {
+            sweep,
+            laid,
+            schedule,
+            is_quiet,
+            started: Instant::now(),
+            next: 0,
+            left_rows: None,
+            reached_before: 0,
+            right_begin: 0,
+            waited: Duration::ZERO,
+            busy: Some(Duration::ZERO),
+            shared: Shared::zeroed(),
+        }
+    }
+}
+
+impl GpuLong {
+    /// Uploads the next part of the left edge and submits at most `count` dispatches.
+    pub(super) fn submit_dispatches(
+        &mut self,
+        run: &mut PanelRun<'_>,
+        count: u32,
+        left: &dyn Source,
+    ) -> Result<Flight> {
+        let Laid { plan, variant, vertical, shared, .. } = run.laid;
+        let gpu = self.gpu.clone();
+        let end = (run.next + count).min(plan.dispatches);
+        let asked = Instant::now();
+        let reached = self.write_left(vertical, run.sweep, left, plan.left_rows(end - 1), &mut run.left_rows)?;
+        run.waited += asked.elapsed();
+        let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
+        let known = Known { best: run.sweep.best.get(), left_reached: reached.max(run.reached_before) };
+        run.reached_before = reached;
+        let mut commands = Commands::default();
+        for (index, dispatch) in run.laid.hand_over(&gpu, run.next..end, known).into_iter().enumerate() {
+            // Where strips wait for each other, each dispatch draws tickets of its own.
+            if index == 0 || run.schedule == Schedule::Persistent {
+                run.laid.clear_tickets(&mut commands);
+            }
+            commands.dispatch(0, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
+        }
+        // Row 0 is there once the last strip has begun.
+        let right_end = match plan.right_rows(end - 1, variant.lanes) {
+            rows if rows > 0 && !run.is_quiet => rows + 1,
+            _ => run.right_begin,
+        };
+        let right = std::mem::replace(&mut run.right_begin, right_end)..right_end;
+        let edge_bytes = u64::from(right.end - right.start) * 8;
+        commands.copy_back(shared, 0..SHARED_BYTES);
+        if edge_bytes > 0 {
+            let from = (plan.right_begin() + u64::from(right.start)) * 8;
+            commands.copy_back(vertical, from..from + edge_bytes);
+        }
+        let staging = self.free_staging(commands.staging_bytes(true))?;
+        let programs = std::slice::from_ref(&run.laid.program);
+        let readback = commands.submit(&gpu, "strips", programs, &staging, Some(&clock));
+        run.next = end;
+        Ok(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) })
+    }
+
+    /// Waits for a submission and hands on its rows of the right edge. Returns `false` if a strip waited too long.
+    pub(super) fn receive(
+        &mut self,
+        run: &mut PanelRun<'_>,
+        flight: Flight,
+        sink: &dyn Sink,
+        handed: &mut Handed,
+    ) -> Result<bool> {
+        let Flight { readback, staging, clock, right, cells } = flight;
+        let mut words = readback.read(&self.gpu, PATIENCE)?;
+        run.busy = run.busy.zip(clock.elapsed(&self.gpu, &words)).map(|(all, own)| all + own);
+        let head = SHARED_BYTES as usize / 4;
+        words.truncate(head + 2 * right.len());
+        run.shared = bytemuck::cast_slice::<u32, Shared>(&words[..head])[0];
+        if run.shared.stuck != 0 {
+            return Ok(false);
+        }
+        if run.laid.variant.prune {
+            run.sweep.best.raise(run.shared.best);
+        }
+        // After a schedule that failed, rows may be known already.
+        let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
+        if skip < right.end - right.start {
+            let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
+            let (h, gap): (Vec<i32>, Vec<i32>) =
+                pairs.map(|pair| ((pair[0] ^ FLIP) as i32, (pair[1] ^ FLIP) as i32)).unzip();
+            sink.right(run.sweep.rows.0 + right.start + skip, &h, &gap)?;
+            handed.rows = right.end;
+        }
+        drop(words);
+        self.buffers.spare.push(staging);
+        self.buffers.clocks.push(clock);
+        // Counts each cell once.
+        sink.progress(cells.saturating_sub(handed.cells), None);
+        handed.cells = handed.cells.max(cells);
+        Ok(true)
+    }
+
+    /// Learns the speed of the device from a panel, and returns the cells of the panel that were pruned.
+    pub(super) fn learn_speed(&mut self, run: &PanelRun<'_>) -> u64 {
+        let Laid { plan, variant, .. } = run.laid;
+        let (rows, columns) = (plan.params.rows, plan.params.columns);
+        let seconds = run.started.elapsed();
+        // An engine that waited for its left neighbour shows its speed by the device's own clock alone.
+        let busy = run.busy.or((run.waited < seconds / WAITING_SHARE).then_some(seconds));
+        tracing::debug!(
+            rows,
+            columns,
+            cells = variant.cells,
+            strips = plan.params.strips,
+            dispatches = plan.dispatches,
+            seconds = seconds.as_secs_f64(),
+            waited = run.waited.as_secs_f64(),
+            busy = busy.map(|busy| busy.as_secs_f64()),
+            "panel computed"
+        );
+        let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
+        let all = u64::from(rows) * u64::from(columns);
+        let pruned_cells = (u64::from(run.shared.pruned) * batch_cells).min(all);
+        // A panel that was mostly pruned does not show it either.
+        if let Some(busy) = busy.filter(|&busy| busy > TELLING && pruned_cells < all / 2) {
+            self.speed = all as f64 / busy.as_secs_f64();
+        }
+        pruned_cells
+    }
+}
