@@ -10,7 +10,7 @@ use pairwave::gpu::adapter::Device;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, PairResult, Run, Summary, devices};
+use pairwave::jobs::{self, Job, PairResult, Run, Summary, devices};
 #[cfg(feature = "bench")]
 use pairwave::measure;
 use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};

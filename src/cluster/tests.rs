@@ -2,14 +2,15 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::files::fingerprint::Fingerprint;
-use crate::jobs::blocks::{Block, BlockSink, Divisible};
-use crate::jobs::{Job, Run, Summary};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible};
+use crate::jobs::{Job, Run, SessionStart, Summary};
 
 /// Units with targets: of each the number of its target times its own. Of the targets of a unit the greatest `most` are kept.
 struct Products {
@@ -49,24 +50,39 @@ impl Job for Products {
     type Row = Product;
     type Summary = Summary;
     type Engines = ();
+    type Session = u64;
 
     fn validate(&self) -> Result<()> {
         Ok(())
     }
 
-    fn run(&self, _run: &Run, mut rows: impl FnMut(&[Product]) -> Result<()>) -> Result<Summary> {
-        rows(&self.all())?;
-        Ok(Summary::default())
+    fn whole(&self, _session: &u64) -> Block {
+        Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 }
     }
 
-    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[Product]) -> Result<()>) -> Result<Summary> {
-        self.run(run, rows)
+    fn open(&self, _start: SessionStart<()>, _run: &Run) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn feed(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut u64,
+        _run: &Run,
+        sink: &mut dyn BlockSink<Product>,
+    ) -> Result<Summary> {
+        for block in source.take_all() {
+            for some in self.of(&block).chunks(3) {
+                sink.rows(some)?;
+            }
+            sink.end()?;
+            *session += 1;
+        }
+        Ok(Summary::default())
     }
 }
 
 impl Divisible for Products {
-    type Session = u64;
-
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         let (units, targets) = (cells / u64::from(self.targets.max(1)), cells as u32);
         let mut blocks = Vec::new();
@@ -88,29 +104,8 @@ impl Divisible for Products {
         Ok(blocks)
     }
 
-    fn session(&self, _run: &Run) -> Result<u64> {
-        Ok(0)
-    }
-
-    fn session_on(&self, (): (), run: &Run) -> Result<u64> {
-        self.session(run)
-    }
-
-    fn run_blocks(
-        &self,
-        blocks: &[Block],
-        session: &mut u64,
-        _run: &Run,
-        sink: &mut dyn BlockSink<Product>,
-    ) -> Result<Summary> {
-        for block in blocks {
-            for some in self.of(block).chunks(3) {
-                sink.rows(some)?;
-            }
-            sink.end()?;
-            *session += 1;
-        }
-        Ok(Summary::default())
+    fn targets(&self) -> u32 {
+        self.targets
     }
 
     fn part_bytes(&self, block: &Block) -> u64 {

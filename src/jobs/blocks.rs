@@ -3,91 +3,16 @@
 
 pub mod bytes;
 pub mod cut;
-mod due;
-pub(in crate::jobs) mod source;
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Serialize};
-
-pub(super) use self::due::Due;
-pub use self::source::{BlockSource, Listed, NextBlock};
+pub use super::block::{Block, BlockSink, Encode, Whole};
+use super::session::SessionStart;
+pub use super::source::{BlockSource, Listed, NextBlock};
 use super::{Job, Run, Summary};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, SequenceStore};
-
-/// A part of a job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
-    /// What is computed: queries, patterns, candidates, reads or lists of pairs, by their numbers in the input.
-    pub units: Range<u64>,
-    /// Of one unit that is too much for a block, the targets that it meets here; `None` for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub targets: Option<Range<u32>>,
-    /// Pairs in it, of all strands.
-    pub pairs: u64,
-    /// Cells of their matrices: what it costs.
-    pub cells: u64,
-}
-
-impl Block {
-    /// Symbols of a sequence, about, by what pairs have to compute.
-    pub(super) fn mean_length(&self) -> u64 {
-        (self.cells / self.pairs.max(1)).isqrt()
-    }
-}
-
-/// Hears what becomes of blocks.
-pub trait BlockSink<R> {
-    /// Rows of the block that is due, in order; never those of two blocks at once.
-    ///
-    /// # Errors
-    /// Ends the run.
-    fn rows(&mut self, rows: &[R]) -> Result<()>;
-
-    /// The block that is due has no more rows; the next one is due.
-    ///
-    /// # Errors
-    /// Ends the run.
-    fn end(&mut self) -> Result<()>;
-
-    /// How rows become bytes, if that may be done before their turn and on any thread. Jobs that have use for it then hand
-    /// over bytes, others rows.
-    fn encoder(&self) -> Option<Arc<dyn Encode<R>>> {
-        None
-    }
-
-    /// As [`BlockSink::rows`], of rows in the bytes that the encoder made of them.
-    ///
-    /// # Errors
-    /// Ends the run.
-    fn bytes(&mut self, _bytes: &[u8]) -> Result<()> {
-        Err(Error::Internal("bytes where rows were asked for".into()))
-    }
-}
-
-/// Makes bytes of rows.
-pub trait Encode<R>: Send + Sync {
-    /// Appends the bytes of a row, which do not depend on any other.
-    ///
-    /// # Errors
-    /// Ends the run.
-    fn encode(&self, row: &R, bytes: &mut Vec<u8>) -> Result<()>;
-}
-
-/// Rows of a whole job, as if it were one block.
-pub struct Whole<S>(pub S);
-
-impl<R, S: FnMut(&[R]) -> Result<()>> BlockSink<R> for Whole<S> {
-    fn rows(&mut self, rows: &[R]) -> Result<()> {
-        self.0(rows)
-    }
-
-    fn end(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
 
 /// Refuses blocks that are not of a job with so many units and targets.
 ///
@@ -114,10 +39,7 @@ pub(in crate::jobs) fn nowhere() -> Arc<SequenceStore> {
 }
 
 /// A job that can be cut.
-pub trait Divisible: Job<Summary = Summary> + Sized {
-    /// What lasts from block to block: engines, and what is known of their speed.
-    type Session;
-
+pub trait Divisible: Job<Summary = Summary> {
     /// Cuts the job into blocks of about so many cells, in the order of the rows. It follows from the job alone: who cuts once
     /// more finds the same. Blocks cover all units, each pair once.
     ///
@@ -125,47 +47,12 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
     /// As [`Job::validate`]; [`Error::Io`](crate::Error::Io) where units have to be counted in a file.
     fn cut(&self, cells: u64) -> Result<Vec<Block>>;
 
-    /// Makes ready for blocks. Devices may be opened only with the first of them.
-    ///
-    /// # Errors
-    /// As [`Job::run`].
-    fn session(&self, run: &Run) -> Result<Self::Session>;
-
-    /// Makes ready for blocks on these engines, whatever the devices of `run`.
-    ///
-    /// # Errors
-    /// As [`Job::run_on`].
-    fn session_on(&self, engines: Self::Engines, run: &Run) -> Result<Self::Session>;
-
-    /// Computes some blocks of a cut, each at most once, neighbours or not, and hands their rows over block by block in this order. Engines go from
-    /// one to the next without a stop. `run` is that of the session.
-    ///
-    /// # Errors
-    /// As [`Job::run`]; what `sink` returns.
-    fn run_blocks(
-        &self,
-        blocks: &[Block],
-        session: &mut Self::Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<Self::Row>,
-    ) -> Result<Summary>;
-
-    /// As [`Divisible::run_blocks`], of blocks that come while it runs; their rows come in the order in which they were taken.
-    /// Returns when engines are done with all that were taken, and there is no other.
-    ///
-    /// # Errors
-    /// As [`Divisible::run_blocks`].
-    fn run_source(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Self::Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<Self::Row>,
-    ) -> Result<Summary> {
-        source::run_by_lists(self, source.as_ref(), session, run, sink)
+    /// Returns the number of targets that the units have, where a unit may be cut along these; 0 where no unit is cut.
+    fn targets(&self) -> u32 {
+        0
     }
 
-    /// Bytes of a block's rows, about, if no pair is left out.
+    /// Returns the bytes of a block's rows, about, if no pair is left out.
     fn part_bytes(&self, block: &Block) -> u64;
 
     /// Adds a row in bytes.
@@ -182,7 +69,40 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
         Ok(())
     }
 
-    /// Rows of one unit whose targets were in several blocks, in the order of these, become those of the whole job: what is
-    /// selected among all of them is selected here.
-    fn join(&self, rows: &mut Vec<Self::Row>);
+    /// Makes the rows of one unit whose targets were in several blocks, in the order of these, those of the whole job: selects
+    /// here what is selected among all of them. Does nothing where each row stands by itself.
+    fn join(&self, _rows: &mut Vec<Self::Row>) {}
+
+    /// Makes ready for blocks. Devices may be opened only with the first of them.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    fn session(&self, run: &Run) -> Result<Self::Session> {
+        self.open(SessionStart::of_blocks(None), run)
+    }
+
+    /// Makes ready for blocks on these engines, whatever the devices of `run`.
+    ///
+    /// # Errors
+    /// As [`Job::run_on`].
+    fn session_on(&self, engines: Self::Engines, run: &Run) -> Result<Self::Session> {
+        self.open(SessionStart::of_blocks(Some(engines)), run)
+    }
+
+    /// Computes some blocks of a cut, each at most once, neighbours or not, and hands their rows over block by block in this
+    /// order. Engines go from one to the next without a stop. `run` is that of the session.
+    ///
+    /// # Errors
+    /// As [`Job::run`]; what `sink` returns; [`Error::Usage`] for blocks that are not of this job.
+    fn run_blocks(
+        &self,
+        blocks: &[Block],
+        session: &mut Self::Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<Self::Row>,
+    ) -> Result<Summary> {
+        check(blocks, self.whole(session).units.end, self.targets())?;
+        let listed: Arc<dyn BlockSource> = Listed::new(blocks);
+        self.feed(&listed, session, run, sink)
+    }
 }

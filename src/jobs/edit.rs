@@ -15,36 +15,26 @@
 
 mod blocks;
 mod collect;
-mod delivery;
+mod compute;
+mod finish;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::blocks::PatternBands;
-use self::collect::{Collector, by_pattern};
-use self::delivery::Delivery;
-use super::blocks::source::{Begun, BlockBands};
-use super::blocks::{BlockSink, BlockSource, Whole};
-use super::{Job, Run, Summary, engines};
+use self::compute::Session;
+use super::block::{Block, BlockSink};
+use super::session::{SessionStart, Threads};
+use super::source::BlockSource;
+use super::{Job, Run, Summary};
 use crate::alignment::Cigar;
-use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
 use crate::edit::{Edit, Region};
-use crate::engine::owner::{self, Control, EngineSet};
-use crate::engine::queue::BandSource;
-use crate::engine::{Engine, thread_pool};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
-use crate::seq::{Alphabet, Part, SequenceId, SequenceStore, Strand, StrandOf, Strands};
-
-/// Pairs whose distances are held until their band is complete.
-const BAND_PAIRS: u64 = 1 << 24;
-/// The same where they are aligned then: engines go on meanwhile, but not beyond a few batches.
-const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Distances to compute, and what is to be said of them.
 #[derive(Debug, Clone)]
@@ -165,134 +155,13 @@ impl EditDistances {
     fn aligns(&self) -> bool {
         self.align || self.check
     }
-
-    /// Computes the parts of `job`, which is [`EditDistances::job`] or some of it, and tells `sink` of each as of a block.
-    ///
-    /// `feeding` is what engines wait for: planning, and checks of what they report. Not the pool of the alignments, beside
-    /// which engines would have to wait.
-    fn compute(
-        &self,
-        mut job: EditJob,
-        engine_set: &mut EngineSet<Edit>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let parts = job.parts();
-        let extents = pool.install(|| job.extents(&parts));
-        let pairs = extents.iter().map(|(pairs, _)| pairs).sum();
-        let cells = u64::try_from(extents.iter().map(|(_, cells)| cells).sum::<u128>()).unwrap_or(u64::MAX);
-        let mut orders: Vec<Option<Vec<u32>>> = Vec::new();
-        if let Against::Candidates(texts, candidates) = &job.against {
-            let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
-            orders = pool.install(|| parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect());
-            if orders.iter().any(Option::is_some) {
-                let mut moved = Vec::with_capacity(candidates.len());
-                for (order, own) in orders.iter().zip(parts.iter().map(of)) {
-                    match order {
-                        Some(order) => pool.install(|| moved.par_extend(order.par_iter().map(|&at| own[at as usize]))),
-                        None => moved.extend_from_slice(own),
-                    }
-                }
-                job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
-            }
-        }
-        let begun = Begun::default();
-        parts.iter().zip(extents).for_each(|(part, (pairs, cells))| {
-            begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
-        });
-        let patterns = Arc::clone(&job.patterns);
-        let mut bands = job.bands(self.band_pairs());
-        let planning = Arc::clone(feeding);
-        let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-        let collector = Collector::new(self, &parts, orders);
-        let delivery = Delivery::new((self, &patterns), begun.clone(), pool, &run.interrupt, sink);
-        let control = run.control(feeding);
-        let summary = self.compute_bands((bands, cells), engine_set, pool, (run, control), (collector, delivery))?;
-        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
-    }
-
-    /// As [`EditDistances::compute`], of blocks that come while it runs. `whole` is [`EditDistances::job`], not of candidates.
-    fn compute_source(
-        &self,
-        whole: &EditJob,
-        source: &Arc<dyn BlockSource>,
-        engine_set: &mut EngineSet<Edit>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let begun = Begun::default();
-        let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
-        let bands = nothing.bands(self.band_pairs());
-        let bander = PatternBands { whole: whole.clone(), bands, begun: begun.clone(), pool: Arc::clone(feeding) };
-        let known = source.coming().load(Ordering::Relaxed);
-        let collector = Collector::of_blocks(self);
-        let delivery = Delivery::new((self, &whole.patterns), begun.clone(), pool, &run.interrupt, sink);
-        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control(feeding) };
-        let bands = (BlockBands::new(source, bander), known);
-        let summary = self.compute_bands(bands, engine_set, pool, (run, control), (collector, delivery))?;
-        let (pairs, cells) = begun.totals();
-        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
-    }
-
-    fn band_pairs(&self) -> u64 {
-        if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS }
-    }
-
-    fn compute_bands(
-        &self,
-        (bands, cells): (impl BandSource<Edit> + 'static, u64),
-        engine_set: &mut EngineSet<Edit>,
-        pool: &Arc<rayon::ThreadPool>,
-        (run, control): (&Run, Control),
-        (mut collector, mut delivery): (Collector, Delivery<'_>),
-    ) -> Result<Summary> {
-        let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: collector.ahead(), ..control };
-        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
-            run.progress.advance(outcome.pairs, outcome.cells);
-            collector.take(&outcome)?;
-            while let Some(complete) = collector.complete() {
-                delivery.take(complete)?;
-            }
-            Ok(())
-        })?;
-        // Parts without pairs.
-        while let Some(complete) = collector.complete() {
-            delivery.take(complete)?;
-        }
-        collector.end()?;
-        let (aligned, written) = delivery.end()?;
-        Ok(Summary {
-            aligned,
-            written,
-            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
-            engines: ran.engines,
-            imbalance: ran.imbalance,
-            ..Summary::default()
-        })
-    }
-
-    fn finish_on(
-        &self,
-        engines: Vec<Box<dyn Engine<Edit>>>,
-        pools: (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        run: &Run,
-        rows: impl FnMut(&[EditResult]) -> Result<()>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let summary = self.compute(self.job(), &mut EngineSet::for_once(engines), pools, run, &mut Whole(rows))?;
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
-    }
 }
 
 impl Job for EditDistances {
     type Row = EditResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Edit>>>;
+    type Session = Session;
 
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
@@ -343,25 +212,31 @@ impl Job for EditDistances {
         Ok(())
     }
 
-    fn run(&self, run: &Run, rows: impl FnMut(&[EditResult]) -> Result<()>) -> Result<Summary> {
-        let pool = thread_pool(run.threads)?;
-        pool.install(|| self.validate())?;
-        run.check_kernel(Family::Edit)?;
-        let feeding = thread_pool(run.threads)?;
-        let engines = engines::open_edit(run, &feeding, self.cells())?;
-        self.finish_on(engines, (&pool, &feeding), run, rows)
+    fn whole(&self, session: &Session) -> Block {
+        let units = match &self.against {
+            Against::Candidates(_, candidates) => candidates.len(),
+            Against::Later | Against::Texts(_) => self.patterns.len(),
+        };
+        Block { units: 0..units as u64, targets: None, pairs: 0, cells: session.cells_of_all(self) }
     }
 
-    /// Alignments are made on threads of the CPU. If the engines fail, so many CPU workers take over.
-    fn run_on(
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+        let threads = Threads::separate(run)?;
+        threads.pool.install(|| self.validate())?;
+        start.check_kernel(run, Family::Edit)?;
+        Session::open(self, start, threads, run)
+    }
+
+    fn feed(
         &self,
-        engines: Self::Engines,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
         run: &Run,
-        rows: impl FnMut(&[EditResult]) -> Result<()>,
+        sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
-        let pool = thread_pool(run.threads)?;
-        pool.install(|| self.validate())?;
-        let feeding = thread_pool(pool.current_num_threads())?;
-        self.finish_on(engines, (&pool, &feeding), run, rows)
+        match self.against {
+            Against::Candidates(..) => self.compute_candidates(source.as_ref(), session, run, sink),
+            Against::Later | Against::Texts(_) => self.compute_patterns(source, session, run, sink),
+        }
     }
 }

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use self::by_grams::ByGrams;
 use self::worker::filtering_workers;
+use super::Run;
 use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
-use super::{AllPairs, Run};
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditReport, GROUP_PAIRS, Group, groups};
@@ -24,7 +24,7 @@ use crate::gpu::adapter::Device;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::Selection};
-use crate::score::{self, EditMode, EditScheme, Scoring};
+use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
 const BAND_PAIRS: u64 = 1 << 26;
@@ -61,17 +61,41 @@ pub struct Prefiltered {
     pub ran: Ran,
     /// How long it took.
     pub seconds: f64,
-    /// Pairs and cells that progress was told of.
-    pub told: (u64, u64),
+    /// What progress was told of.
+    pub told: Told,
 }
 
-/// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays. `planned` is
-/// [`AllPairs::job`].
+/// Pairs and cells that progress was told of.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    /// Pairs.
+    pub pairs: u64,
+    /// Cells of their matrices.
+    pub cells: u64,
+}
+
+impl std::ops::AddAssign for Told {
+    fn add_assign(&mut self, more: Told) {
+        self.pairs += more.pairs;
+        self.cells += more.cells;
+    }
+}
+
+/// The identity that pairs have to reach, and whether edit distances are to find those that cannot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IdentityGoal {
+    pub definition: IdentityDefinition,
+    /// A fraction; `None` if every pair is wanted.
+    pub min_identity: Option<f64>,
+    pub edit_filter: EditFilter,
+}
+
+/// Finds the pairs of `planned` that may reach an identity by their edit distances, if that is asked for or pays.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
-pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-    let Some(mut filter) = Filter::if_it_pays(job, planned, run)? else { return Ok(None) };
+pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
+    let Some(mut filter) = Filter::if_it_pays(goal, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
@@ -82,13 +106,13 @@ pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<
 /// # Errors
 /// A wrong choice of devices.
 pub(super) fn reserve(
-    job: &AllPairs,
+    goal: &IdentityGoal,
     planned: &plan::Job,
     is_filtered: bool,
     run: &Run,
     pool: &rayon::ThreadPool,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let filter = if is_filtered { None } else { Filter::if_it_pays(job, planned, &without_gpus(run))? };
+    let filter = if is_filtered { None } else { Filter::if_it_pays(goal, planned, &without_gpus(run))? };
     let threads = pool.current_num_threads();
     Ok(match filter {
         Some(Filter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
@@ -109,12 +133,14 @@ impl Filter {
     ///
     /// # Errors
     /// A wrong choice of devices.
-    pub(super) fn if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Self>> {
-        let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
-        let is_forced = job.edit_filter == EditFilter::On;
+    pub(super) fn if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Self>> {
+        let Some(identity) = goal.min_identity.filter(|_| goal.edit_filter != EditFilter::Off) else {
+            return Ok(None);
+        };
+        let is_forced = goal.edit_filter == EditFilter::On;
         let longest =
-            [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
-        let scheme = score::edit_filter(job.definition, identity, &job.scoring)
+            [&planned.queries, planned.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
+        let scheme = score::edit_filter(goal.definition, identity, &planned.scoring)
             .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
         let Some(scheme) = scheme else {
             if is_forced {
@@ -131,7 +157,7 @@ impl Filter {
         let pool = thread_pool(run.threads)?;
         // What is not going to run opens no device.
         let devices = edit_filter_devices(run, pool.current_num_threads(), cells, is_forced)?;
-        if devices.is_empty() || !is_forced && cells < least_cells(&devices, &job.scoring) {
+        if devices.is_empty() || !is_forced && cells < least_cells(&devices, &planned.scoring) {
             return Ok(None);
         }
         Ok(Some(Filter { scheme, devices, pool, engine_set: None }))
@@ -149,7 +175,7 @@ impl Filter {
     }
 
     fn select_on(&self, planned: &plan::Job, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
-        let prefiltered = select_within(planned, (self.scheme.clone(), MOST_SELECTED), engine_set, &self.pool, run)?;
+        let prefiltered = select_within(planned, self.scheme.clone(), MOST_SELECTED, engine_set, &self.pool, run)?;
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
         }
@@ -181,7 +207,8 @@ pub(super) fn named(ran: Ran) -> impl Iterator<Item = EngineStats> {
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
 fn select_within(
     job: &plan::Job,
-    (scheme, most): (EditScheme, usize),
+    scheme: EditScheme,
+    most: usize,
     engine_set: &mut EngineSet<Edit>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
@@ -195,7 +222,7 @@ fn select_within(
     let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
     let mut selected = Vec::new();
     let mut overflowed = false;
-    let mut told = (0, 0);
+    let mut told = Told::default();
     let by_grams = ByGrams::new(pool);
     let (planning, leaving_out, mut bands) = (Arc::clone(pool), by_grams.clone(), edit.bands(BAND_PAIRS));
     let bands = std::iter::from_fn(move || {
@@ -206,7 +233,7 @@ fn select_within(
         let (pairs, cells) = by_grams.untold();
         let (pairs, cells) = (pairs + outcome.pairs, cells + outcome.cells);
         run.progress.advance(pairs, cells);
-        told = (told.0 + pairs, told.1 + cells);
+        told += Told { pairs, cells };
         for part in pool.install(|| select(&outcome, is_triangle)) {
             selected.extend(part);
         }
@@ -257,7 +284,8 @@ fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
 mod tests {
     use super::*;
     use crate::jobs::blocks::Whole;
-    use crate::jobs::{PairResult, Progress};
+    use crate::jobs::session::{Execution, Threads};
+    use crate::jobs::{AllPairs, PairResult, Progress};
     use crate::pairs::gpu::tune::random_store;
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -286,16 +314,18 @@ mod tests {
             let run = Run { progress: told.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let mut engine_set = EngineSet::new(edit_workers(2, &run.interrupt));
-            let prefiltered = select_within(&planned, (scheme, most), &mut engine_set, &pool, &run).unwrap();
+            let prefiltered = select_within(&planned, scheme, most, &mut engine_set, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
-            assert!(prefiltered.told.0 > 0);
+            assert!(prefiltered.told.pairs > 0);
             let mut engine_set = EngineSet::new(workers(2, &run.interrupt));
             let mut pairs = Vec::new();
             let rows = |some: &[PairResult]| {
                 pairs.extend_from_slice(some);
                 Ok(())
             };
-            job.finish_on(&planned, &mut engine_set, Some(prefiltered), &pool, &run, &mut Whole(rows)).unwrap();
+            let threads = Threads::shared(&run).unwrap();
+            let execution = Execution { run: &run, threads: &threads };
+            job.finish_prefiltered(&planned, &mut engine_set, prefiltered, execution, &mut Whole(rows)).unwrap();
             assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }

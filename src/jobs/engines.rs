@@ -52,7 +52,7 @@ pub(super) fn open(
     selection: Option<&Selection>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_with(tuned(options), options, pool, (job, selection), sharing)
+    open_with(tuned(options), options, pool, job, selection, sharing)
 }
 
 /// The same for pairs of so many cells under a scoring, of which this is wanted.
@@ -62,10 +62,19 @@ pub(super) fn open(
 pub(super) fn open_for(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    (scoring, want): (&Arc<Scoring>, &Want),
+    scoring: &Arc<Scoring>,
+    want: &Want,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_cells(tuned(options), options, pool, (scoring, want, cells), 1)
+    open_cells(tuned(options), options, pool, &Planned { scoring, want, cells }, 1)
+}
+
+/// What is to be computed.
+struct Planned<'a> {
+    scoring: &'a Arc<Scoring>,
+    want: &'a Want,
+    /// Cells of all pairs that are computed.
+    cells: u64,
 }
 
 /// Adapters, each with its memory.
@@ -81,11 +90,12 @@ fn open_with(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    (job, selection): (&Job, Option<&Selection>),
+    job: &Job,
+    selection: Option<&Selection>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    open_cells(tuned, options, pool, (&job.scoring, &job.want, cells), sharing)
+    open_cells(tuned, options, pool, &Planned { scoring: &job.scoring, want: &job.want, cells }, sharing)
 }
 
 /// The same of so many cells under a scoring, of which this is wanted.
@@ -93,7 +103,7 @@ fn open_cells(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    (scoring, want, cells): (&Arc<Scoring>, &Want, u64),
+    &Planned { scoring, want, cells }: &Planned<'_>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
@@ -372,7 +382,7 @@ mod tests {
                 heard = Some((adapters.len(), cells));
                 Vec::new()
             };
-            open_with(tuned, &options, &thread_pool(1).unwrap(), (&job, selection), 1).unwrap();
+            open_with(tuned, &options, &thread_pool(1).unwrap(), &job, selection, 1).unwrap();
             heard
         };
         assert_eq!(cells(None), Some((1, 190 * 900)));

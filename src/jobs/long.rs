@@ -35,6 +35,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::block::BlockSink;
+use super::session::SessionStart;
+use super::source::BlockSource;
 use super::{Job, Run};
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
@@ -206,18 +209,16 @@ impl Job for LongAlignment {
     type Row = LongHit;
     type Summary = LongSummary;
     type Engines = LongEngines;
+    type Session = LongEngines;
 
     fn validate(&self) -> Result<()> {
         self.check()
     }
 
-    /// The alignments come at the end, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has
-    /// one.
-    ///
-    /// # Errors
-    /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
-    /// checkpoints are to be kept.
-    fn run(&self, run: &Run, rows: impl FnMut(&[LongHit]) -> Result<()>) -> Result<LongSummary> {
+    fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongEngines> {
+        if let Some(engines) = start.engines {
+            return Ok(engines);
+        }
         self.validate()?;
         run.check_kernel(Family::Long)?;
         if run.tune {
@@ -225,22 +226,31 @@ impl Job for LongAlignment {
         }
         let (engines, threads) = (open::open_long(run)?, run.threads);
         let reserve: Reserve = Box::new(move || open::cpu(threads));
-        self.run_on(LongEngines { engines, reserve: Some(reserve) }, run, rows)
+        Ok(LongEngines { engines, reserve: Some(reserve) })
     }
 
+    /// Hands the alignments over at the end, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has
+    /// one.
+    ///
     /// If all engines fail, the reserve goes on; without one that is an [`Error::Device`]. An engine fails as well if it is
     /// silent for longer than the patience of `run`. It is left behind with its thread, and what it says later counts for
     /// nothing. [Hosts](LongEngine::is_host) may take their time.
-    fn run_on(
+    ///
+    /// # Errors
+    /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
+    /// checkpoints are to be kept.
+    fn feed(
         &self,
-        engines: LongEngines,
+        _source: &Arc<dyn BlockSource>,
+        session: &mut LongEngines,
         run: &Run,
-        mut rows: impl FnMut(&[LongHit]) -> Result<()>,
+        sink: &mut dyn BlockSink<LongHit>,
     ) -> Result<LongSummary> {
-        let (hits, summary) = self.execute(engines, run)?;
+        let (hits, summary) = self.execute(std::mem::take(session), run)?;
         if !hits.is_empty() {
-            rows(&hits)?;
+            sink.rows(&hits)?;
         }
+        sink.end()?;
         Ok(summary)
     }
 }

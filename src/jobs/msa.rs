@@ -19,6 +19,9 @@ use self::distinct::Distinct;
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
 pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
+use super::block::BlockSink;
+use super::session::SessionStart;
+use super::source::BlockSource;
 use super::{Job, Run, Summary};
 use crate::alignment::MultipleAlignment;
 use crate::clustal::{Clustal, ClustalCosts};
@@ -157,12 +160,7 @@ impl MultiAlign {
         is_made.then(|| self.sequence_tree().pair_distances()).flatten()
     }
 
-    fn run_with(
-        &self,
-        engines: Option<Engines>,
-        run: &Run,
-        mut rows: impl FnMut(&[Aligned]) -> Result<()>,
-    ) -> Result<MsaSummary> {
+    fn align(&self, engines: Option<Engines>, run: &Run) -> Result<(Aligned, MsaSummary)> {
         let begin = Instant::now();
         let pool = thread_pool(run.threads)?;
         let mut summary = MsaSummary { sequences: self.sequences.len(), ..MsaSummary::default() };
@@ -172,8 +170,7 @@ impl MultiAlign {
         };
         summary.columns = aligned.alignment.columns();
         summary.seconds = begin.elapsed().as_secs_f64();
-        rows(&[aligned])?;
-        Ok(summary)
+        Ok((aligned, summary))
     }
 
     /// Returns the guide tree, and the distances if they are asked for.
@@ -307,6 +304,7 @@ impl Job for MultiAlign {
     type Row = Aligned;
     type Summary = MsaSummary;
     type Engines = Engines;
+    type Session = Option<Engines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
@@ -331,18 +329,27 @@ impl Job for MultiAlign {
         }
     }
 
-    /// One alignment is handed over.
-    fn run(&self, run: &Run, rows: impl FnMut(&[Aligned]) -> Result<()>) -> Result<MsaSummary> {
+    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
         self.validate()?;
-        run.check_kernel(match self.mode {
+        let family = match self.mode {
             MsaMode::Accurate(_) => Family::Posterior,
             MsaMode::Clustal(_) => Family::Clustal,
-        })?;
-        self.run_with(None, run, rows)
+        };
+        start.check_kernel(run, family)?;
+        Ok(start.engines)
     }
 
-    fn run_on(&self, engines: Engines, run: &Run, rows: impl FnMut(&[Aligned]) -> Result<()>) -> Result<MsaSummary> {
-        self.validate()?;
-        self.run_with(Some(engines), run, rows)
+    /// Hands over one alignment.
+    fn feed(
+        &self,
+        _source: &Arc<dyn BlockSource>,
+        session: &mut Option<Engines>,
+        run: &Run,
+        sink: &mut dyn BlockSink<Aligned>,
+    ) -> Result<MsaSummary> {
+        let (aligned, summary) = self.align(session.take(), run)?;
+        sink.rows(&[aligned])?;
+        sink.end()?;
+        Ok(summary)
     }
 }

@@ -14,15 +14,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use self::finish::Finisher;
-use self::source::{Chunks, Planner, sets_of};
+use self::source::{Planner, Sets, sets_of};
 use super::allpairs::{AllPairs, PairResult};
-use super::blocks::source::Begun;
-use super::blocks::{BlockSink, Whole};
+use super::block::{Block, BlockSink};
 use super::edit_filter::EditFilter;
+use super::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
+use super::source::{Begun, BlockBands, BlockSource, TO_THE_END};
 use super::{Job, Run, Summary, engines};
-use crate::engine::owner::{self, Control, EngineSet};
-use crate::engine::queue::BandSource;
-use crate::engine::{Engine, thread_pool};
+use crate::engine::Engine;
+use crate::engine::owner;
 use crate::error::{Error, Result};
 use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
@@ -115,6 +115,14 @@ pub struct PairRow {
     pub result: PairResult,
 }
 
+/// What lasts from block to block.
+pub struct Session {
+    threads: Threads,
+    /// Of listed pairs, which devices know by where they are in memory.
+    sets: Option<Sets>,
+    engines: SessionEngines<Pairs>,
+}
+
 impl PairList {
     /// Every pair aligned, the queries as they were read.
     pub fn new(source: PairSource, scoring: Arc<Scoring>) -> Self {
@@ -182,51 +190,41 @@ impl PairList {
     }
 
     /// Opens engines for all pairs, as far as is known how many there are.
-    fn open(&self, run: &Run, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
         let want = if self.score_only { Want::Scores } else { Want::Alignments };
-        engines::open_for(run, pool, (&self.scoring, &want), cells)
+        engines::open_for(run, &threads.pool, &self.scoring, &want, cells)
     }
 
-    /// Computes all pairs.
-    fn finish_on(
-        &self,
-        engine_set: &mut EngineSet<Pairs>,
-        pool: &Arc<rayon::ThreadPool>,
-        run: &Run,
-        rows: impl FnMut(&[PairRow]) -> Result<()>,
-    ) -> Result<Summary> {
-        let (planner, chunks) = Planner::new(self, sets_of(self));
-        let run_all = (pool, run, run.control(pool));
-        self.compute(engine_set, (planner, 0), (&chunks, Begun::default()), run_all, &mut Whole(rows))
-    }
-
-    /// Computes bands, whose chunks are there, of blocks that are begun before; there may be none.
+    /// Computes blocks as they come.
     fn compute(
         &self,
-        engine_set: &mut EngineSet<Pairs>,
-        (bands, cells): (impl BandSource<Pairs> + 'static, u64),
-        (chunks, begun): (&Chunks, Begun<u64>),
-        (pool, run, control): (&Arc<rayon::ThreadPool>, &Run, Control),
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
         sink: &mut dyn BlockSink<PairRow>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let mut finisher = Finisher::new(chunks, begun, pool, &run.interrupt, sink);
-        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), is_open_ended: true, ..control };
-        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+        let Session { threads, sets, engines } = session;
+        let execution = Execution { run, threads };
+        let is_whole = engines.is_whole();
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+        let begun = Begun::default();
+        let (planner, chunks) = Planner::new(self, sets.clone(), begun.clone());
+        let known = cells_now(source.as_ref());
+        let mut finisher = Finisher::new(&chunks, begun, execution, sink);
+        let reserve = || workers(threads.count(), &run.interrupt);
+        let control = execution.control_of(source.as_ref(), finisher.ahead());
+        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, planner), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)
         })?;
         // What could not be read ends the planning, and after it the run.
         chunks.failure()?;
-        let mut summary = finisher.end()?;
-        summary.seconds = begin.elapsed().as_secs_f64();
-        summary.imbalance = ran.imbalance;
-        summary.kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
-        summary.engines = ran.engines;
-        Ok(summary)
+        // Pairs that a list has twice are computed once. In blocks they count twice, as in the plan.
+        let summary = if is_whole { finisher.end_whole()? } else { finisher.end()? };
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }
 }
 
@@ -238,6 +236,7 @@ impl Job for PairList {
     type Row = PairRow;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Pairs>>>;
+    type Session = Session;
 
     fn validate(&self) -> Result<()> {
         match &self.source {
@@ -260,18 +259,29 @@ impl Job for PairList {
         }
     }
 
-    /// A row a pair, in the order of the list.
-    fn run(&self, run: &Run, rows: impl FnMut(&[PairRow]) -> Result<()>) -> Result<Summary> {
-        self.validate()?;
-        run.check_kernel(family_of(self.scoring.mode))?;
-        let pool = thread_pool(run.threads)?;
-        let engines = self.open(run, &pool)?;
-        self.finish_on(&mut EngineSet::for_once(engines), &pool, run, rows)
+    /// Returns a block without cells: bands are planned as pairs are read. Of files nobody knows where it ends.
+    fn whole(&self, _session: &Session) -> Block {
+        let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { TO_THE_END };
+        Block { units: 0..end, targets: None, pairs: 0, cells: 0 }
     }
 
-    fn run_on(&self, engines: Self::Engines, run: &Run, rows: impl FnMut(&[PairRow]) -> Result<()>) -> Result<Summary> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
         self.validate()?;
-        self.finish_on(&mut EngineSet::for_once(engines), &thread_pool(run.threads)?, run, rows)
+        start.check_kernel(run, family_of(self.scoring.mode))?;
+        let threads = Threads::shared(run)?;
+        let engines = SessionEngines::new(start, || self.open_engines(run, &threads))?;
+        Ok(Session { threads, sets: sets_of(self), engines })
+    }
+
+    /// Hands over a row a pair, in the order of the list.
+    fn feed(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairRow>,
+    ) -> Result<Summary> {
+        self.compute(source, session, run, sink)
     }
 }
 

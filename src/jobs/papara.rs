@@ -21,12 +21,16 @@ use std::time::Instant;
 
 use self::finish::Finish;
 use self::rounds::{Chunk, Rounds};
-use self::source::{NextReads, Source};
+use self::source::{NextReads, Ranges, Source};
+use super::block::{Block, BlockSink};
+use super::deliver::Delivery;
+use super::session::{Execution, SessionEngines, SessionStart, Threads};
+use super::source::{Begun, BlockSource, TO_THE_END};
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
-use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::Engine;
+use crate::engine::owner::{self, Control};
 use crate::engine::stats::Ran;
-use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::papara::cpu::phylo_workers;
@@ -96,6 +100,16 @@ pub struct PhyloResult {
     pub cigar: Cigar,
 }
 
+/// What lasts from block to block.
+pub struct Session {
+    threads: Threads,
+    /// `None` until the states are made.
+    levels: Option<Arc<Levels>>,
+    /// Where the file was left.
+    source: Option<Source>,
+    engines: SessionEngines<Phylo>,
+}
+
 impl PhyloAlignment {
     /// PaPaRa's defaults.
     pub fn new(reference: Arc<Reference>, reads: ReadSource) -> Self {
@@ -133,102 +147,112 @@ impl PhyloAlignment {
         Arc::new(levels)
     }
 
-    fn finish_on(
+    /// Aligns the reads of blocks as they come.
+    fn compute(
         &self,
-        engines: Vec<Box<dyn Engine<Phylo>>>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
         run: &Run,
-        mut rows: impl FnMut(&[PhyloResult]) -> Result<()>,
+        sink: &mut dyn BlockSink<PhyloResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let levels = self.levels(pool);
-        let mut source = Source::open(self)?;
-        let engine_set = &mut EngineSet::for_once(engines);
-        let mut summary = self.align(
-            engine_set,
-            &levels,
-            (pool, feeding),
+        let Session { threads, levels, source: reads, engines } = session;
+        let execution = Execution { run, threads };
+        let engine_set = engines.get_or_open(|| engines::open_phylo(run, threads.count()))?;
+        let levels = &*levels.get_or_insert_with(|| self.levels(&threads.pool));
+        let begun = Begun::default();
+        let mut reads = Ranges::new(self, source, begun.clone(), reads);
+        let mut delivery = Delivery::new(begun, sink);
+        let mut stages = Stages {
+            rounds: Rounds::new(levels, &self.scheme, self.strands()),
+            finish: Finish::new(self, levels, &threads.pool),
+            totals: Totals::default(),
+            is_at_end: false,
             run,
-            || Ok(source.next()?.into()),
-            |_, reads| rows(reads),
-        )?;
-        summary.seconds = begin.elapsed().as_secs_f64();
-        Ok(summary)
-    }
-
-    /// Aligns the reads that `next` gives, and hands over what comes of each chunk, with the numbers of its reads, in order.
-    fn align(
-        &self,
-        engine_set: &mut EngineSet<Phylo>,
-        levels: &Arc<Levels>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        run: &Run,
-        mut next: impl FnMut() -> Result<NextReads>,
-        mut rows: impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let mut rounds = Rounds::new(levels, &self.scheme, self.strands());
-        let mut finish = Finish::new(self, levels, pool);
-        let mut totals = Totals::default();
-        let mut is_at_end = false;
-        let mut go_on = |rounds: &mut Rounds<'_>, finish: &mut Finish| {
-            let mut most = usize::MAX;
-            loop {
-                let before = finish.written();
-                finish.deliver(most, &mut rows)?;
-                run.progress.advance(finish.written() - before, 0);
-                while !is_at_end && rounds.len() < CHUNKS && finish.len() < FINISHING {
-                    let reads = match next()? {
-                        NextReads::Chunk(reads) => reads,
-                        // Whoever comes back with a chunk that is scored asks again.
-                        NextReads::Nothing if rounds.len() > 0 => break,
-                        NextReads::Nothing | NextReads::End => {
-                            is_at_end = true;
-                            break;
-                        }
-                    };
-                    totals.add(&reads, levels, self.strands());
-                    if let Some(chunk) = rounds.begin(totals.chunks, reads) {
-                        finish.add(chunk);
-                    }
-                    totals.chunks += 1;
-                }
-                if is_at_end {
-                    rounds.end();
-                }
-                if is_at_end || rounds.len() > 0 {
-                    return Ok(());
-                }
-                // Engines have nothing to do, and nobody would come back for more, until some of what they found is aligned.
-                most = FINISHING - 1;
-            }
         };
-        go_on(&mut rounds, &mut finish)?;
+        let mut rows = |reads: Range<u64>, rows: &[PhyloResult]| {
+            delivery.rows_from(reads.start, rows)?;
+            delivery.reached(reads.end)
+        };
+        stages.go_on(&mut reads, &mut rows)?;
         let mut ran = Ran::default();
-        if rounds.len() > 0 {
-            let reserve = || phylo_workers(pool.current_num_threads(), &run.interrupt);
-            let control = Control { ahead: rounds.ahead(), is_open_ended: true, ..run.control(feeding) };
-            ran = owner::run_set(engine_set, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
-                if let Some(chunk) = rounds.take(&outcome)? {
-                    finish.add(chunk);
+        if stages.rounds.len() > 0 {
+            let reserve = || phylo_workers(threads.count(), &run.interrupt);
+            let control = Control { is_open_ended: true, ..execution.control(stages.rounds.ahead()) };
+            let bands = stages.rounds.bands();
+            ran = owner::run_set(engine_set, reserve, bands, MANY_CELLS, &control, |outcome| {
+                if let Some(chunk) = stages.rounds.take(&outcome)? {
+                    stages.finish.add(chunk);
                 }
-                go_on(&mut rounds, &mut finish)
+                stages.go_on(&mut reads, &mut rows)
             })?;
         }
+        let Stages { mut finish, totals, .. } = stages;
         finish.deliver(0, &mut rows)?;
         if totals.empty > NAMED {
             tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
         }
-        Ok(Summary {
+        delivery.finish()?;
+        let summary = Summary {
             pairs: totals.pairs,
             cells: totals.cells,
             aligned: finish.written(),
             written: finish.written(),
             seconds: begin.elapsed().as_secs_f64(),
-            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
-            engines: ran.engines,
-            imbalance: ran.imbalance,
-        })
+            ..Summary::default()
+        };
+        Ok(summary.with_engines(ran))
+    }
+}
+
+/// Chunks of reads on their way from the file to the output.
+struct Stages<'a> {
+    rounds: Rounds<'a>,
+    finish: Finish,
+    totals: Totals,
+    /// There are no more reads.
+    is_at_end: bool,
+    run: &'a Run,
+}
+
+impl Stages<'_> {
+    /// Hands over what is done, and begins with chunks of reads as long as there is room for them.
+    fn go_on(
+        &mut self,
+        reads: &mut Ranges<'_>,
+        rows: &mut impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
+    ) -> Result<()> {
+        let mut most = usize::MAX;
+        loop {
+            let before = self.finish.written();
+            self.finish.deliver(most, rows)?;
+            self.run.progress.advance(self.finish.written() - before, 0);
+            while !self.is_at_end && self.rounds.len() < CHUNKS && self.finish.len() < FINISHING {
+                match reads.next()? {
+                    NextReads::Chunk(reads) => self.begin(reads),
+                    // Whoever comes back with a chunk that is scored asks again.
+                    NextReads::Nothing if self.rounds.len() > 0 => break,
+                    NextReads::Nothing | NextReads::End => self.is_at_end = true,
+                }
+            }
+            if self.is_at_end {
+                self.rounds.end();
+            }
+            if self.is_at_end || self.rounds.len() > 0 {
+                return Ok(());
+            }
+            // Engines have nothing to do, and nobody would come back for more, until some of what they found is aligned.
+            most = FINISHING - 1;
+        }
+    }
+
+    /// Begins with a chunk of reads.
+    fn begin(&mut self, reads: ReadChunk) {
+        self.totals.add(&reads, self.rounds.levels(), self.rounds.strands());
+        if let Some(chunk) = self.rounds.begin(self.totals.chunks, reads) {
+            self.finish.add(chunk);
+        }
+        self.totals.chunks += 1;
     }
 }
 
@@ -265,6 +289,7 @@ impl Job for PhyloAlignment {
     type Row = PhyloResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Phylo>>>;
+    type Session = Session;
 
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
@@ -274,23 +299,30 @@ impl Job for PhyloAlignment {
         Ok(())
     }
 
-    fn run(&self, run: &Run, rows: impl FnMut(&[PhyloResult]) -> Result<()>) -> Result<Summary> {
-        self.validate()?;
-        run.check_kernel(Family::Phylo)?;
-        let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
-        let engines = engines::open_phylo(run, pool.current_num_threads())?;
-        self.finish_on(engines, (&pool, &feeding), run, rows)
+    /// Returns a block without an end: nobody has counted the reads.
+    fn whole(&self, _session: &Session) -> Block {
+        Block { units: 0..TO_THE_END, targets: None, pairs: 0, cells: 0 }
     }
 
-    /// Alignments are made on threads of the CPU. If the engines fail, so many CPU workers take over.
-    fn run_on(
-        &self,
-        engines: Self::Engines,
-        run: &Run,
-        rows: impl FnMut(&[PhyloResult]) -> Result<()>,
-    ) -> Result<Summary> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
         self.validate()?;
-        let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
-        self.finish_on(engines, (&pool, &feeding), run, rows)
+        start.check_kernel(run, Family::Phylo)?;
+        let threads = Threads::separate(run)?;
+        let engines = SessionEngines::new(start, || engines::open_phylo(run, threads.count()))?;
+        // The clock of a whole job runs when its engines are open: that the states are made is a part of the job.
+        let levels = (!engines.is_whole()).then(|| self.levels(&threads.pool));
+        Ok(Session { threads, levels, source: None, engines })
+    }
+
+    /// Hands over reads as they are in the file. It is read from its begin to the first block, and from there on as long as
+    /// blocks come in its order.
+    fn feed(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PhyloResult>,
+    ) -> Result<Summary> {
+        self.compute(source, session, run, sink)
     }
 }

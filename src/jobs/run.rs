@@ -1,54 +1,14 @@
-//! The shape that all jobs have: what is asked for is the job, where and how it runs is a [`Run`], and rows come out in
-//! order, some at a time.
+//! Where and how a job runs, and who hears how far it is.
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-use serde::Serialize;
 
 use crate::engine::owner::Control;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::gpu::kernels::{Family, Kernel, offered};
-
-/// What a user asks for. Whoever computes it, and however it is cut, its rows are the same and come in the same order.
-pub trait Job {
-    /// What is handed over.
-    type Row;
-    /// What the job did.
-    type Summary: Serialize;
-    /// Engines that were opened for it.
-    #[doc(hidden)]
-    type Engines;
-
-    /// Whether the job makes sense.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] that names the field, if not.
-    fn validate(&self) -> Result<()>;
-
-    /// Runs the job and hands over all rows in order, some at a time.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a job that makes no sense, and for a [`Run`] that asks of it what it does not have, before a
-    /// device is opened; what `rows` returns; [`Error::Interrupted`]; a broken promise of an engine as
-    /// [`Error::Internal`]. A device's failure is no error: the others take over, or the CPU.
-    fn run(&self, run: &Run, rows: impl FnMut(&[Self::Row]) -> Result<()>) -> Result<Self::Summary>;
-
-    /// Runs the job on these engines, whatever the devices of `run`.
-    ///
-    /// # Errors
-    /// As [`Job::run`].
-    #[doc(hidden)]
-    fn run_on(
-        &self,
-        engines: Self::Engines,
-        run: &Run,
-        rows: impl FnMut(&[Self::Row]) -> Result<()>,
-    ) -> Result<Self::Summary>;
-}
 
 /// Where and how a job runs. None of it changes the rows.
 #[derive(Clone)]
@@ -121,11 +81,21 @@ impl Run {
         ))
     }
 
+    /// Returns [`Error::Interrupted`] if the job is to end early.
+    pub(super) fn check_interrupt(&self) -> Result<()> {
+        check_interrupt(&self.interrupt)
+    }
+
     /// How engines are driven; what devices find is checked and settled on these threads.
     pub(super) fn control(&self, pool: &Arc<rayon::ThreadPool>) -> Control {
         let (interrupt, pool) = (Arc::clone(&self.interrupt), Some(Arc::clone(pool)));
         Control { interrupt, patience: self.patience, pool, ..Control::default() }
     }
+}
+
+/// Returns [`Error::Interrupted`] if this is set.
+pub(super) fn check_interrupt(interrupt: &AtomicBool) -> Result<()> {
+    if interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// Hears how far a job is.

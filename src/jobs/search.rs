@@ -31,14 +31,16 @@ mod tracing;
 use std::sync::Arc;
 
 use self::blocks::Session;
+use super::block::{Block, BlockSink};
 use super::check::{check_scores, not_scored};
+use super::session::{SessionEngines, SessionStart, Threads};
+use super::source::BlockSource;
 use super::{Job, Run, Summary};
-use crate::engine::owner::EngineSet;
-use crate::engine::{Engine, thread_pool};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 pub use crate::output::search::SearchHit;
+use crate::pairs::Pairs;
 use crate::pairs::kernels::family_of;
-use crate::pairs::{Floors, Pairs, Want};
 use crate::score::statistics::{DatabaseSize, Statistics};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, Strands, Subjects};
@@ -174,6 +176,7 @@ impl Job for Search {
     type Row = SearchHit;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Pairs>>>;
+    type Session = Session;
 
     fn validate(&self) -> Result<()> {
         let fractions = [("min_identity", self.min_identity), ("min_query_cover", self.min_query_cover)];
@@ -223,25 +226,28 @@ impl Job for Search {
         Ok(())
     }
 
-    /// Rows come query by query, the best hit of each first; all of a query's come at once.
-    fn run(&self, run: &Run, rows: impl FnMut(&[SearchHit]) -> Result<()>) -> Result<Summary> {
-        self.validate()?;
-        run.check_kernel(family_of(self.scoring.mode))?;
-        let pool = thread_pool(run.threads)?;
-        let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
-        let engines = super::engines::open_for(run, &pool, (&self.scoring, &want), self.cells())?;
-        self.search_all(Session::new(self, pool, Some(EngineSet::for_once(engines))), run, rows)
+    fn whole(&self, _session: &Session) -> Block {
+        let queries = self.queries.len() as u64;
+        let pairs = queries.saturating_mul(self.size_of_subjects().0).saturating_mul(self.strands().copies().into());
+        Block { units: 0..queries, targets: None, pairs, cells: self.cells() }
     }
 
-    /// Tracebacks are made on threads of the CPU. If the engines fail, so many CPU workers take over.
-    fn run_on(
-        &self,
-        engines: Self::Engines,
-        run: &Run,
-        rows: impl FnMut(&[SearchHit]) -> Result<()>,
-    ) -> Result<Summary> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
         self.validate()?;
-        let pool = thread_pool(run.threads)?;
-        self.search_all(Session::new(self, pool, Some(EngineSet::for_once(engines))), run, rows)
+        start.check_kernel(run, family_of(self.scoring.mode))?;
+        let threads = Threads::shared(run)?;
+        let engines = SessionEngines::new(start, || self.open_engines(run, &threads))?;
+        Ok(Session::new(self, threads, engines))
+    }
+
+    /// Hands over queries in input order, the best hit of each first; all of a query's at once.
+    fn feed(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<SearchHit>,
+    ) -> Result<Summary> {
+        self.search(source, session, run, sink)
     }
 }

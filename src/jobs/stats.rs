@@ -2,12 +2,53 @@
 
 use serde::Serialize;
 
-use super::Summary;
-use crate::engine::stats::EngineStats;
+use crate::engine::stats::{EngineStats, Ran, go_on};
 
 /// Ticks a second in /proc: what the kernel tells programs, whatever it counts in itself, on all but historical machines.
 #[cfg(target_os = "linux")]
 const TICKS_A_SECOND: f64 = 100.0;
+
+/// What a job did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Summary {
+    /// Pairs compared.
+    pub pairs: u64,
+    /// Cells of their matrices.
+    pub cells: u64,
+    /// Pairs that were aligned (traced back).
+    pub aligned: u64,
+    /// Pairs that were given to the caller.
+    pub written: u64,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Time in kernels in seconds, summed over engines.
+    pub kernel_seconds: f64,
+    /// What each engine did.
+    pub engines: Vec<EngineStats>,
+    /// Time between the first and the last engine's end, as a fraction of the job's time
+    /// ([`Ran`](crate::engine::stats::Ran)).
+    pub imbalance: f64,
+}
+
+impl Summary {
+    /// Adds what was done after this, by the same engines or others.
+    pub fn add(&mut self, later: Summary) {
+        go_on(&mut self.engines, later.engines, self.seconds);
+        self.pairs += later.pairs;
+        self.cells = self.cells.saturating_add(later.cells);
+        self.aligned += later.aligned;
+        self.written += later.written;
+        self.seconds += later.seconds;
+        self.kernel_seconds += later.kernel_seconds;
+        self.imbalance = self.imbalance.max(later.imbalance);
+    }
+
+    /// The same with what the engines did.
+    pub(super) fn with_engines(self, ran: Ran) -> Self {
+        let kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Summary { kernel_seconds, engines: ran.engines, imbalance: ran.imbalance, ..self }
+    }
+}
 
 /// A job's totals, its engines, and what it took of the machine.
 #[derive(Debug, Clone, Serialize)]

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pairwave::engine::{Capacity, Engine};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::blocks::{Block, BlockSource, Divisible, Whole};
-use pairwave::jobs::{AllPairs, EditFilter, PairResult, Run};
+use pairwave::jobs::{AllPairs, EditFilter, Job, PairResult, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
@@ -197,7 +197,7 @@ fn engines_go_on_with_blocks_that_come_while_they_compute() {
         rows.extend_from_slice(some);
         Ok(())
     });
-    job.run_source(&source, &mut session, &two_threads(), &mut sink).expect("blocks are computed");
+    job.feed(&source, &mut session, &two_threads(), &mut sink).expect("blocks are computed");
     assert_eq!((late.left(), source.coming().load(Ordering::Relaxed)), (0, 0), "one run takes all of {}", blocks.len());
     assert_eq!(rows, expected);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::blocks::{BlockSink, Encode, Whole};
-use pairwave::jobs::{AllPairs, PairResult, Run, Summary};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::output::Output;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::workers;

@@ -106,7 +106,7 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
                 let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
                 let mut total = Summary::default();
                 while late.left() > 0 {
-                    total.add(job.run_source(&source, session, run, &mut kept).expect("blocks are computed"));
+                    total.add(job.feed(&source, session, run, &mut kept).expect("blocks are computed"));
                 }
                 total
             }

@@ -118,7 +118,7 @@ impl<J: Divisible> Computer<'_, J> {
             Results::Messages(digest) => Err(*digest),
         };
         let mut writer = PartWriter::<J>::of_source(to, numbers, made);
-        job.run_source(source, &mut session, &run, &mut writer)?;
+        job.feed(source, &mut session, &run, &mut writer)?;
         // What an error leaves behind is not used again.
         self.session = Some(session);
         Ok(())

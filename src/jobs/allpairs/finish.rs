@@ -14,8 +14,9 @@ use crate::engine::owner::Outcome;
 use crate::engine::settle::Settle;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
-use crate::jobs::blocks::BlockSink;
-use crate::jobs::blocks::source::Begun;
+use crate::jobs::block::BlockSink;
+use crate::jobs::deliver::Delivery;
+use crate::jobs::source::Begun;
 use crate::pairs::{Hit, Pairs, Report, cpu, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::{Code, SequenceId};
@@ -216,13 +217,12 @@ struct Gathered {
 pub(super) struct Finisher<'a> {
     aligner: Aligner,
     pool: &'a rayon::ThreadPool,
-    sink: &'a mut dyn BlockSink<PairResult>,
     /// Makes bytes of results where they come up, if the sink takes these.
     lines: Option<(Arc<LineSettler>, LineWriter)>,
-    /// Pairs that are left of the block that is due, and of those after it.
-    blocks: Begun<u64>,
     bands: Ordered<Gathered>,
-    summary: Summary,
+    /// Of blocks, each with its pairs that are computed and not handed over.
+    delivery: Delivery<'a, PairResult, u64>,
+    aligned: u64,
 }
 
 impl<'a> Finisher<'a> {
@@ -233,9 +233,10 @@ impl<'a> Finisher<'a> {
         blocks: Begun<u64>,
         sink: &'a mut dyn BlockSink<PairResult>,
     ) -> Self {
+        let delivery = Delivery::new(blocks, sink);
         let settler = |encoder| (Arc::new(LineSettler::new(aligner.clone(), encoder)), LineWriter::default());
-        let lines = sink.encoder().map(settler);
-        Finisher { aligner, pool, sink, lines, blocks, bands: Ordered::new(), summary: Summary::default() }
+        let lines = delivery.encoder().map(settler);
+        Finisher { aligner, pool, lines, bands: Ordered::new(), delivery, aligned: 0 }
     }
 
     /// How far bands may be planned ahead.
@@ -254,12 +255,12 @@ impl<'a> Finisher<'a> {
         if let Some((settler, _)) = &self.lines {
             let begin = || Gathered { pairs, lines: settler.gathering(), ..Gathered::default() };
             let settled = settler.settled(outcome.report)?;
-            self.summary.aligned += settled.aligned;
+            self.aligned += settled.aligned;
             self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| gathered.lines.add(settled))?;
         } else {
             let begin = || Gathered { pairs, ..Gathered::default() };
             let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
-            self.summary.aligned += aligned;
+            self.aligned += aligned;
             self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| {
                 let bytes = results.iter().map(PairResult::bytes).sum();
                 gathered.rows.extend(results);
@@ -275,43 +276,27 @@ impl<'a> Finisher<'a> {
             let strands = self.aligner.planned.strands;
             let selection = Selection::of(&self.aligner.job, strands.copies() > 1);
             let sequences = strands.sequences(queries);
-            self.end_blocks()?;
+            self.delivery.end_done()?;
             if let Some((settler, writer)) = &mut self.lines {
                 selection.order(&mut lines.keys, Some(self.pool));
                 debug_assert!(lines.keys.iter().all(|key| sequences.contains(&key.query)));
-                writer.write(settler, &lines, self.pool, self.sink)?;
-                self.summary.written += lines.keys.len() as u64;
+                let pool = self.pool;
+                self.delivery.bytes(lines.keys.len(), |sink| writer.write(settler, &lines, pool, sink))?;
             } else {
                 selection.order(&mut rows, None);
                 debug_assert!(rows.iter().all(|row| sequences.contains(&row.query)));
-                if !rows.is_empty() {
-                    self.sink.rows(&rows)?;
-                }
-                self.summary.written += rows.len() as u64;
+                self.delivery.rows(&rows)?;
             }
-            let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest)).flatten();
-            took.ok_or_else(|| Error::Internal(format!("band of {sequences:?} is in several blocks")))?;
+            if !self.delivery.count_off(pairs) {
+                return Err(Error::Internal(format!("band of {sequences:?} is in several blocks")));
+            }
         }
-        self.end_blocks()
-    }
-
-    /// Ends the blocks of which nothing is left.
-    fn end_blocks(&mut self) -> Result<()> {
-        while self.blocks.end_if(|left| *left == 0).is_some() {
-            self.sink.end()?;
-        }
-        Ok(())
+        self.delivery.end_done()
     }
 
     pub(super) fn end(mut self) -> Result<Summary> {
-        self.end_blocks()?;
+        self.delivery.end_done()?;
         self.bands.end()?;
-        match self.blocks.first(|left| *left) {
-            None => {
-                let (pairs, cells) = self.blocks.totals();
-                Ok(Summary { pairs, cells, ..self.summary })
-            }
-            Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
-        }
+        Ok(Summary { aligned: self.aligned, ..self.delivery.finish()? })
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::guard::catch;
 use crate::engine::settle::Settle;
 use crate::engine::shelf::{Lent, Shelf};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{BlockSink, Encode};
+use crate::jobs::block::{BlockSink, Encode};
 use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
 use crate::score::AlignmentCounts;
 use crate::trace::{EndRegion, Workspace};

@@ -1,42 +1,23 @@
 //! Levenshtein distances in blocks: of patterns, or of candidates as they were given.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::Instant;
 
-use super::delivery::keep_least;
+use super::finish::keep_least;
 use super::{EditAlignment, EditDistances, EditResult};
-use crate::edit::plan::{Against, Candidate, EditBands, EditJob};
-use crate::edit::{Edit, Region};
-use crate::engine::owner::EngineSet;
-use crate::engine::queue::Planned;
-use crate::engine::{Engine, thread_pool};
+use crate::edit::Region;
+use crate::edit::plan::{Against, Candidate};
 use crate::error::Result;
-use crate::gpu::kernels::Family;
-use crate::jobs::allpairs::part_of;
+use crate::jobs::Job;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
 use crate::jobs::blocks::cut::{Grid, at_most, cut};
-use crate::jobs::blocks::source::{Bander, Begun, run_by_lists};
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, check};
-use crate::jobs::{Job, Run, Summary, engines};
+use crate::jobs::blocks::{Block, Divisible};
 use crate::score::{Found, IdentityDefinition};
 use crate::seq::part::Extents;
-use crate::seq::{Part, SequenceStore, StrandOf, Strands};
+use crate::seq::{StrandOf, Strands};
 
 /// Flags of a row in bytes.
 const MINUS: u8 = 1;
 const ALIGNED: u8 = 2;
-
-/// What lasts from block to block.
-pub struct Session {
-    pool: Arc<rayon::ThreadPool>,
-    /// What engines wait for.
-    feeding: Arc<rayon::ThreadPool>,
-    /// The patterns' strands.
-    patterns: Arc<SequenceStore>,
-    /// `None` until devices are opened.
-    engine_set: Option<EngineSet<Edit>>,
-}
 
 impl EditDistances {
     /// Candidates of which pairs are selected together: those of a pattern, and what is given between them. Where a border of
@@ -100,90 +81,9 @@ impl EditDistances {
         };
         blocks.into_iter().map(|block| Block { units: units(&block), ..block }).collect()
     }
-
-    /// Units and targets of which there may be blocks.
-    fn units(&self) -> (u64, u32) {
-        match &self.against {
-            Against::Candidates(_, candidates) => (candidates.len() as u64, candidates.len() as u32),
-            Against::Later | Against::Texts(_) => (self.patterns.len() as u64, self.texts().len() as u32),
-        }
-    }
-
-    /// The engines, opened with the first block.
-    fn opened<'s>(
-        &self,
-        engine_set: &'s mut Option<EngineSet<Edit>>,
-        feeding: &Arc<rayon::ThreadPool>,
-        run: &Run,
-    ) -> Result<&'s mut EngineSet<Edit>> {
-        Ok(match engine_set {
-            Some(engine_set) => engine_set,
-            None => engine_set.insert(EngineSet::new(engines::open_edit(run, feeding, self.cells())?)),
-        })
-    }
-
-    fn run_candidates(
-        &self,
-        blocks: &[Block],
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { pool, feeding, patterns, engine_set } = session;
-        let engine_set = self.opened(engine_set, feeding, run)?;
-        let own = |block: &Block| match &block.targets {
-            Some(some) => some.clone(),
-            None => block.units.start as u32..block.units.end as u32,
-        };
-        let mut ranges: Vec<Range<u32>> = blocks.iter().map(own).collect();
-        let mut own = self.clone();
-        if let Against::Candidates(texts, candidates) = &self.against {
-            // Those of the blocks alone, one block after the other.
-            let (mut some, mut end) = (Vec::new(), 0);
-            for range in &mut ranges {
-                some.extend_from_slice(&candidates[range.start as usize..range.end as usize]);
-                let before = std::mem::replace(&mut end, some.len() as u32);
-                *range = before..end;
-            }
-            own.against = Against::Candidates(Arc::clone(texts), Arc::new(some));
-        }
-        let mut job = own.job_of(Arc::clone(patterns));
-        let copies = self.strands().copies();
-        let part = |range: Range<u32>| Part { queries: range.start * copies..range.end * copies, targets: None };
-        job.parts = Some(ranges.into_iter().map(part).collect());
-        let summary = own.compute(job, engine_set, (pool, feeding), run, sink)?;
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
-    }
-}
-
-/// Bands of pairs of blocks.
-pub(super) struct PatternBands {
-    pub(super) whole: EditJob,
-    pub(super) bands: EditBands,
-    pub(super) begun: Begun<Part>,
-    /// Plans.
-    pub(super) pool: Arc<rayon::ThreadPool>,
-}
-
-impl Bander<Edit> for PatternBands {
-    fn begin(&mut self, block: Block) {
-        let part = part_of(&block, self.whole.strands.copies());
-        let parts = [part.clone()];
-        let (pairs, cells) = self.whole.extents(&parts)[0];
-        self.begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
-        self.bands.add(part);
-    }
-
-    fn next(&mut self) -> Option<Planned<Edit>> {
-        let bands = &mut self.bands;
-        self.pool.install(|| bands.next())
-    }
 }
 
 impl Divisible for EditDistances {
-    type Session = Session;
-
     /// Units are patterns, or candidates where these were given. If only some of a pattern's are handed over, these stay together, or
     /// are parts of one unit.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
@@ -197,53 +97,11 @@ impl Divisible for EditDistances {
         Ok(grid.cut(self.patterns.len(), cells))
     }
 
-    fn session(&self, run: &Run) -> Result<Session> {
-        let pool = thread_pool(run.threads)?;
-        pool.install(|| self.validate())?;
-        run.check_kernel(Family::Edit)?;
-        let feeding = thread_pool(run.threads)?;
-        Ok(Session { pool, feeding, patterns: self.strands().store(&self.patterns), engine_set: None })
-    }
-
-    fn session_on(&self, engines: Vec<Box<dyn Engine<Edit>>>, run: &Run) -> Result<Session> {
-        Ok(Session { engine_set: Some(EngineSet::new(engines)), ..self.session(run)? })
-    }
-
-    fn run_blocks(
-        &self,
-        blocks: &[Block],
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
-        let (units, targets) = self.units();
-        check(blocks, units, targets)?;
-        match self.against {
-            Against::Candidates(..) => self.run_candidates(blocks, session, run, sink),
-            Against::Later | Against::Texts(_) => {
-                let listed: Arc<dyn BlockSource> = Listed::new(blocks);
-                self.run_source(&listed, session, run, sink)
-            }
+    fn targets(&self) -> u32 {
+        match &self.against {
+            Against::Candidates(_, candidates) => candidates.len() as u32,
+            Against::Later | Against::Texts(_) => self.texts().len() as u32,
         }
-    }
-
-    /// Candidates are sorted before they are computed, those of some blocks together; engines stop after these.
-    fn run_source(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
-        if let Against::Candidates(..) = self.against {
-            return run_by_lists(self, source.as_ref(), session, run, sink);
-        }
-        let begin = Instant::now();
-        let Session { pool, feeding, patterns, engine_set } = session;
-        let engine_set = self.opened(engine_set, feeding, run)?;
-        let whole = self.job_of(Arc::clone(patterns));
-        let summary = self.compute_source(&whole, source, engine_set, (pool, feeding), run, sink)?;
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
     fn part_bytes(&self, block: &Block) -> u64 {

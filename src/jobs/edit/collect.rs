@@ -19,8 +19,6 @@ use crate::seq::{Part, SequenceId, Strands};
 pub(super) struct Collector {
     layout: Layout,
     strands: Strands,
-    /// Parts may have some of the texts only.
-    some_texts: bool,
     kept: Kept,
 }
 
@@ -37,9 +35,16 @@ enum Layout {
 
 enum Kept {
     /// Of every pair of a band, in input order.
-    Bands(Ordered<Distances>),
+    Bands(Ordered<OpenBand>),
     /// Of every candidate of a part, where nothing can be handed over before all of them are there.
     Parts(VecDeque<OpenPart>),
+}
+
+/// A band whose results are coming in.
+struct OpenBand {
+    found: Distances,
+    /// The first text, where one sequence meets all texts of the band: these follow each other, and may be some of all.
+    first_text: Option<SequenceId>,
 }
 
 /// Candidates that are handed over together.
@@ -64,8 +69,8 @@ pub(super) struct Complete {
 }
 
 impl Collector {
-    /// `parts` are those that are computed. `orders`: of each part of candidates that in which these are computed, if it is not
-    /// that of the input.
+    /// `parts`: of candidates, those that are computed. `orders`: of each part that in which its candidates are computed, if it
+    /// is not that of the input.
     pub(super) fn new(job: &EditDistances, parts: &[Part], orders: Vec<Option<Vec<u32>>>) -> Self {
         let strands = job.strands();
         let (layout, are_candidates) = match &job.against {
@@ -83,13 +88,7 @@ impl Collector {
         } else {
             Kept::Bands(Ordered::new())
         };
-        let some_texts = parts.iter().any(|part| part.targets.is_some());
-        Collector { layout, strands, some_texts, kept }
-    }
-
-    /// Of blocks that are not known yet, none of them of candidates.
-    pub(super) fn of_blocks(job: &EditDistances) -> Self {
-        Collector { some_texts: true, ..Self::new(job, &[], Vec::new()) }
+        Collector { layout, strands, kept }
     }
 
     /// How far bands may be planned ahead: without bound where all is kept in any case.
@@ -102,54 +101,14 @@ impl Collector {
 
     /// Takes what an engine found.
     pub(super) fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
-        let info = &outcome.band;
-        let begin = info.queries.start;
-        let (layout, strands, some_texts) = (self.layout, self.strands, self.some_texts);
+        let (layout, strands) = (self.layout, self.strands);
         match &mut self.kept {
-            Kept::Parts(parts) => {
-                if outcome.pairs == 0 {
-                    // The part may have been handed over.
-                    return Ok(());
-                }
-                let wrong = || Error::Internal("the job has more pairs than it began with".into());
-                let part = parts.iter_mut().find(|part| part.range.contains(&begin)).ok_or_else(wrong)?;
-                part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
-                let begin = begin - part.range.start;
-                let order = part.order.as_deref();
-                put(&mut part.found, outcome, order.is_none(), |_, place| {
-                    let place = begin + place;
-                    order.map_or(place, |order| order[place as usize]) as usize
-                });
-                Ok(())
-            }
+            Kept::Parts(parts) => take_candidates(parts, outcome),
             Kept::Bands(bands) => bands.add(
-                info,
+                &outcome.band,
                 outcome.pairs,
-                || nothing_of(info.pairs),
-                |band| {
-                    let copies = strands.copies() as usize;
-                    Ok(match &outcome.batch.band.places {
-                        Places::Regions(_) | Places::Candidates(..) => {
-                            put(band, outcome, true, |_, place| place as usize)
-                        }
-                        Places::Texts(order) => {
-                            let first = strands.of(begin).0;
-                            // A part that names its texts is a band of one sequence, which meets all texts of the band.
-                            let is_one = info.queries.len() == copies;
-                            let is_part = some_texts && is_one && info.pairs == (copies * order.len()) as u64;
-                            let part = if is_part { order.iter().min() } else { None };
-                            put(band, outcome, false, |pattern, place| {
-                                let text = order[place as usize];
-                                let (own, copy) = (strands.of(pattern).0, pattern as usize % copies);
-                                let place = match part {
-                                    Some(first) => (text - first) as usize,
-                                    None => layout.place(first, own, text),
-                                };
-                                place * copies + copy
-                            })
-                        }
-                    })
-                },
+                || OpenBand::new(outcome, strands),
+                |band| Ok(band.take(outcome, layout, strands)),
             ),
         }
     }
@@ -159,7 +118,7 @@ impl Collector {
         match &mut self.kept {
             Kept::Bands(bands) => {
                 let (range, found) = bands.complete()?;
-                Some(Complete { range, found: in_order(found), is_part: false, order: None })
+                Some(Complete { range, found: in_order(found.found), is_part: false, order: None })
             }
             Kept::Parts(parts) => {
                 parts.front().filter(|part| part.pairs_left == 0)?;
@@ -177,6 +136,62 @@ impl Collector {
                 None => Ok(()),
                 Some(part) => Err(Error::Internal(format!("the job is short of {} pairs", part.pairs_left))),
             },
+        }
+    }
+}
+
+/// Puts what was found of candidates in their part.
+fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &Outcome<Edit>) -> Result<()> {
+    if outcome.pairs == 0 {
+        // The part may have been handed over.
+        return Ok(());
+    }
+    let begin = outcome.band.queries.start;
+    let wrong = || Error::Internal("the job has more pairs than it began with".into());
+    let part = parts.iter_mut().find(|part| part.range.contains(&begin)).ok_or_else(wrong)?;
+    part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
+    let begin = begin - part.range.start;
+    let order = part.order.as_deref();
+    put(&mut part.found, outcome, order.is_none(), |_, place| {
+        let place = begin + place;
+        order.map_or(place, |order| order[place as usize]) as usize
+    });
+    Ok(())
+}
+
+impl OpenBand {
+    /// Nothing of the band of an outcome.
+    fn new(outcome: &Outcome<Edit>, strands: Strands) -> Self {
+        let info = &outcome.band;
+        let copies = strands.copies() as usize;
+        let first_text = match &outcome.batch.band.places {
+            // A part that names its texts is a band of one sequence, which meets all texts of the band.
+            Places::Texts(order) if info.queries.len() == copies && info.pairs == (copies * order.len()) as u64 => {
+                order.iter().min().copied()
+            }
+            Places::Texts(_) | Places::Regions(_) | Places::Candidates(..) => None,
+        };
+        OpenBand { found: nothing_of(info.pairs), first_text }
+    }
+
+    /// Puts what was found at its places; the bytes that this takes.
+    fn take(&mut self, outcome: &Outcome<Edit>, layout: Layout, strands: Strands) -> u64 {
+        let OpenBand { found, first_text } = self;
+        match &outcome.batch.band.places {
+            Places::Regions(_) | Places::Candidates(..) => put(found, outcome, true, |_, place| place as usize),
+            Places::Texts(order) => {
+                let first = strands.of(outcome.band.queries.start).0;
+                let copies = strands.copies() as usize;
+                put(found, outcome, false, |pattern, place| {
+                    let text = order[place as usize];
+                    let (own, copy) = (strands.of(pattern).0, pattern as usize % copies);
+                    let place = match *first_text {
+                        Some(first) => (text - first) as usize,
+                        None => layout.place(first, own, text),
+                    };
+                    place * copies + copy
+                })
+            }
         }
     }
 }

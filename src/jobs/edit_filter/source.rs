@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::by_grams::ByGrams;
-use super::{BAND_PAIRS, Filter, MOST_SELECTED, Prefiltered, edit_job, select};
+use super::{BAND_PAIRS, Filter, MOST_SELECTED, Prefiltered, Told, edit_job, select};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{EditBands, EditJob};
@@ -14,9 +14,8 @@ use crate::engine::queue::Planned;
 use crate::engine::stats::Ran;
 use crate::error::{Error, Result};
 use crate::jobs::Run;
-use crate::jobs::allpairs::part_of;
-use crate::jobs::blocks::source::{Bander, Begun, BlockBands};
 use crate::jobs::blocks::{Block, BlockSource};
+use crate::jobs::source::{Bander, Begun, BlockBands};
 use crate::pairs::plan;
 use crate::seq::Part;
 
@@ -37,7 +36,7 @@ impl Filter {
         mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
     ) -> Result<Ran> {
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
-        let selected = self.select_blocks(whole, source, (&mut engine_set, MOST_SELECTED), run, &mut done);
+        let selected = self.select_blocks(whole, source, &mut engine_set, MOST_SELECTED, run, &mut done);
         self.engine_set = Some(engine_set);
         selected
     }
@@ -47,7 +46,8 @@ impl Filter {
         &self,
         whole: &plan::Job,
         source: &Arc<dyn BlockSource>,
-        (engine_set, most): (&mut EngineSet<Edit>, usize),
+        engine_set: &mut EngineSet<Edit>,
+        most: usize,
         run: &Run,
         done: &mut Done<'_>,
     ) -> Result<Ran> {
@@ -107,7 +107,8 @@ impl Filter {
     fn go_on(&self, through: Vec<Open>, done: &mut Done<'_>) -> Result<()> {
         for group in through.chunk_by(|one, other| one.selected.is_some() && other.selected.is_some()) {
             let parts = group.iter().map(|open| open.part.clone()).collect();
-            let told = group.iter().fold((0, 0), |told, open| (told.0 + open.all.0, told.1 + open.all.1));
+            let mut told = Told::default();
+            group.iter().for_each(|open| told += open.all);
             let mut selection: Option<Vec<(u32, u32)>> = Some(Vec::new());
             for open in group {
                 match (&mut selection, &open.selected) {
@@ -128,8 +129,8 @@ impl Filter {
 /// A block that was begun.
 struct Open {
     part: Part,
-    /// Its pairs and cells.
-    all: (u64, u64),
+    /// Its pairs and cells, of which progress has been told when it is through.
+    all: Told,
     /// Pairs that are not through.
     left: u64,
     /// Pairs that may reach the identity; `None` if these are too many.
@@ -169,11 +170,11 @@ struct Bands {
 
 impl Bander<Edit> for Bands {
     fn begin(&mut self, block: Block) {
-        let part = part_of(&block, self.edit.strands.copies());
+        let part = block.part(self.edit.strands.copies());
         let parts = [part.clone()];
         let (pairs, cells) = self.edit.extents(&parts)[0];
-        let all = (pairs, u64::try_from(cells).unwrap_or(u64::MAX));
-        self.begun.add(Open { part: part.clone(), all, left: pairs, selected: Some(Vec::new()) }, all.0, all.1);
+        let all = Told { pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) };
+        self.begun.add(Open { part: part.clone(), all, left: pairs, selected: Some(Vec::new()) }, all.pairs, all.cells);
         self.bands.add(part);
     }
 
@@ -197,7 +198,8 @@ mod tests {
     use crate::edit::{EditBatch, EditReport};
     use crate::engine::{Capacity, Engine, Ticket, thread_pool};
     use crate::jobs::blocks::{Divisible, Listed, NextBlock, Whole};
-    use crate::jobs::{AllPairs, PairResult, Progress};
+    use crate::jobs::session::{Execution, Threads};
+    use crate::jobs::{AllPairs, Job, PairResult, Progress};
     use crate::pairs::cpu::workers;
     use crate::pairs::gpu::tune::random_store;
     use crate::score::{self, Scoring};
@@ -266,7 +268,7 @@ mod tests {
             Ok(())
         };
         let engines = || EngineSet::new(workers(2, &Arc::default()));
-        job.finish_on(&whole, &mut engines(), None, &pool, &Run::default(), &mut Whole(rows)).unwrap();
+        job.run_on(workers(2, &Arc::default()), &Run { threads: 2, ..Run::default() }, rows).unwrap();
         let blocks = job.cut(whole.cells() / 12).unwrap();
         // All, those of about half of the blocks, none.
         let mut lengths = Vec::new();
@@ -287,10 +289,12 @@ mod tests {
                     found.extend_from_slice(some);
                     Ok(())
                 };
-                job.finish_on(&parts, &mut engines(), Some(left), &pool, &run, &mut Whole(rows)).map(|_| ())
+                let threads = Threads::shared(&run)?;
+                let execution = Execution { run: &run, threads: &threads };
+                job.finish_prefiltered(&parts, &mut engines(), left, execution, &mut Whole(rows)).map(|_| ())
             };
             let mut engine_set = EngineSet::new(vec![Box::new(Double(EditMock::new("two"))) as Box<dyn Engine<Edit>>]);
-            let ran = filter.select_blocks(&whole, &source, (&mut engine_set, most), &run, &mut done).unwrap();
+            let ran = filter.select_blocks(&whole, &source, &mut engine_set, most, &run, &mut done).unwrap();
             assert_eq!(ran.engines[0].pairs, whole.pairs(), "one run takes all blocks");
             let is_right = [selections == calls, selections > 0 && selections < calls, selections == 0][some];
             assert!(calls > 3 && is_right, "{selections} of {calls} selections, of {} blocks", blocks.len());

@@ -8,11 +8,13 @@ mod gathered;
 
 use std::sync::Arc;
 
-use super::super::{AllPairs, EditDistances, Job, Run, Summary};
+use super::super::session::SessionStart;
+use super::super::{AllPairs, EditDistances, EditResult, Job, PairResult, Run, Summary};
 use super::{Engines, PairDistance, PairDistances, clustal, distances};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::jobs::blocks::bytes::{push, take, take_u32};
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, Whole, check};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed};
 
 use self::computed::{Counting, Lists, identities_of};
 pub use self::gathered::GatheredDistances;
@@ -40,8 +42,14 @@ pub struct RowSession(By);
 
 enum By {
     Clustal(Box<Lists>),
-    Identity(Box<AllPairs>, <AllPairs as Divisible>::Session),
-    Edit(Box<EditDistances>, <EditDistances as Divisible>::Session),
+    Identity(Box<Opened<AllPairs>>),
+    Edit(Box<Opened<EditDistances>>),
+}
+
+/// A job with a session of its own.
+struct Opened<J: Job> {
+    job: J,
+    session: J::Session,
 }
 
 impl DistanceRows {
@@ -67,40 +75,13 @@ impl DistanceRows {
     fn run_of(run: &Run) -> Run {
         Run { kernel: None, ..run.clone() }
     }
-
-    fn begin(&self, engines: Option<Engines>, run: &Run) -> Result<RowSession> {
-        self.validate()?;
-        let sequences = &self.of.sequences;
-        Ok(RowSession(match self.of.kind {
-            PairDistance::Clustal => By::Clustal(Box::new(Lists::new(&self.of, engines, run)?)),
-            PairDistance::Identity => {
-                let job = distances::identity_job(sequences, self.of.check);
-                let session = job.session(&Self::run_of(run))?;
-                By::Identity(Box::new(job), session)
-            }
-            PairDistance::Edit => {
-                let job = distances::edit_job(sequences, self.of.check);
-                let session = job.session(&Self::run_of(run))?;
-                By::Edit(Box::new(job), session)
-            }
-            PairDistance::Kmer => return Err(Self::by_words()),
-        }))
-    }
-
-    fn whole(
-        &self,
-        mut session: RowSession,
-        run: &Run,
-        rows: impl FnMut(&[PairCounts]) -> Result<()>,
-    ) -> Result<Summary> {
-        self.run_blocks(&self.cut(u64::MAX)?, &mut session, run, &mut Whole(rows))
-    }
 }
 
 impl Job for DistanceRows {
     type Row = PairCounts;
     type Summary = Summary;
     type Engines = Engines;
+    type Session = RowSession;
 
     fn validate(&self) -> Result<()> {
         self.of.validate()?;
@@ -111,19 +92,67 @@ impl Job for DistanceRows {
         }
     }
 
-    fn run(&self, run: &Run, rows: impl FnMut(&[PairCounts]) -> Result<()>) -> Result<Summary> {
-        self.whole(self.session(run)?, run, rows)
+    fn whole(&self, session: &RowSession) -> Block {
+        let units = match &session.0 {
+            By::Clustal(lists) => lists.len(),
+            By::Identity(..) | By::Edit(..) => self.of.sequences.len(),
+        };
+        Block { units: 0..units as u64, targets: None, pairs: 0, cells: 0 }
     }
 
     /// The engines are for ClustalW's distances.
-    fn run_on(&self, engines: Engines, run: &Run, rows: impl FnMut(&[PairCounts]) -> Result<()>) -> Result<Summary> {
-        self.whole(self.session_on(engines, run)?, run, rows)
+    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<RowSession> {
+        start.check_kernel(run, Family::Clustal)?;
+        self.validate()?;
+        let sequences = &self.of.sequences;
+        Ok(RowSession(match self.of.kind {
+            PairDistance::Clustal => By::Clustal(Box::new(Lists::new(&self.of, start.engines, run)?)),
+            PairDistance::Identity => {
+                let job = distances::identity_job(sequences, self.of.check);
+                let session = job.session(&Self::run_of(run))?;
+                By::Identity(Box::new(Opened { job, session }))
+            }
+            PairDistance::Edit => {
+                let job = distances::edit_job(sequences, self.of.check);
+                let session = job.session(&Self::run_of(run))?;
+                By::Edit(Box::new(Opened { job, session }))
+            }
+            PairDistance::Kmer => return Err(Self::by_words()),
+        }))
+    }
+
+    fn feed(
+        &self,
+        blocks: &Arc<dyn BlockSource>,
+        session: &mut RowSession,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairCounts>,
+    ) -> Result<Summary> {
+        let mut written = 0;
+        let summary = match &mut session.0 {
+            By::Clustal(lists) => return lists.run(&self.of, blocks, run, sink),
+            By::Identity(own) => {
+                let counts = |row: &PairResult| (row.query, row.target, identities_of(row));
+                let mut counting = Counting::new(counts, sink, &mut written);
+                own.job.feed(blocks, &mut own.session, &Self::run_of(run), &mut counting)?
+            }
+            By::Edit(own) => {
+                let counts = |row: &EditResult| (row.pattern, row.text(), row.distance);
+                let mut counting = Counting::new(counts, sink, &mut written);
+                own.job.feed(blocks, &mut own.session, &Self::run_of(run), &mut counting)?
+            }
+        };
+        Ok(Summary { written, ..summary })
+    }
+
+    /// A block of ClustalW's pairs is one band, whose counts are held: the whole job is as few blocks as a cut gives.
+    fn feed_whole(&self, mut session: RowSession, run: &Run, sink: &mut dyn BlockSink<PairCounts>) -> Result<Summary> {
+        let source: Arc<dyn BlockSource> = Listed::new(&self.cut(u64::MAX)?);
+        self.feed(&source, &mut session, run, sink)
     }
 }
 
 impl Divisible for DistanceRows {
-    type Session = RowSession;
-
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         let sequences = &self.of.sequences;
@@ -135,55 +164,11 @@ impl Divisible for DistanceRows {
         }
     }
 
-    fn session(&self, run: &Run) -> Result<RowSession> {
-        run.check_kernel(crate::gpu::kernels::Family::Clustal)?;
-        self.begin(None, run)
-    }
-
-    fn session_on(&self, engines: Engines, run: &Run) -> Result<RowSession> {
-        self.begin(Some(engines), run)
-    }
-
-    fn run_blocks(
-        &self,
-        blocks: &[Block],
-        session: &mut RowSession,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairCounts>,
-    ) -> Result<Summary> {
-        match &session.0 {
-            By::Clustal(lists) => check(blocks, lists.len() as u64, 0)?,
-            By::Identity(..) | By::Edit(..) => {
-                let sequences = self.of.sequences.len();
-                check(blocks, sequences as u64, sequences as u32)?;
-            }
+    fn targets(&self) -> u32 {
+        match self.of.kind {
+            PairDistance::Identity | PairDistance::Edit => self.of.sequences.len() as u32,
+            PairDistance::Clustal | PairDistance::Kmer => 0,
         }
-        let listed: Arc<dyn BlockSource> = Listed::new(blocks);
-        self.run_source(&listed, session, run, sink)
-    }
-
-    fn run_source(
-        &self,
-        blocks: &Arc<dyn BlockSource>,
-        session: &mut RowSession,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairCounts>,
-    ) -> Result<Summary> {
-        let mut written = 0;
-        let summary = match &mut session.0 {
-            By::Clustal(lists) => return lists.run(&self.of, blocks, run, sink),
-            By::Identity(job, own) => {
-                let counts = |row: &crate::jobs::PairResult| (row.query, row.target, identities_of(row));
-                let mut counting = Counting::new(counts, sink, &mut written);
-                job.run_source(blocks, own, &Self::run_of(run), &mut counting)?
-            }
-            By::Edit(job, own) => {
-                let counts = |row: &crate::jobs::EditResult| (row.pattern, row.text(), row.distance);
-                let mut counting = Counting::new(counts, sink, &mut written);
-                job.run_source(blocks, own, &Self::run_of(run), &mut counting)?
-            }
-        };
-        Ok(Summary { written, ..summary })
     }
 
     /// Most counts have two bytes.

@@ -6,6 +6,9 @@ use std::time::Instant;
 use bstr::BString;
 use serde::Serialize;
 
+use super::super::block::BlockSink;
+use super::super::session::SessionStart;
+use super::super::source::BlockSource;
 use super::super::{Job, Run, Summary};
 use super::distances::{self, PairDistance};
 use super::{Engines, cells_of, check_given, check_letters};
@@ -60,25 +63,30 @@ impl Job for PairDistances {
     type Row = Distances;
     type Summary = Summary;
     type Engines = Engines;
+    type Session = Option<Engines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
         check_given(self.given.as_deref(), &self.sequences)
     }
 
-    /// All distances are handed over at once.
-    fn run(&self, run: &Run, mut rows: impl FnMut(&[Distances]) -> Result<()>) -> Result<Summary> {
+    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
         self.validate()?;
-        run.check_kernel(Family::Clustal)?;
-        let (distances, summary) = distances::of(self, None, &thread_pool(run.threads)?, run)?;
-        rows(&[distances])?;
-        Ok(summary)
+        start.check_kernel(run, Family::Clustal)?;
+        Ok(start.engines)
     }
 
-    fn run_on(&self, engines: Engines, run: &Run, mut rows: impl FnMut(&[Distances]) -> Result<()>) -> Result<Summary> {
-        self.validate()?;
-        let (distances, summary) = distances::of(self, Some(engines), &thread_pool(run.threads)?, run)?;
-        rows(&[distances])?;
+    /// Hands over all distances at once.
+    fn feed(
+        &self,
+        _source: &Arc<dyn BlockSource>,
+        session: &mut Option<Engines>,
+        run: &Run,
+        sink: &mut dyn BlockSink<Distances>,
+    ) -> Result<Summary> {
+        let (distances, summary) = distances::of(self, session.take(), &thread_pool(run.threads)?, run)?;
+        sink.rows(&[distances])?;
+        sink.end()?;
         Ok(summary)
     }
 }
@@ -201,6 +209,7 @@ impl Job for SequenceTree {
     type Row = MadeTree;
     type Summary = TreeSummary;
     type Engines = Engines;
+    type Session = Option<Engines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
@@ -210,24 +219,23 @@ impl Job for SequenceTree {
         check_given(self.given.as_deref(), &self.sequences)
     }
 
-    /// One tree is handed over.
-    fn run(&self, run: &Run, mut rows: impl FnMut(&[MadeTree]) -> Result<()>) -> Result<TreeSummary> {
+    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
         self.validate()?;
-        run.check_kernel(Family::Clustal)?;
-        let (tree, summary) = self.make(None, &thread_pool(run.threads)?, run)?;
-        rows(&[tree])?;
-        Ok(summary)
+        start.check_kernel(run, Family::Clustal)?;
+        Ok(start.engines)
     }
 
-    fn run_on(
+    /// Hands over one tree.
+    fn feed(
         &self,
-        engines: Engines,
+        _source: &Arc<dyn BlockSource>,
+        session: &mut Option<Engines>,
         run: &Run,
-        mut rows: impl FnMut(&[MadeTree]) -> Result<()>,
+        sink: &mut dyn BlockSink<MadeTree>,
     ) -> Result<TreeSummary> {
-        self.validate()?;
-        let (tree, summary) = self.make(Some(engines), &thread_pool(run.threads)?, run)?;
-        rows(&[tree])?;
+        let (tree, summary) = self.make(session.take(), &thread_pool(run.threads)?, run)?;
+        sink.rows(&[tree])?;
+        sink.end()?;
         Ok(summary)
     }
 }

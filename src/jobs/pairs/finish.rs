@@ -1,7 +1,6 @@
 //! Rows of chunks, in the order of the list.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::PairRow;
 use super::source::{Chunk, Chunks};
@@ -10,8 +9,10 @@ use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::allpairs::finish::Aligner;
 use crate::jobs::allpairs::select::keep_better_strands;
-use crate::jobs::blocks::BlockSink;
-use crate::jobs::blocks::source::Begun;
+use crate::jobs::block::BlockSink;
+use crate::jobs::deliver::Delivery;
+use crate::jobs::session::Execution;
+use crate::jobs::source::Begun;
 use crate::jobs::{PairResult, Summary};
 use crate::pairs::Pairs;
 
@@ -22,15 +23,14 @@ const MOST_CHUNKS: usize = 8;
 /// Aligns pairs and hands their rows over.
 pub(super) struct Finisher<'a> {
     chunks: &'a Chunks,
-    pool: &'a rayon::ThreadPool,
-    interrupt: &'a Arc<AtomicBool>,
-    sink: &'a mut dyn BlockSink<PairRow>,
-    /// Pairs of the list that are left of the block that is due, and of those after it.
-    blocks: Begun<u64>,
+    execution: Execution<'a>,
     bands: Ordered<Vec<PairResult>>,
     /// The band whose turn it is.
     next: usize,
-    summary: Summary,
+    /// Of blocks, each with its pairs of the list that are left.
+    delivery: Delivery<'a, PairRow, u64>,
+    /// Pairs that were computed and aligned, and their cells.
+    computed: Summary,
 }
 
 impl<'a> Finisher<'a> {
@@ -38,12 +38,12 @@ impl<'a> Finisher<'a> {
     pub(super) fn new(
         chunks: &'a Chunks,
         blocks: Begun<u64>,
-        pool: &'a rayon::ThreadPool,
-        interrupt: &'a Arc<AtomicBool>,
+        execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<PairRow>,
     ) -> Self {
         let bands = Ordered::with_limits(MOST_BYTES, MOST_CHUNKS);
-        Finisher { chunks, pool, interrupt, sink, blocks, bands, next: 0, summary: Summary::default() }
+        let delivery = Delivery::new(blocks, sink);
+        Finisher { chunks, execution, bands, next: 0, delivery, computed: Summary::default() }
     }
 
     /// How far chunks may be read ahead.
@@ -53,16 +53,17 @@ impl<'a> Finisher<'a> {
 
     /// Takes what engines found.
     pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        self.summary.pairs += outcome.pairs;
-        self.summary.cells += outcome.cells;
+        self.computed.pairs += outcome.pairs;
+        self.computed.cells += outcome.cells;
         let chunk = match outcome.pairs {
             // All blocks were left to others, who may be done.
             0 => return Ok(()),
             _ => self.chunks.of(outcome.band.index)?,
         };
-        let aligner = Aligner::new(&chunk.all, &chunk.planned, self.interrupt);
-        let (results, aligned) = aligner.results(outcome.report, self.pool)?;
-        self.summary.aligned += aligned;
+        let Execution { run, threads } = self.execution;
+        let aligner = Aligner::new(&chunk.all, &chunk.planned, &run.interrupt);
+        let (results, aligned) = aligner.results(outcome.report, &threads.pool)?;
+        self.computed.aligned += aligned;
         self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
             let bytes = results.iter().map(PairResult::bytes).sum();
             gathered.extend(results);
@@ -72,34 +73,26 @@ impl<'a> Finisher<'a> {
             let chunk = self.chunks.take(self.next)?;
             self.next += 1;
             let rows = rows(&chunk, results)?;
-            self.summary.written += rows.len() as u64;
-            self.end_blocks()?;
-            self.sink.rows(&rows)?;
-            let pairs = rows.len() as u64;
-            // Where there are no blocks, nobody has to be told.
-            let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest));
-            if took == Some(None) {
+            self.delivery.end_done()?;
+            self.delivery.rows(&rows)?;
+            if !self.delivery.count_off(rows.len() as u64) {
                 return Err(Error::Internal(format!("the chunk of pair {} is in several blocks", chunk.first)));
             }
         }
-        self.end_blocks()
+        self.delivery.end_done()
     }
 
-    /// Ends the blocks of which nothing is left.
-    fn end_blocks(&mut self) -> Result<()> {
-        while self.blocks.end_if(|left| *left == 0).is_some() {
-            self.sink.end()?;
-        }
-        Ok(())
-    }
-
+    /// Returns the pairs and cells of the blocks, and what became of them.
     pub(super) fn end(mut self) -> Result<Summary> {
-        self.end_blocks()?;
+        self.delivery.end_done()?;
         self.bands.end()?;
-        match self.blocks.first(|left| *left) {
-            None => Ok(self.summary),
-            Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
-        }
+        Ok(Summary { aligned: self.computed.aligned, ..self.delivery.finish()? })
+    }
+
+    /// As [`Finisher::end`], with the pairs that were computed and their cells.
+    pub(super) fn end_whole(self) -> Result<Summary> {
+        let (pairs, cells) = (self.computed.pairs, self.computed.cells);
+        Ok(Summary { pairs, cells, ..self.end()? })
     }
 }
 

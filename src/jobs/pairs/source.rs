@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::{PairList, PairSource};
 use crate::error::{Error, Result};
 use crate::jobs::AllPairs;
-use crate::jobs::blocks::Block;
-use crate::jobs::blocks::source::{Bander, Begun};
+use crate::jobs::block::Block;
+use crate::jobs::source::{Bander, Begun, TO_THE_END};
 use crate::pairs::Pairs;
 use crate::pairs::plan::selected::band;
 use crate::pairs::plan::{self, PlannedBand};
@@ -68,67 +68,50 @@ impl Chunks {
 /// Two sets, and how pairs of them are computed.
 pub(super) type Sets = (AllPairs, plan::Job);
 
-/// Which pairs are planned.
-enum Wanted {
-    /// All, as they are read for the only time.
-    All,
-    /// Those of blocks.
-    Blocks { left: VecDeque<Range<u64>>, begun: Begun<u64> },
-}
-
-/// Makes bands of a list.
+/// Makes bands of the pairs of blocks.
 pub(super) struct Planner {
     job: PairList,
-    wanted: Wanted,
+    /// Numbers of pairs that are not planned, block by block.
+    left: VecDeque<Range<u64>>,
+    /// Blocks, each with its pairs that are left.
+    begun: Begun<u64>,
     /// Of listed pairs, whose sets are the same all the time.
     sets: Option<Sets>,
-    next: u64,
     index: usize,
     chunks: Arc<Chunks>,
 }
 
 impl Planner {
-    /// The bands of all pairs, and where their chunks are. `sets` are those of [`sets_of`].
-    pub(super) fn new(job: &PairList, sets: Option<Sets>) -> (Self, Arc<Chunks>) {
+    /// The bands of blocks that are begun later, and where their chunks are. `sets` are those of [`sets_of`].
+    pub(super) fn new(job: &PairList, sets: Option<Sets>, begun: Begun<u64>) -> (Self, Arc<Chunks>) {
         let chunks = Arc::new(Chunks::default());
-        let wanted = Wanted::All;
-        (Planner { job: job.clone(), wanted, sets, next: 0, index: 0, chunks: Arc::clone(&chunks) }, chunks)
+        let (job, left) = (job.clone(), VecDeque::new());
+        (Planner { job, left, begun, sets, index: 0, chunks: Arc::clone(&chunks) }, chunks)
     }
 
-    /// The same of blocks, which are told when they begin.
-    pub(super) fn of_blocks(job: &PairList, sets: Option<Sets>, begun: Begun<u64>) -> (Self, Arc<Chunks>) {
-        let (planner, chunks) = Planner::new(job, sets);
-        (Planner { wanted: Wanted::Blocks { left: VecDeque::new(), begun }, ..planner }, chunks)
-    }
-
-    /// The pairs that come next, of those that are wanted; `None` at the end.
+    /// The pairs that come next; `None` at the end of the last block.
     fn chunk(&mut self) -> Result<Option<Chunk>> {
-        let end = match &mut self.wanted {
-            Wanted::All => u64::MAX,
-            Wanted::Blocks { left, .. } => loop {
-                match left.front() {
-                    None => return Ok(None),
-                    Some(range) if range.is_empty() => drop(left.pop_front()),
-                    Some(range) => {
-                        self.next = range.start;
-                        break range.end;
-                    }
+        while let Some(range) = self.left.front().cloned() {
+            let chunk = if range.is_empty() { None } else { self.chunk_of(&range)? };
+            match (chunk, self.left.front_mut()) {
+                (Some(chunk), Some(range)) => {
+                    range.start = chunk.first + chunk.pairs.len() as u64;
+                    return Ok(Some(chunk));
                 }
-            },
-        };
-        let chunk = self.chunk_until(end)?;
-        if let (Wanted::Blocks { left, .. }, Some(chunk)) = (&mut self.wanted, &chunk)
-            && let Some(range) = left.front_mut()
-        {
-            range.start = chunk.first + chunk.pairs.len() as u64;
+                _ => drop(self.left.pop_front()),
+            }
+            if range.end == TO_THE_END {
+                // Of what nobody had counted, only the pairs up to here were there.
+                self.begun.last(|left| *left -= TO_THE_END - range.start);
+            }
         }
-        Ok(chunk)
+        Ok(None)
     }
 
-    /// The next pairs before this one.
-    fn chunk_until(&mut self, end: u64) -> Result<Option<Chunk>> {
-        let first = self.next;
-        let chunk = match (&self.job.source, &self.sets) {
+    /// The first pairs of a range; `None` behind the last of all.
+    fn chunk_of(&self, range: &Range<u64>) -> Result<Option<Chunk>> {
+        let Range { start: first, end } = *range;
+        Ok(match (&self.job.source, &self.sets) {
             (PairSource::Listed { pairs, .. }, Some((all, planned))) => {
                 let end = usize::try_from(end).unwrap_or(usize::MAX).min(pairs.len());
                 let range: Range<usize> = first as usize..end.min(first as usize + self.job.chunk_pairs.max(1));
@@ -137,9 +120,10 @@ impl Planner {
             }
             (PairSource::InStep(files), _) => {
                 let mut files = files.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let read = match &self.wanted {
-                    Wanted::All => files.next()?,
-                    Wanted::Blocks { .. } => Some(files.at(first)?.ok_or_else(|| no_pair(first))?),
+                let read = match end {
+                    // They are read for the only time.
+                    TO_THE_END => files.next()?,
+                    _ => Some(files.at(first)?.ok_or_else(|| no_pair(first))?),
                 };
                 read.map(|read| {
                     let (all, planned) = sets(&self.job, &read.queries, &read.targets);
@@ -149,9 +133,7 @@ impl Planner {
                 })
             }
             (PairSource::Listed { .. }, None) => None,
-        };
-        self.next += chunk.as_ref().map_or(0, |chunk| chunk.pairs.len() as u64);
-        Ok(chunk)
+        })
     }
 }
 
@@ -174,8 +156,12 @@ fn sets(job: &PairList, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStor
     (all, planned)
 }
 
-impl Iterator for Planner {
-    type Item = PlannedBand;
+impl Bander<Pairs> for Planner {
+    fn begin(&mut self, block: Block) {
+        // Before any of its chunks.
+        self.begun.add(block.units.end - block.units.start, block.pairs, block.cells);
+        self.left.push_back(block.units);
+    }
 
     fn next(&mut self) -> Option<PlannedBand> {
         let chunk = match self.chunk() {
@@ -194,20 +180,6 @@ impl Iterator for Planner {
         self.chunks.lock().chunks.insert(self.index, Arc::new(chunk));
         self.index += 1;
         Some(planned)
-    }
-}
-
-impl Bander<Pairs> for Planner {
-    fn begin(&mut self, block: Block) {
-        if let Wanted::Blocks { left, begun } = &mut self.wanted {
-            // Before any of its chunks.
-            begun.add(block.units.end - block.units.start, block.pairs, block.cells);
-            left.push_back(block.units);
-        }
-    }
-
-    fn next(&mut self) -> Option<PlannedBand> {
-        Iterator::next(self)
     }
 
     fn has_failed(&self) -> bool {

@@ -72,6 +72,16 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// The states that reads are scored against.
+    pub(super) fn levels(&self) -> &'a Levels {
+        self.levels
+    }
+
+    /// The strands of reads that are scored.
+    pub(super) fn strands(&self) -> Strands {
+        self.strands
+    }
+
     /// How far bands may be planned.
     pub(super) fn ahead(&self) -> Arc<Ahead> {
         Arc::clone(&self.ready.ahead)

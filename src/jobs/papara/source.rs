@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::{PhyloAlignment, ReadSource};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::source::{Begun, take_off};
-use crate::jobs::blocks::{BlockSource, NextBlock};
+use crate::jobs::source::{Begun, BlockSource, NextBlock, TO_THE_END, take_off};
 use crate::seq::{ReadChunk, ReadChunks};
 
 /// Reads of a chunk at most.
@@ -58,12 +57,6 @@ pub(super) enum NextReads {
     End,
 }
 
-impl From<Option<ReadChunk>> for NextReads {
-    fn from(chunk: Option<ReadChunk>) -> Self {
-        chunk.map_or(NextReads::End, NextReads::Chunk)
-    }
-}
-
 /// Ranges of reads out of a file, each in chunks of its own.
 pub(super) struct Ranges<'a> {
     job: &'a PhyloAlignment,
@@ -79,7 +72,8 @@ impl<'a> Ranges<'a> {
     /// Those of these blocks. `source` may stand anywhere in the file; it is opened once more if it stands behind a range.
     pub(super) fn new(
         job: &'a PhyloAlignment,
-        (blocks, begun): (&'a Arc<dyn BlockSource>, Begun<Range<u64>>),
+        blocks: &'a Arc<dyn BlockSource>,
+        begun: Begun<Range<u64>>,
         source: &'a mut Option<Source>,
     ) -> Self {
         Ranges { job, blocks, begun, range: 0..0, source }
@@ -87,6 +81,18 @@ impl<'a> Ranges<'a> {
 
     /// The next reads.
     pub(super) fn next(&mut self) -> Result<NextReads> {
+        loop {
+            if let Some(ended) = self.begin_range() {
+                return Ok(ended);
+            }
+            if let Some(chunk) = self.chunk()? {
+                return Ok(NextReads::Chunk(chunk));
+            }
+        }
+    }
+
+    /// Begins with the next range where the last one is through. Returns what there is instead if there is none.
+    fn begin_range(&mut self) -> Option<NextReads> {
         while self.range.is_empty() {
             match self.blocks.next() {
                 NextBlock::Block(block) => {
@@ -94,15 +100,26 @@ impl<'a> Ranges<'a> {
                     self.begun.add_block(&block);
                     self.range = block.units;
                 }
-                NextBlock::Nothing => return Ok(NextReads::Nothing),
-                NextBlock::End => return Ok(NextReads::End),
+                NextBlock::Nothing => return Some(NextReads::Nothing),
+                NextBlock::End => return Some(NextReads::End),
             }
         }
+        None
+    }
+
+    /// The next reads of the range; `None` if it ends where the file does.
+    fn chunk(&mut self) -> Result<Option<ReadChunk>> {
         // After an error nothing more is read from a file.
         let mut source = match self.source.take().filter(|source| source.at <= self.range.start) {
             Some(source) => source,
             None => Source::open(self.job)?,
         };
+        if self.range.end == TO_THE_END {
+            let chunk = source.next()?;
+            self.range.start = if chunk.is_some() { source.at } else { self.range.end };
+            *self.source = Some(source);
+            return Ok(chunk);
+        }
         loop {
             let is_before = source.at < self.range.start;
             let end = if is_before { self.range.start } else { self.range.end };
@@ -114,7 +131,7 @@ impl<'a> Ranges<'a> {
             if !is_before {
                 self.range.start = source.at;
                 *self.source = Some(source);
-                return Ok(NextReads::Chunk(chunk));
+                return Ok(Some(chunk));
             }
         }
     }

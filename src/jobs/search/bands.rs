@@ -8,7 +8,7 @@ use super::best::Best;
 use super::chunks::Chunks;
 use crate::jobs::blocks::Block;
 use crate::jobs::blocks::cut::at_most;
-use crate::jobs::blocks::source::{Bander, Begun};
+use crate::jobs::source::{Bander, Begun};
 use crate::pairs::Pairs;
 use crate::pairs::plan::{self, Bands, PlannedBand};
 use crate::seq::{Part, SequenceId, Subjects};

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::bands::{Batch, SearchBands};
@@ -14,15 +13,15 @@ use super::gather::Gatherer;
 use super::row;
 use super::tracing::Tracer;
 use super::{Search, SearchHit};
-use crate::engine::owner::{self, Control, EngineSet};
-use crate::engine::{Engine, thread_pool};
+use crate::engine::Engine;
+use crate::engine::owner::{self, EngineSet};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::cut::{at_most, cut};
-use crate::jobs::blocks::source::{Begun, BlockBands};
-use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Divisible, Listed, Whole};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible};
+use crate::jobs::session::{Execution, SessionEngines, Threads, cells_now};
+use crate::jobs::source::{Begun, BlockBands};
 use crate::jobs::{Job, Run, Summary, engines};
 use crate::pairs::cpu::workers;
-use crate::pairs::kernels::family_of;
 use crate::pairs::{Floors, Pairs, Want, plan};
 use crate::score::statistics::Statistics;
 use crate::seq::SequenceStore;
@@ -45,43 +44,39 @@ pub struct Session {
     statistics: Option<Statistics>,
     /// The least score of each that can be reported.
     least: Vec<i64>,
-    pool: Arc<rayon::ThreadPool>,
-    /// Opened with the first block.
-    engine_set: Option<EngineSet<Pairs>>,
+    threads: Threads,
+    engines: SessionEngines<Pairs>,
     /// `None` until it is known what engines there are.
     chunks: Option<Arc<Chunks>>,
 }
 
 impl Session {
-    pub(super) fn new(job: &Search, pool: Arc<rayon::ThreadPool>, engine_set: Option<EngineSet<Pairs>>) -> Self {
+    pub(super) fn new(job: &Search, threads: Threads, engines: SessionEngines<Pairs>) -> Self {
         let (queries, statistics) = (job.strands().store(&job.queries), job.statistics());
         let least = queries.lengths().iter().map(|&length| job.floor(length, statistics.as_ref())).collect();
-        Session { queries, statistics, least, pool, engine_set, chunks: None }
+        Session { queries, statistics, least, threads, engines, chunks: None }
     }
 }
 
 impl Search {
-    /// Pairs of a query with so many subjects, and cells with so many symbols of theirs; of all strands.
-    fn size_of(&self, query: u64, (sequences, symbols): (u64, u64)) -> (u64, u128) {
+    /// Returns the pairs of a query with subjects of this number, and the cells with this number of symbols; of all strands.
+    fn size_of(&self, query: u64, sequences: u64, symbols: u64) -> (u64, u128) {
         let copies = self.strands().copies();
         let length = self.queries.length(query as u32);
         (sequences * u64::from(copies), u128::from(length) * u128::from(symbols) * u128::from(copies))
     }
 
-    /// Everything.
-    fn whole(&self) -> Block {
-        let queries = self.queries.len() as u64;
-        let pairs = queries.saturating_mul(self.size_of_subjects().0).saturating_mul(self.strands().copies().into());
-        Block { units: 0..queries, targets: None, pairs, cells: self.cells() }
-    }
-
-    fn size_of_subjects(&self) -> (u64, u64) {
+    pub(super) fn size_of_subjects(&self) -> (u64, u64) {
         let size = self.subjects.size();
         (size.sequences, size.symbols)
     }
-}
 
-impl Search {
+    /// Opens engines. What is measured of a device has to pay for the whole job.
+    pub(super) fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+        let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
+        engines::open_for(run, &threads.pool, &self.scoring, &want, self.cells())
+    }
+
     /// Packed bytes of a chunk that suit these engines and blocks of so many cells: few enough that two chunks fit beside each other
     /// on every device, and that a batch of an engine, of `at_once` cells, has all queries together. So those of one length come
     /// together, and of very long subjects, each of which takes a while whatever is computed beside it, all pairs are computed
@@ -94,7 +89,7 @@ impl Search {
     }
 
     /// Searches by blocks.
-    fn search(
+    pub(super) fn search(
         &self,
         source: &Arc<dyn BlockSource>,
         session: &mut Session,
@@ -102,34 +97,25 @@ impl Search {
         sink: &mut dyn BlockSink<SearchHit>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let Session { queries, statistics, least, pool, engine_set, chunks } = session;
+        let Session { queries, statistics, least, threads, engines, chunks } = session;
+        let execution = Execution { run, threads };
         let floors: Arc<Floors> = Arc::new(least.iter().copied().collect());
-        let job = plan::Job {
-            queries: Arc::clone(queries),
-            against: None,
-            scoring: Arc::clone(&self.scoring),
-            want: Want::AtLeast(Arc::clone(&floors)),
-            strands: self.strands(),
-            parts: None,
-        };
-        let engine_set = match engine_set {
-            Some(engine_set) => engine_set,
-            None => {
-                let wanted = (&self.scoring, &job.want);
-                // What is measured of a device has to pay for the whole job.
-                let opened = engines::open_for(run, pool, wanted, self.cells())?;
-                engine_set.insert(EngineSet::new(opened))
-            }
-        };
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let chunks = &*chunks.get_or_insert_with(|| {
-            let cells = source.coming().load(Ordering::Relaxed);
-            let suiting = || self.suiting_chunk_bytes(engine_set, at_once, cells);
+            let suiting = || self.suiting_chunk_bytes(engine_set, at_once, cells_now(source.as_ref()));
             Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
         });
         let begun = Begun::<Batch>::default();
         let bands = SearchBands {
-            job,
+            job: plan::Job {
+                queries: Arc::clone(queries),
+                against: None,
+                scoring: Arc::clone(&self.scoring),
+                want: Want::AtLeast(Arc::clone(&floors)),
+                strands: self.strands(),
+                parts: None,
+            },
             subjects: Arc::clone(&self.subjects),
             chunks: Arc::clone(chunks),
             begun: begun.clone(),
@@ -139,13 +125,11 @@ impl Search {
             left: VecDeque::new(),
             open: None,
         };
-        let (queries, statistics) = (Arc::clone(queries), *statistics);
-        let tracer = Tracer { job: self, queries, statistics, chunks, pool, interrupt: &run.interrupt };
+        let tracer = Tracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
         let mut gatherer = Gatherer::new(tracer, &floors, begun.clone(), sink);
-        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let known = source.coming().load(Ordering::Relaxed);
-        let (ahead, coming) = (gatherer.ahead(), source.coming());
-        let control = Control { ahead, coming, is_open_ended: true, ..run.control(pool) };
+        let reserve = || workers(threads.count(), &run.interrupt);
+        let known = cells_now(source.as_ref());
+        let control = execution.control_of(source.as_ref(), gatherer.ahead());
         let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, bands), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gatherer.take(outcome)
@@ -160,20 +144,7 @@ impl Search {
             chunks.release(&batch.chunks);
         }
         let (ran, summary) = ended?;
-        let kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
-        let (seconds, imbalance, engines) = (begin.elapsed().as_secs_f64(), ran.imbalance, ran.engines);
-        Ok(Summary { seconds, kernel_seconds, imbalance, engines, ..summary })
-    }
-
-    /// Searches for everything, and closes the engines of the session, each as soon as it has no more to do.
-    pub(super) fn search_all(
-        &self,
-        mut session: Session,
-        run: &Run,
-        rows: impl FnMut(&[SearchHit]) -> Result<()>,
-    ) -> Result<Summary> {
-        let source: Arc<dyn BlockSource> = Listed::new(&[self.whole()]);
-        self.search(&source, &mut session, run, &mut Whole(rows))
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }
 }
 
@@ -206,8 +177,6 @@ fn ranges(before: &[u64], pieces: u64) -> Vec<Range<u32>> {
 }
 
 impl Divisible for Search {
-    type Session = Session;
-
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         let all = self.size_of_subjects();
@@ -221,47 +190,17 @@ impl Divisible for Search {
             let is_whole = parts.len() < 2;
             let block = |part: Range<u32>| {
                 let symbols = before[part.end as usize] - before[part.start as usize];
-                let (pairs, cells) = self.size_of(query, (part.len() as u64, symbols));
+                let (pairs, cells) = self.size_of(query, part.len() as u64, symbols);
                 let targets = (!is_whole).then_some(part);
                 Block { units: query..query + 1, targets, pairs, cells: at_most(cells) }
             };
             parts.into_iter().map(block).collect()
         };
-        Ok(cut(self.queries.len() as u64, cells, |query| self.size_of(query, all), split))
+        Ok(cut(self.queries.len() as u64, cells, |query| self.size_of(query, all.0, all.1), split))
     }
 
-    fn session(&self, run: &Run) -> Result<Session> {
-        self.validate()?;
-        run.check_kernel(family_of(self.scoring.mode))?;
-        Ok(Session::new(self, thread_pool(run.threads)?, None))
-    }
-
-    fn session_on(&self, engines: Vec<Box<dyn Engine<Pairs>>>, run: &Run) -> Result<Session> {
-        self.validate()?;
-        Ok(Session::new(self, thread_pool(run.threads)?, Some(EngineSet::new(engines))))
-    }
-
-    fn run_blocks(
-        &self,
-        blocks: &[Block],
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<SearchHit>,
-    ) -> Result<Summary> {
-        let subjects = u32::try_from(self.size_of_subjects().0).unwrap_or(u32::MAX);
-        blocks::check(blocks, self.queries.len() as u64, subjects)?;
-        let source: Arc<dyn BlockSource> = Listed::new(blocks);
-        self.run_source(&source, session, run, sink)
-    }
-
-    fn run_source(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<SearchHit>,
-    ) -> Result<Summary> {
-        self.search(source, session, run, sink)
+    fn targets(&self) -> u32 {
+        u32::try_from(self.size_of_subjects().0).unwrap_or(u32::MAX)
     }
 
     fn part_bytes(&self, block: &Block) -> u64 {

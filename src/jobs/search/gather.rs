@@ -13,7 +13,7 @@ use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::blocks::BlockSink;
-use crate::jobs::blocks::source::Begun;
+use crate::jobs::source::Begun;
 use crate::pairs::{Floors, Pairs};
 use crate::seq::SequenceId;
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -13,6 +12,7 @@ use crate::alignment::{Alignment, verify_alignment};
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::allpairs::finish::MOST_TOGETHER;
+use crate::jobs::session::Execution;
 use crate::output::Range32;
 use crate::output::columns::Columns;
 use crate::pairs::{Hit, cpu};
@@ -31,8 +31,7 @@ pub(super) struct Tracer<'a> {
     pub queries: Arc<SequenceStore>,
     pub statistics: Option<Statistics>,
     pub chunks: &'a Chunks,
-    pub pool: &'a rayon::ThreadPool,
-    pub interrupt: &'a AtomicBool,
+    pub execution: Execution<'a>,
 }
 
 /// A query whose hits are being found.
@@ -122,8 +121,11 @@ impl Tracer<'_> {
                        (at, &(place, query, pair)): (usize, &(usize, SequenceId, Candidate))| {
                 self.hit(query, &pair, ends.get(at), workspace).map(|hit| hit.map(|hit| (place, hit)))
             };
-            let hits: Result<Vec<Option<(usize, SearchHit)>>> =
-                self.pool.install(|| pairs.par_iter().enumerate().map_init(Workspace::default, hit).collect());
+            let hits: Result<Vec<Option<(usize, SearchHit)>>> = self
+                .execution
+                .threads
+                .pool
+                .install(|| pairs.par_iter().enumerate().map_init(Workspace::default, hit).collect());
             hits?.into_iter().flatten().for_each(|(place, hit)| window[place].take(hit, most));
         }
         let hits: Vec<SearchHit> = window.into_iter().flat_map(|open| open.hits).collect();
@@ -148,9 +150,7 @@ impl Tracer<'_> {
         let groups: Vec<&[usize]> =
             order.chunk_by(|&a, &b| same(&pairs[a], &pairs[b])).flat_map(|of| of.chunks(MOST_TOGETHER)).collect();
         let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
-            if self.interrupt.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted);
-            }
+            self.execution.run.check_interrupt()?;
             let (_, query, first) = pairs[group[0]];
             let opened: Result<Vec<_>> = group.iter().map(|&at| self.chunks.opened(pairs[at].2.chunk)).collect();
             let opened = opened?;
@@ -159,8 +159,11 @@ impl Tracer<'_> {
             let row = job.strands().query(query, first.strand);
             cpu::ends(self.queries.codes(row), &subjects, &job.scoring, workspace)
         };
-        let found: Result<Vec<Vec<EndRegion>>> =
-            self.pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
+        let found: Result<Vec<Vec<EndRegion>>> = self
+            .execution
+            .threads
+            .pool
+            .install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
         let mut ends = vec![EndRegion::default(); pairs.len()];
         for (&at, end) in order.iter().zip(found?.into_iter().flatten()) {
             ends[at] = end;
@@ -176,9 +179,7 @@ impl Tracer<'_> {
         end: Option<&EndRegion>,
         workspace: &mut Workspace,
     ) -> Result<Option<SearchHit>> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.execution.run.check_interrupt()?;
         let (job, score) = (self.job, pair.score.0);
         let chunk = self.chunks.opened(pair.chunk)?;
         let place = chunk.place(pair.subject);

@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::timing::{Sample, repeat};
-use super::{Bed, Experiment, mark};
-use crate::engine::owner::EngineSet;
+use super::{Bed, Experiment, data, mark};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
 use crate::jobs::blocks::Whole;
-use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use crate::jobs::{AllPairs, Job, PairResult, Run, SessionStart, Summary};
 use crate::measure::simulate;
 use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
@@ -182,19 +181,20 @@ impl SharedEngine {
         let lent =
             SharedEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
         job.validate()?;
-        let run = Run { interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
-        let begin = Instant::now();
+        let threads = bed.pool.current_num_threads();
+        let run = Run { threads, interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
         // The CPU works in a job as its threads do in any job.
         let engines = match self.universal {
-            true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
+            true => workers(threads, &bed.bench.interrupt),
             false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
         let mut rows = Whole(|pairs: &[PairResult]| {
             rows(pairs);
             Ok(())
         });
-        let engine_set = &mut EngineSet::for_once(engines);
-        let mut summary = job.finish_on(&job.job(), engine_set, None, &bed.pool, &run, &mut rows)?;
+        let session = job.open(SessionStart::of_whole(Some(engines)), &run)?;
+        let begin = Instant::now();
+        let mut summary = job.feed_whole(session, &run, &mut rows)?;
         summary.seconds = begin.elapsed().as_secs_f64();
         // A job goes on without an engine that fails; a measurement of that engine does not.
         let [engine, others @ ..] = &summary.engines[..] else { return Ok(summary) };

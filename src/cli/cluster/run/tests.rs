@@ -2,8 +2,8 @@
 
 use super::*;
 use pairwave::cluster::Manifest;
-use pairwave::jobs::blocks::BlockSink;
-use pairwave::jobs::{Fingerprint, Job};
+use pairwave::jobs::blocks::{BlockSink, BlockSource};
+use pairwave::jobs::{Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row a unit, of which some cannot be computed.
@@ -19,39 +19,29 @@ impl Job for Units {
     type Row = u64;
     type Summary = Summary;
     type Engines = ();
+    type Session = ();
 
     fn validate(&self) -> Result<()> {
         Ok(())
     }
 
-    fn run(&self, _run: &Run, mut rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        (0..UNITS).try_for_each(|unit| rows(&[unit]))?;
-        Ok(Summary::default())
+    fn whole(&self, (): &()) -> Block {
+        Block { units: 0..UNITS, targets: None, pairs: UNITS, cells: UNITS }
     }
 
-    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        self.run(run, rows)
-    }
-}
-
-impl Divisible for Units {
-    type Session = ();
-
-    fn cut(&self, _cells: u64) -> Result<Vec<Block>> {
-        let block = |unit| Block { units: unit..unit + 1, targets: None, pairs: 1, cells: 1 };
-        Ok((0..UNITS).map(block).collect())
-    }
-
-    fn session(&self, _run: &Run) -> Result<()> {
+    fn open(&self, _start: SessionStart<()>, _run: &Run) -> Result<()> {
         Ok(())
     }
 
-    fn session_on(&self, (): (), _run: &Run) -> Result<()> {
-        Ok(())
-    }
-
-    fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
-        for block in blocks {
+    fn feed(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        (): &mut (),
+        run: &Run,
+        sink: &mut dyn BlockSink<u64>,
+    ) -> Result<Summary> {
+        let blocks = source.take_all();
+        for block in &blocks {
             let unit = block.units.start;
             if self.failing.contains(&unit) {
                 return Err(Error::Device { device: "mock".into(), message: format!("unit {unit} is too much") });
@@ -62,6 +52,13 @@ impl Divisible for Units {
             sink.end()?;
         }
         Ok(Summary { pairs: blocks.len() as u64, ..Summary::default() })
+    }
+}
+
+impl Divisible for Units {
+    fn cut(&self, _cells: u64) -> Result<Vec<Block>> {
+        let block = |unit| Block { units: unit..unit + 1, targets: None, pairs: 1, cells: 1 };
+        Ok((0..UNITS).map(block).collect())
     }
 
     fn part_bytes(&self, _block: &Block) -> u64 {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, NextBlock};
-use crate::jobs::{Job, Run, Summary};
+use crate::jobs::{Job, Run, SessionStart, Summary};
 
 /// What is wrong with a rank.
 #[derive(Debug, Clone, Default)]
@@ -62,64 +62,40 @@ impl Cubes {
         }
         Ok(Self::rows(unit..unit + 1))
     }
+
+    fn compute_block(&self, block: &Block, run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<()> {
+        for unit in block.units.clone() {
+            sink.rows(&self.compute(unit, run)?)?;
+        }
+        sink.end()?;
+        let computed = self.computed.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.flaws.interrupted_after == Some(computed) {
+            self.interrupt.store(true, Ordering::SeqCst);
+        }
+        Ok(())
+    }
 }
 
 impl Job for Cubes {
     type Row = u64;
     type Summary = Summary;
     type Engines = ();
+    type Session = ();
 
     fn validate(&self) -> Result<()> {
         Ok(())
     }
 
-    fn run(&self, _run: &Run, mut rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        rows(&Self::rows(0..self.units))?;
-        Ok(Summary::default())
+    fn whole(&self, (): &()) -> Block {
+        Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 }
     }
 
-    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        self.run(run, rows)
-    }
-}
-
-impl Divisible for Cubes {
-    type Session = ();
-
-    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
-        let begins = (0..self.units).step_by(cells.max(1) as usize);
-        let block = |begin: u64| {
-            let units = begin..(begin + cells.max(1)).min(self.units);
-            let pairs = 3 * (units.end - units.start);
-            Block { units, targets: None, pairs, cells: pairs }
-        };
-        Ok(begins.map(block).collect())
-    }
-
-    fn session(&self, _run: &Run) -> Result<()> {
+    fn open(&self, _start: SessionStart<()>, _run: &Run) -> Result<()> {
         Ok(())
     }
 
-    fn session_on(&self, (): (), run: &Run) -> Result<()> {
-        self.session(run)
-    }
-
-    fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
-        for block in blocks {
-            for unit in block.units.clone() {
-                sink.rows(&self.compute(unit, run)?)?;
-            }
-            sink.end()?;
-            let computed = self.computed.fetch_add(1, Ordering::SeqCst) + 1;
-            if self.flaws.interrupted_after == Some(computed) {
-                self.interrupt.store(true, Ordering::SeqCst);
-            }
-        }
-        Ok(Summary::default())
-    }
-
     /// An engine that begins a block before it is done with the one before it, for which it waits a while.
-    fn run_source(
+    fn feed(
         &self,
         source: &Arc<dyn BlockSource>,
         (): &mut (),
@@ -134,7 +110,7 @@ impl Divisible for Cubes {
                 NextBlock::Block(block) => {
                     looked = 0;
                     if let Some(before) = open.replace(block) {
-                        self.run_blocks(&[before], &mut (), run, sink)?;
+                        self.compute_block(&before, run, sink)?;
                     }
                 }
                 NextBlock::Nothing if open.is_some() && looked < self.flaws.patience => {
@@ -143,10 +119,22 @@ impl Divisible for Cubes {
                 }
                 NextBlock::Nothing | NextBlock::End => {
                     let Some(last) = open.take() else { return Ok(Summary::default()) };
-                    self.run_blocks(&[last], &mut (), run, sink)?;
+                    self.compute_block(&last, run, sink)?;
                 }
             }
         }
+    }
+}
+
+impl Divisible for Cubes {
+    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
+        let begins = (0..self.units).step_by(cells.max(1) as usize);
+        let block = |begin: u64| {
+            let units = begin..(begin + cells.max(1)).min(self.units);
+            let pairs = 3 * (units.end - units.start);
+            Block { units, targets: None, pairs, cells: pairs }
+        };
+        Ok(begins.map(block).collect())
     }
 
     fn part_bytes(&self, block: &Block) -> u64 {

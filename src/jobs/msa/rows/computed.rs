@@ -14,8 +14,9 @@ use crate::engine::queue::Planned;
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
-use crate::jobs::blocks::source::{Bander, Begun, BlockBands};
-use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Due};
+use crate::jobs::blocks::{self, Block, BlockSink, BlockSource};
+use crate::jobs::deliver::Delivery;
+use crate::jobs::source::{Bander, Begun, BlockBands};
 use crate::jobs::{PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
 
@@ -90,7 +91,7 @@ impl Lists {
         let bander = ListBands { plan: Arc::clone(plan), next: None, begun: begun.clone() };
         let known = blocks.coming().load(std::sync::atomic::Ordering::Relaxed);
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
-        let mut due = Due::new(begun.clone(), sink);
+        let mut due = Delivery::new(begun.clone(), sink);
         let mut written = 0;
         let reserve = || thread_engines(*threads, &run.interrupt);
         let control =
@@ -115,7 +116,7 @@ impl Lists {
                     })
                     .collect();
                 written += rows.len() as u64;
-                due.rows(units.start.into(), &rows)?;
+                due.rows_from(units.start.into(), &rows)?;
                 due.reached(units.end.into())?;
             }
             Ok(())

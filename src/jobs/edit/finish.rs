@@ -3,8 +3,6 @@
 mod listed;
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -15,8 +13,11 @@ use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::edit::{Distances, Region};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::BlockSink;
-use crate::jobs::blocks::source::Begun;
+use crate::jobs::Summary;
+use crate::jobs::block::BlockSink;
+use crate::jobs::deliver::Delivery;
+use crate::jobs::session::Execution;
+use crate::jobs::source::Begun;
 use crate::score::{EditMode, Found, IdentityDefinition};
 use crate::seq::{Part, SequenceId, SequenceStore, StrandOf};
 
@@ -24,28 +25,25 @@ use crate::seq::{Part, SequenceId, SequenceStore, StrandOf};
 const CHUNK: usize = 1 << 15;
 
 /// Makes results of distances, and hands them over.
-pub(super) struct Delivery<'a> {
+pub(super) struct Finisher<'a> {
     aligner: Aligner<'a>,
-    pool: &'a rayon::ThreadPool,
-    sink: &'a mut dyn BlockSink<EditResult>,
-    /// Parts that were not handed over, or not all of them.
-    parts: Begun<Part>,
+    /// Of parts that were not handed over, or not all of them.
+    delivery: Delivery<'a, EditResult, Part>,
     chunk: Vec<EditResult>,
     aligned: u64,
-    written: u64,
 }
 
-impl<'a> Delivery<'a> {
+impl<'a> Finisher<'a> {
     /// `patterns` are the strands of the job's.
     pub(super) fn new(
-        (job, patterns): (&'a EditDistances, &'a Arc<SequenceStore>),
+        job: &'a EditDistances,
+        patterns: &'a SequenceStore,
         parts: Begun<Part>,
-        pool: &'a rayon::ThreadPool,
-        interrupt: &'a AtomicBool,
+        execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<EditResult>,
     ) -> Self {
-        let aligner = Aligner { job, patterns, tracer: EditTracer::new(&job.scheme), interrupt };
-        Delivery { aligner, pool, sink, parts, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
+        let aligner = Aligner { job, patterns, tracer: EditTracer::new(&job.scheme), execution };
+        Finisher { aligner, delivery: Delivery::new(parts, sink), chunk: Vec::with_capacity(CHUNK), aligned: 0 }
     }
 
     /// Hands over what is complete, of the next part that has pairs.
@@ -69,7 +67,7 @@ impl<'a> Delivery<'a> {
     fn part_of(&mut self, range: &Range<u32>) -> Result<Part> {
         let job = self.aligner.job;
         let is_later = matches!(job.against, Against::Later);
-        while let Some(part) = self.parts.first(|part| part.clone()) {
+        while let Some(part) = self.delivery.blocks().first(|part| part.clone()) {
             let sequence = job.strands().of(range.start).0;
             let has_pairs = part.targets.is_none() || !part.met(sequence, job.texts().len(), is_later).is_empty();
             if part.queries.start <= range.start && range.end <= part.queries.end && has_pairs {
@@ -81,8 +79,8 @@ impl<'a> Delivery<'a> {
     }
 
     fn end_part(&mut self) -> Result<()> {
-        let _ = self.parts.end_if(|_| true);
-        self.sink.end()
+        _ = self.delivery.take_if(|_| true);
+        self.delivery.end_taken()
     }
 
     /// Hands over a band of a part: all of `range` in input order.
@@ -103,7 +101,7 @@ impl<'a> Delivery<'a> {
             }
             for (at, (text, &found)) in (place..).zip(texts.zip(&*row)) {
                 if found.is_some() {
-                    self.push((pattern, strands.of(at)), whole(text), found)?;
+                    self.push(pattern, strands.of(at), whole(text), found)?;
                 }
             }
             place += row.len();
@@ -165,13 +163,13 @@ impl<'a> Delivery<'a> {
     fn candidates(&mut self, candidates: &[Candidate], found: &[Found], strands: &Chosen) -> Result<()> {
         for (place, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
             if found.is_some() {
-                self.push((candidate.pattern, strands.of(place)), candidate.region, found)?;
+                self.push(candidate.pattern, strands.of(place), candidate.region, found)?;
             }
         }
         Ok(())
     }
 
-    fn push(&mut self, (pattern, strand): (SequenceId, StrandOf), region: Region, found: Found) -> Result<()> {
+    fn push(&mut self, pattern: SequenceId, strand: StrandOf, region: Region, found: Found) -> Result<()> {
         let job = self.aligner.job;
         // Engines leave out what is above the limit; that they do must not decide on the result.
         let m = job.patterns.length(pattern);
@@ -193,25 +191,22 @@ impl<'a> Delivery<'a> {
         }
         let (aligner, chunk) = (&self.aligner, &mut self.chunk);
         if aligner.job.aligns() || aligner.job.all_ends {
-            self.pool.install(|| {
+            aligner.execution.threads.pool.install(|| {
                 chunk
                     .par_iter_mut()
                     .try_for_each_init(EditWorkspace::default, |workspace, result| aligner.complete(result, workspace))
             })?;
         }
         self.aligned += if aligner.job.aligns() { chunk.len() as u64 } else { 0 };
-        self.written += chunk.len() as u64;
-        self.sink.rows(chunk)?;
+        self.delivery.rows(chunk)?;
         chunk.clear();
         Ok(())
     }
 
-    /// Pairs that were aligned and that were handed over.
-    pub(super) fn end(mut self) -> Result<(u64, u64)> {
-        while self.parts.first(|_| ()).is_some() {
-            self.end_part()?;
-        }
-        Ok((self.aligned, self.written))
+    /// Ends all parts. Returns how many pairs were aligned and handed over.
+    pub(super) fn end(mut self) -> Result<Summary> {
+        self.delivery.end_while(|_| true)?;
+        Ok(Summary { aligned: self.aligned, written: self.delivery.written(), ..Summary::default() })
     }
 }
 
@@ -239,14 +234,12 @@ struct Aligner<'a> {
     /// The strands of its patterns.
     patterns: &'a SequenceStore,
     tracer: EditTracer<'a>,
-    interrupt: &'a AtomicBool,
+    execution: Execution<'a>,
 }
 
 impl Aligner<'_> {
     fn complete(&self, result: &mut EditResult, workspace: &mut EditWorkspace) -> Result<()> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.execution.run.check_interrupt()?;
         let Region { text, start, end } = result.region;
         let pattern = self.patterns.codes(self.job.strands().query(result.pattern, result.strand));
         let symbols = &self.job.texts().codes(text)[start as usize..end as usize];

@@ -1,9 +1,9 @@
-//! Handing over of a band or part of which only the pairs within the limit are known: what [`Delivery::band`] and
-//! [`Delivery::all`] do with the results of all pairs.
+//! Handing over of a band or part of which only the pairs within the limit are known: what [`Finisher::band`] and
+//! [`Finisher::all`] do with the results of all pairs.
 
 use std::ops::Range;
 
-use super::Delivery;
+use super::Finisher;
 use crate::edit::Region;
 use crate::edit::plan::Against;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::seq::{Part, SequenceId, StrandOf};
 /// A pair, by its number in the band or part once its strands are one, with what was found and on which strand.
 type Listed = (u32, Found, StrandOf);
 
-impl Delivery<'_> {
+impl Finisher<'_> {
     /// `list` has the results of both strands of a pair one after the other, by rising number.
     pub(super) fn listed(&mut self, range: Range<SequenceId>, part: &Part, list: &[(u32, Found)]) -> Result<()> {
         let job = self.aligner.job;
@@ -29,7 +29,7 @@ impl Delivery<'_> {
             }
             for (pair, found, strand) in list {
                 let candidate = &candidates[pair as usize];
-                self.push((candidate.pattern, strand), candidate.region, found)?;
+                self.push(candidate.pattern, strand, candidate.region, found)?;
             }
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Delivery<'_> {
             for &mut (pair, found, strand) in row {
                 let text = texts.start + (pair as usize - first) as SequenceId;
                 let region = Region { text, start: 0, end: job.texts().length(text) };
-                self.push((pattern, strand), region, found)?;
+                self.push(pattern, strand, region, found)?;
             }
             first = end;
         }

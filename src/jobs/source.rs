@@ -4,11 +4,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Block, BlockSink, Divisible};
+use super::block::Block;
 use crate::engine::Work;
 use crate::engine::queue::{BandSource, Planned, Upcoming};
-use crate::error::Result;
-use crate::jobs::{Run, Summary};
 
 /// What a source of blocks has.
 #[derive(Debug)]
@@ -28,6 +26,16 @@ pub trait BlockSource: Send + Sync {
 
     /// Cells of blocks that are there. Who takes a block takes them off, when and as far as engines may have them.
     fn coming(&self) -> Arc<AtomicU64>;
+
+    /// Takes all blocks that are there now, for engines that may have them at once.
+    fn take_all(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        while let NextBlock::Block(block) = self.next() {
+            take_off(&self.coming(), block.cells);
+            blocks.push(block);
+        }
+        blocks
+    }
 }
 
 /// Blocks that are there from the begin.
@@ -60,39 +68,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Computes all blocks that are there, then those that came meanwhile, until there is none.
-pub(in crate::jobs) fn run_by_lists<J: Divisible>(
-    job: &J,
-    source: &dyn BlockSource,
-    session: &mut J::Session,
-    run: &Run,
-    sink: &mut dyn BlockSink<J::Row>,
-) -> Result<Summary> {
-    let mut total = Summary::default();
-    loop {
-        let blocks = take_all(source);
-        if blocks.is_empty() {
-            return Ok(total);
-        }
-        total.add(job.run_blocks(&blocks, session, run, sink)?);
-    }
-}
-
-/// Takes all blocks that are there now.
-fn take_all(source: &dyn BlockSource) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    while let NextBlock::Block(block) = source.next() {
-        take_off(&source.coming(), block.cells);
-        blocks.push(block);
-    }
-    blocks
-}
-
+/// Takes the cells of what engines have now off those that are to come.
 pub(in crate::jobs) fn take_off(coming: &AtomicU64, cells: u64) {
     let less = |coming: u64| Some(coming.saturating_sub(cells));
     // Always gives a number.
     let _ = coming.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
 }
+
+/// End of a block of units up to the last, where nobody knows how many there are.
+pub(in crate::jobs) const TO_THE_END: u64 = u64::MAX;
 
 /// Makes bands of blocks.
 pub(in crate::jobs) trait Bander<W: Work>: Send {

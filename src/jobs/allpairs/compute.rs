@@ -1,0 +1,266 @@
+//! What all pairs are computed by, from the first block to the last: edit distances where these come first, then scores.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::finish::{Aligner, Finisher};
+use super::{AllPairs, PairResult};
+use crate::engine::Engine;
+use crate::engine::owner::{self, EngineSet};
+use crate::engine::queue::BandSource;
+use crate::error::Result;
+use crate::jobs::block::{Block, BlockSink};
+use crate::jobs::edit_filter::{self, Filter, Prefiltered, Told};
+use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
+use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
+use crate::jobs::{Run, Summary, engines};
+use crate::pairs::cpu::workers;
+use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
+use crate::pairs::plan::{self, Bands, PlannedBand};
+use crate::pairs::{Pairs, Want};
+use crate::seq::Part;
+
+/// Pairs whose results are held until their band is complete, where every pair is handed over.
+const BAND_PAIRS_ALIGNED: u64 = 1 << 17;
+/// The same for bare scores.
+const BAND_PAIRS_SCORED: u64 = 1 << 22;
+/// The same where a filter lets few pairs through.
+const BAND_PAIRS_FILTERED: u64 = 1 << 26;
+/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
+const BATCHES_A_BAND: u64 = 4;
+/// Kinds of engines that divide the devices' memory where edit distances of blocks come first.
+const WITH_FILTER: u64 = 2;
+
+/// What lasts from block to block.
+pub struct Session {
+    /// Everything, with the strands of the queries, which devices know by where they are in memory.
+    whole: plan::Job,
+    threads: Threads,
+    engines: SessionEngines<Pairs>,
+    /// Edit distances of blocks.
+    filter: Option<Filter>,
+    /// What edit distances left of the whole job.
+    prefiltered: Option<Prefiltered>,
+}
+
+impl Session {
+    /// Decides by the whole job whether edit distances come first. Those of a whole job are computed here: their engines are
+    /// closed before others are opened.
+    pub(super) fn open(job: &AllPairs, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
+        let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.goal());
+        let (mut filter, mut prefiltered) = (None, None);
+        match start {
+            SessionStart { engines: Some(_), .. } => {}
+            SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_it_pays(&goal, &whole, run)?,
+            SessionStart { is_whole: false, .. } => filter = Filter::if_it_pays(&goal, &whole, run)?,
+        }
+        let open = || {
+            let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
+            let opened = engines::open(run, &threads.pool, &whole, selection, 1)?;
+            if prefiltered.is_none() && job.filters_on_cpu(run, &opened, &threads, &whole)? {
+                prefiltered = edit_filter::run_if_it_pays(&goal, &whole, &engines::without_gpus(run))?;
+            }
+            Ok(opened)
+        };
+        let engines = SessionEngines::new(start, open)?;
+        Ok(Session { whole, threads, engines, filter, prefiltered })
+    }
+
+    /// Cells of everything.
+    pub(super) fn cells(&self) -> u64 {
+        self.whole.cells()
+    }
+}
+
+/// Bands to compute, and what is known of them.
+struct BandPlan<'a, B> {
+    /// The pairs that bands are made of.
+    job: &'a plan::Job,
+    /// Blocks, each with its pairs that are left. They are begun before their bands come.
+    begun: Begun<u64>,
+    bands: B,
+    /// Cells of the bands, or those that are known of.
+    cells: u64,
+    /// Where further blocks come from meanwhile.
+    source: Option<&'a dyn BlockSource>,
+    /// Whether a pass over edit distances was made.
+    is_filtered: bool,
+    /// What progress was told of already; `None` if it was told of all.
+    told: Option<Told>,
+}
+
+impl AllPairs {
+    /// Whether edit distances may come first after all: GPUs that would have computed could not be opened.
+    fn filters_on_cpu(
+        &self,
+        run: &Run,
+        opened: &[Box<dyn Engine<Pairs>>],
+        threads: &Threads,
+        whole: &plan::Job,
+    ) -> Result<bool> {
+        let may_filter = self.min_identity.is_some();
+        Ok(may_filter && engines::has_lost_gpus(run, opened, threads.count(), whole.cells())?)
+    }
+
+    /// Computes blocks as they come.
+    pub(super) fn compute_blocks(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { whole, threads, engines, filter, prefiltered } = session;
+        let execution = Execution { run, threads };
+        let is_whole = engines.is_whole();
+        let engine_set = engines.get_or_open(|| {
+            let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
+            // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
+            let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
+            if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
+                *filter = Filter::if_it_pays(&self.goal(), whole, &engines::without_gpus(run))?;
+            }
+            Ok(opened)
+        })?;
+        if let Some(prefiltered) = prefiltered.take() {
+            // The only block is everything.
+            source.take_all();
+            return self.finish_prefiltered(whole, engine_set, prefiltered, execution, sink);
+        }
+        if let Some(filter) = filter {
+            let mut summary = Summary::default();
+            let ran = filter.select_source(whole, source, run, |parts: Vec<Part>, left| {
+                let parts = plan::Job { parts: Some(parts.into()), ..whole.clone() };
+                summary.add(self.finish_prefiltered(&parts, engine_set, left, execution, sink)?);
+                Ok(())
+            })?;
+            summary.engines.splice(0..0, edit_filter::named(ran));
+            summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+            summary.seconds = begin.elapsed().as_secs_f64();
+            return Ok(summary);
+        }
+        let (cells, pairs) = self.band(whole, engine_set);
+        let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
+        let begun = Begun::default();
+        let bander = PairBands { whole: whole.clone(), bands: nothing.bands(cells, pairs), begun: begun.clone() };
+        let plan = BandPlan {
+            job: whole,
+            begun,
+            bands: BlockBands::new(source, bander),
+            cells: cells_now(source.as_ref()),
+            // All cells of a whole job are known.
+            source: (!is_whole).then_some(source.as_ref()),
+            is_filtered: false,
+            told: Some(Told::default()),
+        };
+        let summary = self.compute_bands(plan, engine_set, execution, sink)?;
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    /// Computes what a pass over edit distances left of `job`, which is [`AllPairs::job`], or parts of it, each of which is a
+    /// block to `sink`.
+    pub(in crate::jobs) fn finish_prefiltered(
+        &self,
+        job: &plan::Job,
+        engine_set: &mut EngineSet<Pairs>,
+        prefiltered: Prefiltered,
+        execution: Execution<'_>,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Prefiltered { selection, ran, seconds, told } = prefiltered;
+        let told = selection.is_none().then_some(told);
+        let (band_cells, band_pairs) = self.band(job, engine_set);
+        let begun = Begun::default();
+        let extents = job.extents();
+        let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.of(part)).collect();
+        let add = |left: u64, (pairs, cells): (u64, u128)| {
+            begun.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        };
+        let (bands, cells): (Box<dyn Iterator<Item = PlannedBand> + Send>, u64) = match selection {
+            None => {
+                parts.iter().for_each(|&part| add(part.0, part));
+                (Box::new(job.bands(band_cells, band_pairs)), job.cells())
+            }
+            Some(selection) => {
+                let cells = selected_cells(job, &selection);
+                let (selection, ends) = by_parts(job, selection);
+                let begins = [0].iter().chain(&ends);
+                begins.zip(&ends).zip(&parts).for_each(|((begin, end), &part)| add((end - begin) as u64, part));
+                (Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize)), cells)
+            }
+        };
+        let plan = BandPlan { job, begun, bands, cells, source: None, is_filtered: true, told };
+        let mut summary = self.compute_bands(plan, engine_set, execution, sink)?;
+        summary.seconds = begin.elapsed().as_secs_f64() + seconds;
+        summary.engines.splice(0..0, edit_filter::named(ran));
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Ok(summary)
+    }
+
+    /// Returns the cells and pairs of a band of this job on these engines.
+    fn band(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
+        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let pairs = match job.want {
+            Want::Scores | Want::AtLeast(_) => BAND_PAIRS_SCORED,
+            Want::Alignments => BAND_PAIRS_ALIGNED,
+            Want::Reaching(_) => BAND_PAIRS_FILTERED,
+        };
+        (at_once.saturating_mul(BATCHES_A_BAND), pairs)
+    }
+
+    fn compute_bands(
+        &self,
+        plan: BandPlan<'_, impl BandSource<Pairs> + 'static>,
+        engine_set: &mut EngineSet<Pairs>,
+        execution: Execution<'_>,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        let BandPlan { job, begun, bands, cells, source, is_filtered, mut told } = plan;
+        let Execution { run, threads } = execution;
+        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), &threads.pool, begun, sink);
+        // The scheme is decided before the first batch: a choice of devices that is wrong has been rejected.
+        let reserve = || {
+            edit_filter::reserve(&self.goal(), job, is_filtered, run, &threads.pool)
+                .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
+        };
+        let control = match source {
+            Some(source) => execution.control_of(source, finisher.ahead()),
+            None => execution.control(finisher.ahead()),
+        };
+        let settle = finisher.settle();
+        let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {
+            // Of what was told already, the selected pairs come once more.
+            if let Some(told) = &mut told {
+                // A pass that selected too many pairs has told of some, which are computed once more.
+                let again = Told { pairs: told.pairs.min(outcome.pairs), cells: told.cells.min(outcome.cells) };
+                *told = Told { pairs: told.pairs - again.pairs, cells: told.cells - again.cells };
+                run.progress.advance(outcome.pairs - again.pairs, outcome.cells - again.cells);
+            }
+            finisher.take(outcome)
+        })?;
+        Ok(finisher.end()?.with_engines(ran))
+    }
+}
+
+/// Bands of pairs of blocks.
+struct PairBands {
+    whole: plan::Job,
+    bands: Bands,
+    begun: Begun<u64>,
+}
+
+impl Bander<Pairs> for PairBands {
+    fn begin(&mut self, block: Block) {
+        let part = block.part(self.whole.strands.copies());
+        let (pairs, cells) = self.whole.extents().of(&part);
+        // Before any of its bands.
+        self.begun.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        self.bands.add(part);
+    }
+
+    fn next(&mut self) -> Option<PlannedBand> {
+        self.bands.next()
+    }
+}

@@ -1,0 +1,181 @@
+//! Rows handed over in order, and the start and end of the blocks that they are of.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Summary;
+use super::block::{Block, BlockSink, Encode};
+use super::source::Begun;
+use crate::error::{Error, Result};
+
+/// Hands over the rows of blocks, one block after the other, and ends each at the sink. A `B` is what a job knows of a block.
+pub(super) struct Delivery<'a, R, B> {
+    /// Blocks that have not ended. The one that is due is the first.
+    blocks: Begun<B>,
+    sink: &'a mut dyn BlockSink<R>,
+    /// Rows that were handed over.
+    written: u64,
+}
+
+impl<'a, R, B> Delivery<'a, R, B> {
+    /// Hands over to `sink` what comes of blocks, each of which is begun before there are any rows of it.
+    pub(super) fn new(blocks: Begun<B>, sink: &'a mut dyn BlockSink<R>) -> Self {
+        Delivery { blocks, sink, written: 0 }
+    }
+
+    /// Returns how rows become bytes, if the sink takes these.
+    pub(super) fn encoder(&self) -> Option<Arc<dyn Encode<R>>> {
+        self.sink.encoder()
+    }
+
+    /// Returns the blocks that have not ended.
+    pub(super) fn blocks(&self) -> &Begun<B> {
+        &self.blocks
+    }
+
+    /// Number of rows that were handed over.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Hands over rows of the block that is due.
+    pub(super) fn rows(&mut self, rows: &[R]) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.sink.rows(rows)?;
+        self.written += rows.len() as u64;
+        Ok(())
+    }
+
+    /// Hands over this number of rows of the block that is due: `write` gives their bytes to the sink.
+    pub(super) fn bytes(&mut self, rows: usize, write: impl FnOnce(&mut dyn BlockSink<R>) -> Result<()>) -> Result<()> {
+        write(self.sink)?;
+        self.written += rows as u64;
+        Ok(())
+    }
+
+    /// Takes the block that is due if it is done; the caller ends it.
+    pub(super) fn take_if(&mut self, is_done: impl FnOnce(&B) -> bool) -> Option<B> {
+        self.blocks.end_if(is_done)
+    }
+
+    /// Ends a block that was taken: the next one is due.
+    pub(super) fn end_taken(&mut self) -> Result<()> {
+        self.sink.end()
+    }
+
+    /// Ends blocks until one is not done.
+    pub(super) fn end_while(&mut self, is_done: impl Fn(&B) -> bool) -> Result<()> {
+        while self.take_if(&is_done).is_some() {
+            self.end_taken()?;
+        }
+        Ok(())
+    }
+}
+
+/// Blocks of which it is known how many pairs are left.
+impl<R> Delivery<'_, R, u64> {
+    /// Ends the blocks of which nothing is left.
+    pub(super) fn end_done(&mut self) -> Result<()> {
+        self.end_while(|left| *left == 0)
+    }
+
+    /// Counts off pairs of the block that is due; whether it had so many left.
+    pub(super) fn count_off(&mut self, pairs: u64) -> bool {
+        let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest));
+        took.flatten().is_some()
+    }
+
+    /// Ends the last blocks, and returns the pairs and cells of all, and the rows.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if something is left of a block.
+    pub(super) fn finish(mut self) -> Result<Summary> {
+        self.end_done()?;
+        match self.blocks.first(|left| *left) {
+            None => {
+                let (pairs, cells) = self.blocks.totals();
+                Ok(Summary { pairs, cells, written: self.written, ..Summary::default() })
+            }
+            Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
+        }
+    }
+}
+
+/// Blocks of units, of which some may have no rows and may not be heard of at all.
+impl<R> Delivery<'_, R, Range<u64>> {
+    /// Hands over rows of units from `first` on, which is in the block that is due or in one after it.
+    pub(super) fn rows_from(&mut self, first: u64, rows: &[R]) -> Result<()> {
+        self.end_while(|units| !units.contains(&first))?;
+        if self.blocks.first(|_| ()).is_none() {
+            return Err(Error::Internal(format!("rows of unit {first}, which is in no block that is due")));
+        }
+        self.rows(rows)
+    }
+
+    /// Ends the block that is due if it ends with the unit before this one: units before it have no more rows.
+    pub(super) fn reached(&mut self, end: u64) -> Result<()> {
+        match self.take_if(|units| units.end == end) {
+            Some(_) => self.end_taken(),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends all blocks.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.end_while(|_| true)
+    }
+}
+
+impl Begun<Range<u64>> {
+    /// Begins a block.
+    pub(super) fn add_block(&self, block: &Block) {
+        self.add(block.units.clone(), block.pairs, block.cells);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(String);
+
+    impl BlockSink<char> for Heard {
+        fn rows(&mut self, rows: &[char]) -> Result<()> {
+            self.0.extend(rows);
+            Ok(())
+        }
+
+        fn end(&mut self) -> Result<()> {
+            self.0.push('|');
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_block_ends_once_whether_or_not_it_has_rows() {
+        let block = |units| Block { units, targets: None, pairs: 0, cells: 0 };
+        let blocks = [7..9, 20..21, 1..4, 4..4, 5..6, 9..10].map(block);
+        let mut heard = Heard::default();
+        let begun = || {
+            let begun = Begun::default();
+            blocks.iter().for_each(|block| begun.add_block(block));
+            begun
+        };
+        let mut due = Delivery::new(begun(), &mut heard);
+        due.rows_from(7, &['a', 'b']).unwrap();
+        due.reached(8).unwrap();
+        due.rows_from(8, &[]).unwrap();
+        due.reached(9).unwrap();
+        due.rows_from(2, &['c']).unwrap();
+        due.rows_from(3, &['d']).unwrap();
+        due.rows_from(5, &['e']).unwrap();
+        due.finish().unwrap();
+        assert_eq!(heard.0, "ab||cd||e||");
+        let mut heard = Heard::default();
+        let error = Delivery::new(begun(), &mut heard).rows_from(6, &['f']).unwrap_err();
+        assert!(error.to_string().contains("unit 6"), "{error}");
+    }
+}

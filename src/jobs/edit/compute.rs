@@ -1,0 +1,260 @@
+//! What distances are computed by, from the first block to the last.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::collect::{Collector, by_pattern};
+use super::finish::Finisher;
+use super::{EditDistances, EditResult};
+use crate::edit::Edit;
+use crate::edit::cpu::edit_workers;
+use crate::edit::plan::{Against, EditBands, EditJob};
+use crate::engine::Engine;
+use crate::engine::owner::{self, EngineSet};
+use crate::engine::queue::{BandSource, Planned};
+use crate::error::Result;
+use crate::jobs::block::{Block, BlockSink};
+use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
+use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
+use crate::jobs::{Run, Summary, engines};
+use crate::seq::{Part, SequenceStore};
+
+/// Pairs whose distances are held until their band is complete.
+const BAND_PAIRS: u64 = 1 << 24;
+/// The same where they are aligned then: engines go on meanwhile, but not beyond a few batches.
+const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+
+/// What lasts from block to block.
+pub struct Session {
+    threads: Threads,
+    /// The patterns' strands.
+    patterns: Arc<SequenceStore>,
+    engines: SessionEngines<Edit>,
+}
+
+impl Session {
+    /// Opens the engines of a whole job.
+    pub(super) fn open(
+        job: &EditDistances,
+        start: SessionStart<Vec<Box<dyn Engine<Edit>>>>,
+        threads: Threads,
+        run: &Run,
+    ) -> Result<Self> {
+        let engines = SessionEngines::new(start, || job.open_engines(run, &threads))?;
+        Ok(Session { patterns: job.strands().store(&job.patterns), threads, engines })
+    }
+
+    /// Cells of everything; of candidates, which are all planned at once, none.
+    pub(super) fn cells_of_all(&self, job: &EditDistances) -> u64 {
+        match job.against {
+            Against::Candidates(..) => 0,
+            Against::Later | Against::Texts(_) => job.job_of(Arc::clone(&self.patterns)).cells(),
+        }
+    }
+}
+
+/// Bands to compute on engines, and who takes what these find.
+struct BandRun<'a, B> {
+    bands: B,
+    /// Cells of the bands, or those that are known of.
+    cells: u64,
+    /// Where further blocks come from meanwhile.
+    source: Option<&'a dyn BlockSource>,
+    collector: Collector,
+    finisher: Finisher<'a>,
+}
+
+impl EditDistances {
+    fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+        engines::open_edit(run, &threads.feeding, self.cells())
+    }
+
+    fn band_pairs(&self) -> u64 {
+        if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS }
+    }
+
+    /// Computes blocks of patterns as they come.
+    pub(super) fn compute_patterns(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { threads, patterns, engines } = session;
+        let execution = Execution { run, threads };
+        let is_whole = engines.is_whole();
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+        let whole = self.job_of(Arc::clone(patterns));
+        let begun = Begun::default();
+        let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
+        let bands = nothing.bands(self.band_pairs());
+        let bander = PatternBands { whole, bands, begun: begun.clone(), pool: Arc::clone(&threads.feeding) };
+        let bands = BandRun {
+            bands: BlockBands::new(source, bander),
+            cells: cells_now(source.as_ref()),
+            // All cells of a whole job are known.
+            source: (!is_whole).then_some(source.as_ref()),
+            collector: Collector::new(self, &[], Vec::new()),
+            finisher: Finisher::new(self, patterns, begun.clone(), execution, sink),
+        };
+        let summary = self.compute_bands(bands, engine_set, execution)?;
+        let (pairs, cells) = begun.totals();
+        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    /// Computes blocks of candidates as they come. They are sorted before that, those of some blocks together; engines stop
+    /// after these.
+    pub(super) fn compute_candidates(
+        &self,
+        source: &dyn BlockSource,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let mut total: Option<Summary> = None;
+        loop {
+            let blocks = source.take_all();
+            if blocks.is_empty() {
+                return Ok(total.unwrap_or_default());
+            }
+            let summary = self.compute_some_candidates(&blocks, session, run, sink)?;
+            match &mut total {
+                Some(total) => total.add(summary),
+                None => total = Some(summary),
+            }
+        }
+    }
+
+    fn compute_some_candidates(
+        &self,
+        blocks: &[Block],
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { threads, patterns, engines } = session;
+        let execution = Execution { run, threads };
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+        let (own, ranges) = self.of_blocks(blocks);
+        let copies = self.strands().copies();
+        let part = |range: Range<u32>| Part { queries: range.start * copies..range.end * copies, targets: None };
+        let parts: Vec<Part> = ranges.into_iter().map(part).collect();
+        let mut job = EditJob { parts: Some(parts.clone().into()), ..own.job_of(Arc::clone(patterns)) };
+        let begun = Begun::default();
+        for (part, (pairs, cells)) in parts.iter().zip(threads.pool.install(|| job.extents(&parts))) {
+            begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        }
+        let (pairs, cells) = begun.totals();
+        let orders = put_together(&mut job, &parts, &threads.pool);
+        let (mut bands, planning) = (job.bands(self.band_pairs()), Arc::clone(&threads.feeding));
+        let bands = BandRun {
+            bands: std::iter::from_fn(move || planning.install(|| bands.next())),
+            cells,
+            source: None,
+            collector: Collector::new(&own, &parts, orders),
+            finisher: Finisher::new(&own, patterns, begun, execution, sink),
+        };
+        let summary = self.compute_bands(bands, engine_set, execution)?;
+        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    /// Returns the job with the candidates of the blocks alone, one block after the other, and the range of each.
+    fn of_blocks(&self, blocks: &[Block]) -> (Self, Vec<Range<u32>>) {
+        let own = |block: &Block| match &block.targets {
+            Some(some) => some.clone(),
+            None => block.units.start as u32..block.units.end as u32,
+        };
+        let mut ranges: Vec<Range<u32>> = blocks.iter().map(own).collect();
+        let mut job = self.clone();
+        let Against::Candidates(texts, candidates) = &self.against else { return (job, ranges) };
+        if ranges.iter().map(Range::len).ne([candidates.len()]) {
+            let (mut some, mut end) = (Vec::new(), 0);
+            for range in &mut ranges {
+                some.extend_from_slice(&candidates[range.start as usize..range.end as usize]);
+                let before = std::mem::replace(&mut end, some.len() as u32);
+                *range = before..end;
+            }
+            job.against = Against::Candidates(Arc::clone(texts), Arc::new(some));
+        }
+        (job, ranges)
+    }
+
+    fn compute_bands(
+        &self,
+        bands: BandRun<'_, impl BandSource<Edit> + 'static>,
+        engine_set: &mut EngineSet<Edit>,
+        execution: Execution<'_>,
+    ) -> Result<Summary> {
+        let BandRun { bands, cells, source, mut collector, mut finisher } = bands;
+        let Execution { run, threads } = execution;
+        let reserve = || edit_workers(threads.count(), &run.interrupt);
+        let control = match source {
+            Some(source) => execution.control_of(source, collector.ahead()),
+            None => execution.control(collector.ahead()),
+        };
+        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            collector.take(&outcome)?;
+            while let Some(complete) = collector.complete() {
+                finisher.take(complete)?;
+            }
+            Ok(())
+        })?;
+        // Parts without pairs.
+        while let Some(complete) = collector.complete() {
+            finisher.take(complete)?;
+        }
+        collector.end()?;
+        Ok(finisher.end()?.with_engines(ran))
+    }
+}
+
+/// Moves the candidates of each part so that those of a pattern follow each other. Returns the order of each part whose
+/// candidates had to be moved.
+fn put_together(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
+    let Against::Candidates(texts, candidates) = &job.against else { return Vec::new() };
+    let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
+    let orders: Vec<Option<Vec<u32>>> =
+        pool.install(|| parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect());
+    if orders.iter().any(Option::is_some) {
+        let mut moved = Vec::with_capacity(candidates.len());
+        for (order, own) in orders.iter().zip(parts.iter().map(of)) {
+            match order {
+                Some(order) => pool.install(|| moved.par_extend(order.par_iter().map(|&at| own[at as usize]))),
+                None => moved.extend_from_slice(own),
+            }
+        }
+        job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
+    }
+    orders
+}
+
+/// Bands of pairs of blocks.
+struct PatternBands {
+    whole: EditJob,
+    bands: EditBands,
+    begun: Begun<Part>,
+    /// Plans.
+    pool: Arc<rayon::ThreadPool>,
+}
+
+impl Bander<Edit> for PatternBands {
+    fn begin(&mut self, block: Block) {
+        let part = block.part(self.whole.strands.copies());
+        let parts = [part.clone()];
+        let (pairs, cells) = self.whole.extents(&parts)[0];
+        self.begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        self.bands.add(part);
+    }
+
+    fn next(&mut self) -> Option<Planned<Edit>> {
+        let bands = &mut self.bands;
+        self.pool.install(|| bands.next())
+    }
+}
