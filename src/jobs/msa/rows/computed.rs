@@ -9,13 +9,13 @@ use super::PairCounts;
 use crate::clustal::{Clustal, Plan};
 use crate::engine::check::finished;
 use crate::engine::ordered::Ordered;
-use crate::engine::owner::{self, Control, EngineSet, Outcome};
+use crate::engine::owner::{self, Outcome};
 use crate::engine::queue::Planned;
 use crate::engine::thread_engine::thread_engines;
-use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{self, Block, BlockSink, BlockSource};
 use crate::jobs::deliver::Delivery;
+use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{Bander, Begun, BlockBands};
 use crate::jobs::{PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
@@ -44,11 +44,8 @@ pub(super) struct Lists {
     plan: Arc<Plan>,
     /// Pairs of the lists before each.
     begins: Vec<u64>,
-    threads: usize,
-    /// What engines wait for.
-    feeding: Arc<rayon::ThreadPool>,
-    /// `None` until devices are opened.
-    engine_set: Option<EngineSet<Clustal>>,
+    threads: Threads,
+    engines: SessionEngines<Clustal>,
 }
 
 impl Lists {
@@ -60,9 +57,10 @@ impl Lists {
             pairs += list.targets.len() as u64;
             pairs
         }));
-        let feeding = thread_pool(run.threads)?;
-        let threads = feeding.current_num_threads();
-        Ok(Lists { plan: Arc::new(plan), begins, threads, feeding, engine_set: engines.map(EngineSet::new) })
+        let (threads, plan) = (Threads::shared(run)?, Arc::new(plan));
+        // The engines of a whole job go on from block to block as well.
+        let engines = SessionEngines::new(SessionStart::of_blocks(engines), || open_engines(&plan, run, &threads))?;
+        Ok(Lists { begins, engines, threads, plan })
     }
 
     /// Lists that there are.
@@ -79,23 +77,16 @@ impl Lists {
         sink: &mut dyn BlockSink<PairCounts>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let Lists { plan, begins, threads, feeding, engine_set } = self;
-        let engine_set = match engine_set {
-            Some(engine_set) => engine_set,
-            None => {
-                let cells = plan.blocks.iter().map(|list| list.cells).sum();
-                engine_set.insert(EngineSet::new(engines::open_clustal(run, *threads, cells)?))
-            }
-        };
+        let Lists { plan, begins, threads, engines } = self;
+        let execution = Execution { run, threads };
+        let engine_set = engines.get_or_open(|| open_engines(plan, run, threads))?;
         let begun = Begun::default();
         let bander = ListBands { plan: Arc::clone(plan), next: None, begun: begun.clone() };
-        let known = blocks.coming().load(std::sync::atomic::Ordering::Relaxed);
+        let known = cells_now(blocks.as_ref());
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
         let mut due = Delivery::new(begun.clone(), sink);
-        let mut written = 0;
-        let reserve = || thread_engines(*threads, &run.interrupt);
-        let control =
-            Control { ahead: ordered.ahead(), coming: blocks.coming(), is_open_ended: true, ..run.control(feeding) };
+        let reserve = || thread_engines(threads.count(), &run.interrupt);
+        let control = execution.control_of(blocks.as_ref(), ordered.ahead());
         let bands = BlockBands::new(blocks, bander);
         let ran = owner::run_set(engine_set, reserve, bands, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
@@ -104,7 +95,7 @@ impl Lists {
                 if job.check {
                     let pairs = units.clone().flat_map(|unit| plan.band.pairs(&plan.blocks[unit as usize]));
                     let found: Vec<_> = pairs.zip(counts.iter().copied()).collect();
-                    clustal::check(&plan.band, &found, *threads)?;
+                    clustal::check(&plan.band, &found, threads.count())?;
                 }
                 let mut rest = &counts[..];
                 let rows: Vec<PairCounts> = units
@@ -115,26 +106,22 @@ impl Lists {
                         PairCounts { unit, first: 0, counts: own.to_vec() }
                     })
                     .collect();
-                written += rows.len() as u64;
                 due.rows_from(units.start.into(), &rows)?;
                 due.reached(units.end.into())?;
             }
             Ok(())
         })?;
         ordered.end()?;
+        let written = due.written();
         due.finish()?;
         let (pairs, cells) = begun.totals();
-        Ok(Summary {
-            pairs,
-            cells,
-            aligned: pairs,
-            written,
-            seconds: begin.elapsed().as_secs_f64(),
-            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
-            engines: ran.engines,
-            imbalance: ran.imbalance,
-        })
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(Summary { pairs, cells, aligned: pairs, written, seconds, ..Summary::default() }.with_engines(ran))
     }
+}
+
+fn open_engines(plan: &Plan, run: &Run, threads: &Threads) -> Result<Engines> {
+    engines::open_clustal(run, threads.count(), plan.blocks.iter().map(|list| list.cells).sum())
 }
 
 /// Blocks as bands.
