@@ -1,5 +1,6 @@
 //! What a user asks for. Each job reads, plans, runs and writes.
 
+mod aligning;
 pub mod allpairs;
 mod block;
 #[doc(hidden)]

@@ -11,9 +11,10 @@
 //! Of nucleotides the reverse complement of each query can be compared as well ([`AllPairs::strand`]). Engines see it as
 //! a query of its own; of the two results of a pair the better one is handed over.
 
+pub(super) mod align;
 mod blocks;
 mod compute;
-pub(super) mod finish;
+mod finish;
 mod lines;
 pub(super) mod row;
 pub(super) mod select;

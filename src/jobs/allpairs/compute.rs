@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::finish::{Aligner, Finisher};
+use super::align::Aligner;
+use super::finish::Finisher;
 use super::{AllPairs, PairResult};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};

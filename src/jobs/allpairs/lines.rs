@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use rayon::prelude::*;
 
 use super::PairResult;
-use super::finish::Aligner;
+use super::align::Aligner;
 use crate::alignment::Cigar;
 use crate::engine::guard::catch;
 use crate::engine::settle::Settle;

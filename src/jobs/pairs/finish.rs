@@ -7,7 +7,7 @@ use super::source::{Chunk, Chunks};
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
-use crate::jobs::allpairs::finish::Aligner;
+use crate::jobs::allpairs::align::Aligner;
 use crate::jobs::allpairs::select::keep_better_strands;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;

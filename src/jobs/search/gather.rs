@@ -12,7 +12,8 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
-use crate::jobs::blocks::BlockSink;
+use crate::jobs::block::BlockSink;
+use crate::jobs::deliver::Delivery;
 use crate::jobs::source::Begun;
 use crate::pairs::{Floors, Pairs};
 use crate::seq::SequenceId;
@@ -21,12 +22,11 @@ use crate::seq::SequenceId;
 pub(super) struct Gatherer<'a> {
     tracer: Tracer<'a>,
     floors: &'a Floors,
-    /// Batches of queries that are not handed over.
-    batches: Begun<Batch>,
+    /// Of batches of queries.
+    delivery: Delivery<'a, SearchHit, Batch>,
     /// Pairs of each band.
     bands: Ordered<u64>,
-    sink: &'a mut dyn BlockSink<SearchHit>,
-    summary: Summary,
+    aligned: u64,
 }
 
 impl<'a> Gatherer<'a> {
@@ -37,7 +37,7 @@ impl<'a> Gatherer<'a> {
         batches: Begun<Batch>,
         sink: &'a mut dyn BlockSink<SearchHit>,
     ) -> Self {
-        Gatherer { tracer, floors, batches, bands: Ordered::new(), sink, summary: Summary::default() }
+        Gatherer { tracer, floors, delivery: Delivery::new(batches, sink), bands: Ordered::new(), aligned: 0 }
     }
 
     /// How far bands may be planned ahead.
@@ -83,13 +83,13 @@ impl<'a> Gatherer<'a> {
                 }
             }
         };
-        let kept = self.batches.find(is_own, keep);
+        let kept = self.delivery.blocks().find(is_own, keep);
         kept.ok_or_else(|| Error::Internal(format!("a result of queries from {first} on, which nobody searches for")))
     }
 
     /// So many pairs of these queries are done, which are of the batch that is next.
     fn count(&mut self, queries: Range<SequenceId>, pairs: u64) -> Result<()> {
-        let took = self.batches.first(|batch| {
+        let took = self.delivery.blocks().first(|batch| {
             let is_own = batch.queries.start <= queries.start && queries.end <= batch.queries.end;
             batch.left = batch.left.checked_sub(pairs).filter(|_| is_own)?;
             Some(())
@@ -99,15 +99,15 @@ impl<'a> Gatherer<'a> {
 
     /// Hands over the hits of batches that are done, in their order.
     pub(super) fn hand_over(&mut self) -> Result<()> {
-        let (tracer, sink) = (&self.tracer, &mut self.sink);
-        while let Some(batch) = self.batches.end_if(|batch| batch.left == 0) {
+        let (tracer, delivery) = (&self.tracer, &mut self.delivery);
+        while let Some(batch) = delivery.take_if(|batch| batch.left == 0) {
             let queries = tracer.job.strands().sequences(batch.queries);
-            let handed = tracer.hand_over(queries.zip(batch.best), &mut |hits| sink.rows(hits), &mut self.summary);
+            let handed = tracer.hand_over(queries.zip(batch.best), &mut |hits| delivery.rows(hits), &mut self.aligned);
             tracer.chunks.release(&batch.chunks);
             handed?;
             if batch.is_last {
                 tracer.job.subjects.check_unchanged()?;
-                sink.end()?;
+                delivery.end_taken()?;
             }
         }
         Ok(())
@@ -117,10 +117,12 @@ impl<'a> Gatherer<'a> {
     pub(super) fn end(mut self) -> Result<Summary> {
         self.hand_over()?;
         self.bands.end()?;
-        match self.batches.first(|batch| (batch.queries.clone(), batch.left)) {
+        let batches = self.delivery.blocks();
+        match batches.first(|batch| (batch.queries.clone(), batch.left)) {
             None => {
-                let (pairs, cells) = self.batches.totals();
-                Ok(Summary { pairs, cells, ..self.summary })
+                let (pairs, cells) = batches.totals();
+                let (aligned, written) = (self.aligned, self.delivery.written());
+                Ok(Summary { pairs, cells, aligned, written, ..Summary::default() })
             }
             Some((queries, left)) => Err(Error::Internal(format!("queries {queries:?} are short of {left} pairs"))),
         }

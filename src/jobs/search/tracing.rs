@@ -8,18 +8,16 @@ use rayon::prelude::*;
 use super::best::{Best, Candidate};
 use super::chunks::Chunks;
 use super::{Search, SearchHit};
-use crate::alignment::{Alignment, verify_alignment};
-use crate::error::{Error, Result};
-use crate::jobs::Summary;
-use crate::jobs::allpairs::finish::MOST_TOGETHER;
+use crate::error::Result;
+use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::jobs::session::Execution;
 use crate::output::Range32;
 use crate::output::columns::Columns;
-use crate::pairs::{Hit, cpu};
+use crate::pairs::Hit;
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
+use crate::trace::{EndRegion, Workspace};
 
 /// Hits that are traced together, of one query or of several: enough for all threads, and few in memory.
 const WINDOW: usize = 1 << 12;
@@ -44,6 +42,14 @@ struct Open {
     records: HashSet<u64>,
 }
 
+/// A pair that may become a hit.
+struct Trial {
+    /// Place of its query in the window.
+    place: usize,
+    query: SequenceId,
+    pair: Candidate,
+}
+
 impl Open {
     /// So many of the pairs that are left may become hits at once.
     fn wanted(&self, most: usize) -> usize {
@@ -66,12 +72,12 @@ impl Tracer<'_> {
         statistics.evalue(hit.score, query_symbols, subject_symbols, &self.job.database_size()) <= most
     }
 
-    /// Hands over the hits of these queries, each the best of its list that pass.
+    /// Hands over the hits of these queries, each the best of its list that pass. `aligned` counts the pairs that are aligned.
     pub(super) fn hand_over(
         &self,
         queries: impl Iterator<Item = (SequenceId, Best)>,
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
-        summary: &mut Summary,
+        aligned: &mut u64,
     ) -> Result<()> {
         let most = self.job.max_hits;
         let (mut window, mut wanted) = (Vec::new(), 0);
@@ -81,11 +87,11 @@ impl Tracer<'_> {
             wanted += open.wanted(most);
             window.push(open);
             if wanted >= WINDOW {
-                self.finish(std::mem::take(&mut window), rows, summary)?;
+                self.finish(std::mem::take(&mut window), rows, aligned)?;
                 wanted = 0;
             }
         }
-        self.finish(window, rows, summary)
+        self.finish(window, rows, aligned)
     }
 
     /// Traces the pairs of some queries from the best on down, until each has its hits, and hands these over.
@@ -93,11 +99,11 @@ impl Tracer<'_> {
         &self,
         mut window: Vec<Open>,
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
-        summary: &mut Summary,
+        aligned: &mut u64,
     ) -> Result<()> {
         let most = self.job.max_hits;
         loop {
-            let mut pairs: Vec<(usize, SequenceId, Candidate)> = Vec::new();
+            let mut trials: Vec<Trial> = Vec::new();
             for (place, open) in window.iter_mut().enumerate() {
                 let mut wanted = open.wanted(most);
                 while wanted > 0
@@ -105,70 +111,57 @@ impl Tracer<'_> {
                 {
                     // A pair's other strand came before, and was a hit.
                     if !open.records.contains(&pair.record) {
-                        pairs.push((place, open.query, pair));
+                        trials.push(Trial { place, query: open.query, pair });
                         wanted -= 1;
                     }
                 }
             }
-            if pairs.is_empty() {
+            if trials.is_empty() {
                 break;
             }
             if !self.job.score_only {
-                summary.aligned += pairs.len() as u64;
+                *aligned += trials.len() as u64;
             }
-            let ends = self.ends(&pairs)?;
-            let hit = |workspace: &mut Workspace,
-                       (at, &(place, query, pair)): (usize, &(usize, SequenceId, Candidate))| {
-                self.hit(query, &pair, ends.get(at), workspace).map(|hit| hit.map(|hit| (place, hit)))
+            let ends = self.ends(&trials)?;
+            let hit = |workspace: &mut Workspace, (at, trial): (usize, &Trial)| {
+                self.hit(trial.query, &trial.pair, ends.get(at), workspace)
             };
-            let hits: Result<Vec<Option<(usize, SearchHit)>>> = self
-                .execution
-                .threads
-                .pool
-                .install(|| pairs.par_iter().enumerate().map_init(Workspace::default, hit).collect());
-            hits?.into_iter().flatten().for_each(|(place, hit)| window[place].take(hit, most));
+            let traced = || trials.par_iter().enumerate().map_init(Workspace::default, hit).collect();
+            let hits: Result<Vec<Option<SearchHit>>> = self.execution.threads.pool.install(traced);
+            for (trial, hit) in trials.iter().zip(hits?) {
+                hit.into_iter().for_each(|hit| window[trial.place].take(hit, most));
+            }
         }
         let hits: Vec<SearchHit> = window.into_iter().flat_map(|open| open.hits).collect();
         if !hits.is_empty() {
             rows(&hits)?;
         }
-        summary.written += hits.len() as u64;
         Ok(())
     }
 
     /// Where the alignments of these pairs end, if that helps to trace them: their scores tell nothing of it.
-    fn ends(&self, pairs: &[(usize, SequenceId, Candidate)]) -> Result<Vec<EndRegion>> {
-        let job = self.job;
-        if job.score_only || !job.is_local() || job.check {
+    fn ends(&self, trials: &[Trial]) -> Result<Vec<EndRegion>> {
+        let aligning = self.aligning();
+        if self.job.score_only || !aligning.finds_ends() {
             return Ok(Vec::new());
         }
-        let same = |a: &(usize, SequenceId, Candidate), b: &(usize, SequenceId, Candidate)| {
-            (a.1, a.2.strand) == (b.1, b.2.strand)
-        };
-        let mut order: Vec<usize> = (0..pairs.len()).collect();
-        order.sort_by_key(|&at| (pairs[at].1, pairs[at].2.strand));
-        let groups: Vec<&[usize]> =
-            order.chunk_by(|&a, &b| same(&pairs[a], &pairs[b])).flat_map(|of| of.chunks(MOST_TOGETHER)).collect();
-        let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
-            self.execution.run.check_interrupt()?;
-            let (_, query, first) = pairs[group[0]];
-            let opened: Result<Vec<_>> = group.iter().map(|&at| self.chunks.opened(pairs[at].2.chunk)).collect();
+        let row = |at: usize| (trials[at].query, trials[at].pair.strand);
+        let mut order: Vec<usize> = (0..trials.len()).collect();
+        order.sort_by_key(|&at| row(at));
+        let find = |group: &[usize], finder: &mut EndFinder<'_>| {
+            let opened: Result<Vec<_>> = group.iter().map(|&at| self.chunks.opened(trials[at].pair.chunk)).collect();
             let opened = opened?;
             let subjects: Vec<&[Code]> =
-                group.iter().zip(&opened).map(|(&at, chunk)| chunk.store.codes(pairs[at].2.subject)).collect();
-            let row = job.strands().query(query, first.strand);
-            cpu::ends(self.queries.codes(row), &subjects, &job.scoring, workspace)
+                group.iter().zip(&opened).map(|(&at, chunk)| chunk.store.codes(trials[at].pair.subject)).collect();
+            let (query, strand) = row(group[0]);
+            finder.ends(self.queries.codes(self.job.strands().query(query, strand)), &subjects)
         };
-        let found: Result<Vec<Vec<EndRegion>>> = self
-            .execution
-            .threads
-            .pool
-            .install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
-        let mut ends = vec![EndRegion::default(); pairs.len()];
-        for (&at, end) in order.iter().zip(found?.into_iter().flatten()) {
-            ends[at] = end;
-        }
-        Ok(ends)
+        aligning.ends(trials.len(), &order, row, find, Some(&self.execution.threads.pool))
+    }
+
+    fn aligning(&self) -> Aligning<'_> {
+        let Search { scoring, definition, check, .. } = self.job;
+        Aligning { scoring, definition: *definition, check: *check, interrupt: &self.execution.run.interrupt }
     }
 
     /// A pair as a hit; `None` if its alignment does not pass.
@@ -201,9 +194,17 @@ impl Tracer<'_> {
         if job.score_only {
             return Ok(Some(hit));
         }
-        let alignment = self.align(&hit, end, workspace)?;
-        hit.counts = alignment.cigar.counts();
-        hit.identity = job.definition.identity(&hit.counts, m, n);
+        let pair = ScoredPair {
+            query: self.queries.codes(job.strands().query(query, pair.strand)),
+            target: hit.subjects.codes(hit.subject),
+            score,
+            matches: None,
+            traced: None,
+            end,
+        };
+        let names = || [job.queries.name(query), hit.subjects.name(hit.subject)];
+        let AlignedPair { alignment, counts, identity } = self.aligning().align(pair, names, workspace)?;
+        (hit.counts, hit.identity) = (counts, identity);
         let cover = || {
             let part = |range: std::ops::Range<usize>| Range32 { start: range.start as u32, end: range.end as u32 };
             let (query, target) = (part(alignment.query_range()), part(alignment.target_range()));
@@ -214,28 +215,6 @@ impl Tracer<'_> {
             && job.min_query_cover.is_none_or(|least| reaches(cover(), least));
         hit.alignment = Some(alignment);
         Ok(passes.then_some(hit))
-    }
-
-    /// The canonical alignment of a pair.
-    fn align(&self, hit: &SearchHit, end: Option<&EndRegion>, workspace: &mut Workspace) -> Result<Alignment> {
-        let (job, scoring) = (self.job, &*self.job.scoring);
-        let row = job.strands().query(hit.query, hit.strand);
-        let (a, b) = (self.queries.codes(row), hit.subjects.codes(hit.subject));
-        // A local traceback that is told the score ends there; checked, it looks for a greater one.
-        let score = (!(job.is_local() && job.check)).then_some(hit.score);
-        // Fails if the engine's score is not what the traceback finds.
-        let alignment = traceback_from(a, b, scoring, Hint { score, matches: None }, end, workspace)?;
-        if job.check {
-            let rescored = verify_alignment(&alignment, a, b, scoring)?;
-            if rescored != hit.score {
-                let names = (job.queries.name(hit.query), hit.subjects.name(hit.subject));
-                return Err(Error::Internal(format!(
-                    "{} and {}: the alignment has score {rescored}, not {}",
-                    names.0, names.1, hit.score
-                )));
-            }
-        }
-        Ok(alignment)
     }
 }
 

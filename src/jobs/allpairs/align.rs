@@ -1,0 +1,154 @@
+//! What is made of the scores of pairs: results, aligned where these are asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rayon::prelude::*;
+
+use super::{AllPairs, FEW_RESULTS, PairResult};
+use crate::alignment::Cigar;
+use crate::error::Result;
+use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
+use crate::pairs::{Hit, Report, plan};
+use crate::score::{AlignmentCounts, IdentityFilter};
+use crate::seq::{Code, SequenceId};
+use crate::trace::{EndRegion, Workspace};
+
+/// Turns an engine's result into the caller's.
+#[derive(Clone)]
+pub(in crate::jobs) struct Aligner {
+    pub(super) job: AllPairs,
+    /// The queries here are strands of the job's.
+    pub(super) planned: plan::Job,
+    filter: Option<Arc<IdentityFilter>>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Aligner {
+    pub(in crate::jobs) fn new(job: &AllPairs, planned: &plan::Job, interrupt: &Arc<AtomicBool>) -> Self {
+        let (job, planned, interrupt) = (job.clone(), planned.clone(), Arc::clone(interrupt));
+        Aligner { filter: job.filter(), job, planned, interrupt }
+    }
+
+    /// In an all-against-all of one store the earlier sequence is the query.
+    fn orient(&self, hit: &Hit) -> (SequenceId, SequenceId) {
+        if self.planned.against.is_none() && hit.query > hit.target {
+            (hit.target, hit.query)
+        } else {
+            (hit.query, hit.target)
+        }
+    }
+
+    /// Whether a pair's score is enough.
+    pub(super) fn scores_enough(&self, hit: &Hit) -> bool {
+        self.job.min_score.is_none_or(|least| hit.score >= least)
+    }
+
+    /// A result without alignment.
+    pub(super) fn scored(&self, hit: &Hit) -> PairResult {
+        let (row, target) = self.orient(hit);
+        let (query, strand) = self.planned.strands.of(row);
+        PairResult {
+            query,
+            target,
+            strand,
+            score: hit.score,
+            alignment: None,
+            counts: AlignmentCounts::default(),
+            identity: 0.0,
+        }
+    }
+
+    /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
+    pub(super) fn may_reach(&self, hit: &Hit) -> bool {
+        if !self.scores_enough(hit) {
+            return false;
+        }
+        let Some(filter) = &self.filter else { return true };
+        let (m, n) = (self.planned.queries.length(hit.query), self.planned.targets().length(hit.target));
+        filter.may_reach(hit.score, hit.matches, m, n)
+    }
+
+    /// What comes of a report, in no particular order, and how many pairs were aligned for it; those that the engine did not
+    /// trace on the threads of the pool.
+    pub(in crate::jobs) fn results(&self, report: Report, pool: &rayon::ThreadPool) -> Result<(Vec<PairResult>, u64)> {
+        let Report { hits, traced, mut ends, .. } = report;
+        if self.job.score_only {
+            let enough = hits.iter().filter(|hit| self.scores_enough(hit));
+            return Ok((enough.map(|hit| self.scored(hit)).collect(), 0));
+        }
+        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        let aligned = open.len() as u64;
+        if ends.is_empty() && self.aligning().finds_ends() {
+            ends = self.ends(&hits, open.clone(), Some(pool))?;
+        }
+        let align = |workspace: &mut Workspace, &place: &usize| {
+            self.align(&hits[place], traced.cigar(place), ends.get(place), workspace).transpose()
+        };
+        let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
+        let results: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
+            // The threads of the CPU trace what they compute, and all of them may be at work.
+            let mut workspace = Workspace::default();
+            open.iter().filter_map(|place| align(&mut workspace, place)).collect()
+        } else {
+            let open = open.par_iter();
+            pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
+        };
+        Ok((results?, aligned))
+    }
+
+    /// Where alignments end that are to be traced back, of hits of which an engine sent scores only; nothing where that need not
+    /// be known.
+    pub(super) fn missing_ends(&self, hits: &[Hit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
+        if !self.aligning().finds_ends() {
+            return Ok(Vec::new());
+        }
+        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        self.ends(hits, open, pool)
+    }
+
+    /// Where the alignments of the hits at these places end: one for each hit. On the threads of the pool, if there is one.
+    fn ends(&self, hits: &[Hit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
+        let (queries, targets) = (&self.planned.queries, self.planned.targets());
+        let pair = |place: usize| self.orient(&hits[place]);
+        let mut order = open;
+        order.sort_by_cached_key(|&place| (pair(place), place));
+        let find = |places: &[usize], finder: &mut EndFinder<'_>| {
+            let symbols: Vec<&[Code]> = places.iter().map(|&place| targets.codes(pair(place).1)).collect();
+            finder.ends(queries.codes(pair(places[0]).0), &symbols)
+        };
+        self.aligning().ends(hits.len(), &order, |place| pair(place).0, find, pool)
+    }
+
+    fn aligning(&self) -> Aligning<'_> {
+        let AllPairs { scoring, definition, check, .. } = &self.job;
+        Aligning { scoring, definition: *definition, check: *check, interrupt: &self.interrupt }
+    }
+
+    /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
+    pub(super) fn align(
+        &self,
+        hit: &Hit,
+        traced: Option<Cigar>,
+        end: Option<&EndRegion>,
+        workspace: &mut Workspace,
+    ) -> Result<Option<PairResult>> {
+        let (job, planned) = (&self.job, &self.planned);
+        let (row, target) = self.orient(hit);
+        let (query, strand) = planned.strands.of(row);
+        let pair = ScoredPair {
+            query: planned.queries.codes(row),
+            target: planned.targets().codes(target),
+            score: hit.score,
+            matches: hit.matches,
+            traced,
+            end,
+        };
+        let names = || [job.queries.name(query), job.targets().name(target)];
+        let AlignedPair { alignment, counts, identity } = self.aligning().align(pair, names, workspace)?;
+        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity));
+        let score = alignment.score;
+        let result = PairResult { query, target, strand, score, counts, identity, alignment: Some(alignment) };
+        Ok(keep.then_some(result))
+    }
+}
