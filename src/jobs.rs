@@ -29,6 +29,8 @@ pub use crate::files::names;
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;
+#[doc(hidden)]
+pub use job::Feed;
 pub use job::Job;
 pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 pub use pairs::{PairList, PairRow, PairSource};

@@ -2,15 +2,14 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::files::fingerprint::Fingerprint;
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible};
-use crate::jobs::{Job, Run, SessionStart, Summary};
+use crate::jobs::blocks::{Block, BlockSink, Divisible};
+use crate::jobs::{Feed, Job, Run, SessionStart, Summary};
 
 /// Units with targets: of each the number of its target times its own. Of the targets of a unit the greatest `most` are kept.
 struct Products {
@@ -64,13 +63,7 @@ impl Job for Products {
         Ok(0)
     }
 
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut u64,
-        _run: &Run,
-        sink: &mut dyn BlockSink<Product>,
-    ) -> Result<Summary> {
+    fn feed(&self, Feed { source, sink, .. }: Feed<'_, Product>, session: &mut u64) -> Result<Summary> {
         for block in source.take_all() {
             for some in self.of(&block).chunks(3) {
                 sink.rows(some)?;

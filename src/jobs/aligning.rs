@@ -1,4 +1,4 @@
-//! From the scores of pairs to their alignments: where these end, their columns, and their identity.
+//! Alignment of scored pairs: ends of local alignments, traceback, rescoring, identity.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +12,7 @@ use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::Code;
 use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
 
-/// Targets of a query for which a thread finds at once where alignments end.
+/// Targets of a query whose alignment ends are found in one call, at most.
 const MOST_TOGETHER: usize = 128;
 
 /// How the pairs of a job are aligned.
@@ -20,14 +20,14 @@ const MOST_TOGETHER: usize = 128;
 pub(super) struct Aligning<'a> {
     pub scoring: &'a Scoring,
     pub definition: IdentityDefinition,
-    /// Alignments are rescored.
+    /// Whether alignments are rescored.
     pub check: bool,
     pub interrupt: &'a AtomicBool,
 }
 
 /// A pair whose score is known.
 pub(super) struct ScoredPair<'a> {
-    /// Symbols of the query, on the strand that is aligned.
+    /// Symbols of the query on the aligned strand.
     pub query: &'a [Code],
     pub target: &'a [Code],
     pub score: i64,
@@ -35,7 +35,7 @@ pub(super) struct ScoredPair<'a> {
     pub matches: Option<u64>,
     /// Columns of the alignment, if the engine traced it.
     pub traced: Option<Cigar>,
-    /// Where the alignment ends, if that was found ([`Aligning::ends`]).
+    /// End of the alignment, if it was found before ([`Aligning::ends`]).
     pub end: Option<&'a EndRegion>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct ScoredPair<'a> {
 pub(super) struct AlignedPair {
     /// The canonical alignment.
     pub alignment: Alignment,
-    /// Its columns, counted.
+    /// Numbers of its columns.
     pub counts: AlignmentCounts,
     /// Its identity, a fraction.
     pub identity: f64,
@@ -54,16 +54,16 @@ impl Aligning<'_> {
         self.scoring.mode == Mode::Local
     }
 
-    /// Whether it pays to find where alignments end before they are traced back. (Checked, the traceback looks itself.)
+    /// Returns whether finding the ends of alignments makes tracebacks faster. With `check`, the traceback finds ends itself.
     pub(super) fn finds_ends(&self) -> bool {
         self.is_local() && !self.check
     }
 
-    /// Finds where the alignments of some of `count` pairs end. `order` has the places of these pairs, those of one row one
-    /// after the other, and `row` gives the row of a place. `find` gives the symbols of the pairs at some places of one row
-    /// to the finder. The result has an end for each of all pairs.
+    /// Finds the ends of the alignments of some of `count` pairs, and returns an end for each of the `count` pairs. `order` has
+    /// the places of these pairs, and `row` returns the row of a place. Places of a row follow each other in `order`. `find`
+    /// passes the symbols at some places of one row to the finder.
     ///
-    /// The threads of `pool` find them, or the caller's if there is none.
+    /// Runs on the threads of `pool`, or on the calling thread.
     pub(super) fn ends<R: PartialEq>(
         &self,
         count: usize,
@@ -92,10 +92,10 @@ impl Aligning<'_> {
         Ok(ends)
     }
 
-    /// Aligns a pair, unless the engine did. `names` are those of its sequences, for errors.
+    /// Aligns a pair, unless the engine traced it. `names` returns the names of its sequences, for errors.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the engine's score, matches or columns are not those of the pair; [`Error::Interrupted`].
+    /// [`Error::Internal`] if the engine reported a wrong score, number of matches or alignment; [`Error::Interrupted`].
     pub(super) fn align<'n>(
         &self,
         pair: ScoredPair<'_>,
@@ -111,9 +111,9 @@ impl Aligning<'_> {
         let alignment = match traced.filter(|_| !self.is_local()) {
             Some(cigar) => Alignment::whole(score, cigar),
             None => {
-                // A local traceback that is told the score ends there; checked, it looks for a greater one.
+                // A local traceback stops at a known score. With `check`, it looks for a greater one.
                 let told = (!(self.is_local() && self.check)).then_some(score);
-                // Fails if the engine's score or matches are not what the traceback finds.
+                // Fails if the traceback finds another score or another number of matches.
                 traceback_from(query, target, self.scoring, Hint { score: told, matches }, end, workspace)?
             }
         };
@@ -138,14 +138,14 @@ impl Aligning<'_> {
     }
 }
 
-/// Finds where local alignments end.
+/// Finds the ends of local alignments.
 pub(super) struct EndFinder<'a> {
     scoring: &'a Scoring,
     workspace: &'a mut cpu::Workspace,
 }
 
 impl EndFinder<'_> {
-    /// Returns where the alignments of a query with targets end.
+    /// Returns the ends of the alignments of a query with targets.
     pub(super) fn ends(&mut self, query: &[Code], targets: &[&[Code]]) -> Result<Vec<EndRegion>> {
         cpu::ends(query, targets, self.scoring, self.workspace)
     }

@@ -22,12 +22,11 @@ pub(super) mod select;
 use std::sync::Arc;
 
 use self::compute::Session;
-use super::block::{Block, BlockSink, Encode};
+use super::block::{Block, Encode};
 use super::check::{check_scores, not_scored};
 use super::edit_filter::{EditFilter, IdentityGoal};
 use super::session::SessionStart;
-use super::source::BlockSource;
-use super::{Job, Run, Summary};
+use super::{Feed, Job, Run, Summary};
 use crate::alignment::Alignment;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -235,13 +234,7 @@ impl Job for AllPairs {
     }
 
     /// Hands rows over band by band, by query, then by target.
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairResult>,
-    ) -> Result<Summary> {
-        self.compute_blocks(source, session, run, sink)
+    fn feed(&self, feed: Feed<'_, PairResult>, session: &mut Session) -> Result<Summary> {
+        self.compute_blocks(feed, session)
     }
 }

@@ -1,4 +1,4 @@
-//! What goes into a job and what comes out of it: a part of it as a block, and a sink for the rows of blocks.
+//! Input and output of a job: blocks to compute, and a sink for their rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Block {
         (self.cells / self.pairs.max(1)).isqrt()
     }
 
-    /// Returns its queries, of which each has this number of strands, and the targets that they meet.
+    /// Returns the queries of the block, with `copies` strands each, and their targets.
     pub(super) fn part(&self, copies: u32) -> Part {
         let query = |sequence: u64| sequence as SequenceId * copies;
         Part { queries: query(self.units.start)..query(self.units.end), targets: self.targets.clone() }

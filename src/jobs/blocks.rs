@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 pub use super::block::{Block, BlockSink, Encode, Whole};
 use super::session::SessionStart;
 pub use super::source::{BlockSource, Listed, NextBlock};
-use super::{Job, Run, Summary};
+use super::{Feed, Job, Run, Summary};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -47,12 +47,12 @@ pub trait Divisible: Job<Summary = Summary> {
     /// As [`Job::validate`]; [`Error::Io`](crate::Error::Io) where units have to be counted in a file.
     fn cut(&self, cells: u64) -> Result<Vec<Block>>;
 
-    /// Returns the number of targets that the units have, where a unit may be cut along these; 0 where no unit is cut.
+    /// Returns the number of targets if a unit may be cut along its targets, else 0.
     fn targets(&self) -> u32 {
         0
     }
 
-    /// Returns the bytes of a block's rows, about, if no pair is left out.
+    /// Estimates the bytes of the rows of a block in which every pair has a row.
     fn part_bytes(&self, block: &Block) -> u64;
 
     /// Adds a row in bytes.
@@ -69,11 +69,11 @@ pub trait Divisible: Job<Summary = Summary> {
         Ok(())
     }
 
-    /// Makes the rows of one unit whose targets were in several blocks, in the order of these, those of the whole job: selects
-    /// here what is selected among all of them. Does nothing where each row stands by itself.
+    /// Selects rows of one unit whose targets were in several blocks as the whole job does. The rows are in the order of these
+    /// blocks. The default keeps all rows.
     fn join(&self, _rows: &mut Vec<Self::Row>) {}
 
-    /// Makes ready for blocks. Devices may be opened only with the first of them.
+    /// Opens a session for blocks. Devices may be opened with the first block only.
     ///
     /// # Errors
     /// As [`Job::run`].
@@ -81,7 +81,7 @@ pub trait Divisible: Job<Summary = Summary> {
         self.open(SessionStart::of_blocks(None), run)
     }
 
-    /// Makes ready for blocks on these engines, whatever the devices of `run`.
+    /// Opens a session for blocks on these engines instead of the devices of `run`.
     ///
     /// # Errors
     /// As [`Job::run_on`].
@@ -89,8 +89,8 @@ pub trait Divisible: Job<Summary = Summary> {
         self.open(SessionStart::of_blocks(Some(engines)), run)
     }
 
-    /// Computes some blocks of a cut, each at most once, neighbours or not, and hands their rows over block by block in this
-    /// order. Engines go from one to the next without a stop. `run` is that of the session.
+    /// Computes some blocks of a cut, each at most once, and hands over their rows block by block in this order. Engines go from
+    /// one block to the next without a stop. `run` is that of the session.
     ///
     /// # Errors
     /// As [`Job::run`]; what `sink` returns; [`Error::Usage`] for blocks that are not of this job.
@@ -103,6 +103,6 @@ pub trait Divisible: Job<Summary = Summary> {
     ) -> Result<Summary> {
         check(blocks, self.whole(session).units.end, self.targets())?;
         let listed: Arc<dyn BlockSource> = Listed::new(blocks);
-        self.feed(&listed, session, run, sink)
+        self.feed(Feed { source: &listed, run, sink }, session)
     }
 }

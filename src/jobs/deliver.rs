@@ -1,4 +1,4 @@
-//! Rows handed over in order, and the start and end of the blocks that they are of.
+//! Delivery of rows: in order, block by block, with the end of each block.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use super::block::{Block, BlockSink, Encode};
 use super::source::Begun;
 use crate::error::{Error, Result};
 
-/// Hands over the rows of blocks, one block after the other, and ends each at the sink. A `B` is what a job knows of a block.
+/// Hands over rows to a sink, one block after the other, and reports the end of each block. `B` is the state of an open block.
 pub(super) struct Delivery<'a, R, B> {
-    /// Blocks that have not ended. The one that is due is the first.
+    /// Open blocks. The first one is due.
     blocks: Begun<B>,
     sink: &'a mut dyn BlockSink<R>,
     /// Rows that were handed over.
@@ -18,17 +18,17 @@ pub(super) struct Delivery<'a, R, B> {
 }
 
 impl<'a, R, B> Delivery<'a, R, B> {
-    /// Hands over to `sink` what comes of blocks, each of which is begun before there are any rows of it.
+    /// Delivers to `sink`. A block is added to `blocks` before its first rows come.
     pub(super) fn new(blocks: Begun<B>, sink: &'a mut dyn BlockSink<R>) -> Self {
         Delivery { blocks, sink, written: 0 }
     }
 
-    /// Returns how rows become bytes, if the sink takes these.
+    /// Returns the encoder of a sink that takes bytes.
     pub(super) fn encoder(&self) -> Option<Arc<dyn Encode<R>>> {
         self.sink.encoder()
     }
 
-    /// Returns the blocks that have not ended.
+    /// Returns the open blocks.
     pub(super) fn blocks(&self) -> &Begun<B> {
         &self.blocks
     }
@@ -48,24 +48,24 @@ impl<'a, R, B> Delivery<'a, R, B> {
         Ok(())
     }
 
-    /// Hands over this number of rows of the block that is due: `write` gives their bytes to the sink.
+    /// Hands over this number of rows of the block that is due. `write` writes their bytes to the sink.
     pub(super) fn bytes(&mut self, rows: usize, write: impl FnOnce(&mut dyn BlockSink<R>) -> Result<()>) -> Result<()> {
         write(self.sink)?;
         self.written += rows as u64;
         Ok(())
     }
 
-    /// Takes the block that is due if it is done; the caller ends it.
+    /// Removes the block that is due if it is done. The caller then reports its end ([`Delivery::end_taken`]).
     pub(super) fn take_if(&mut self, is_done: impl FnOnce(&B) -> bool) -> Option<B> {
         self.blocks.end_if(is_done)
     }
 
-    /// Ends a block that was taken: the next one is due.
+    /// Reports the end of a removed block to the sink.
     pub(super) fn end_taken(&mut self) -> Result<()> {
         self.sink.end()
     }
 
-    /// Ends blocks until one is not done.
+    /// Ends blocks up to the first that is not done.
     pub(super) fn end_while(&mut self, is_done: impl Fn(&B) -> bool) -> Result<()> {
         while self.take_if(&is_done).is_some() {
             self.end_taken()?;
@@ -74,23 +74,23 @@ impl<'a, R, B> Delivery<'a, R, B> {
     }
 }
 
-/// Blocks of which it is known how many pairs are left.
+/// The state of an open block is its number of pairs that were not handed over.
 impl<R> Delivery<'_, R, u64> {
-    /// Ends the blocks of which nothing is left.
+    /// Ends the blocks without pairs left.
     pub(super) fn end_done(&mut self) -> Result<()> {
         self.end_while(|left| *left == 0)
     }
 
-    /// Counts off pairs of the block that is due; whether it had so many left.
+    /// Subtracts pairs from those of the block that is due. Returns false if the block has fewer left.
     pub(super) fn count_off(&mut self, pairs: u64) -> bool {
         let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest));
         took.flatten().is_some()
     }
 
-    /// Ends the last blocks, and returns the pairs and cells of all, and the rows.
+    /// Ends the last blocks. Returns the numbers of pairs and cells of all blocks, and of rows.
     ///
     /// # Errors
-    /// [`Error::Internal`] if something is left of a block.
+    /// [`Error::Internal`] if a block has pairs left.
     pub(super) fn finish(mut self) -> Result<Summary> {
         self.end_done()?;
         match self.blocks.first(|left| *left) {
@@ -103,9 +103,9 @@ impl<R> Delivery<'_, R, u64> {
     }
 }
 
-/// Blocks of units, of which some may have no rows and may not be heard of at all.
+/// The state of an open block is its range of units. Units without rows may be missing.
 impl<R> Delivery<'_, R, Range<u64>> {
-    /// Hands over rows of units from `first` on, which is in the block that is due or in one after it.
+    /// Hands over rows of units from `first` on. `first` is in the block that is due or in a later one.
     pub(super) fn rows_from(&mut self, first: u64, rows: &[R]) -> Result<()> {
         self.end_while(|units| !units.contains(&first))?;
         if self.blocks.first(|_| ()).is_none() {
@@ -114,7 +114,7 @@ impl<R> Delivery<'_, R, Range<u64>> {
         self.rows(rows)
     }
 
-    /// Ends the block that is due if it ends with the unit before this one: units before it have no more rows.
+    /// Ends the block that is due if `end` is the end of its range. All rows of units before `end` were handed over.
     pub(super) fn reached(&mut self, end: u64) -> Result<()> {
         match self.take_if(|units| units.end == end) {
             Some(_) => self.end_taken(),
@@ -129,7 +129,7 @@ impl<R> Delivery<'_, R, Range<u64>> {
 }
 
 impl Begun<Range<u64>> {
-    /// Begins a block.
+    /// Adds a block.
     pub(super) fn add_block(&self, block: &Block) {
         self.add(block.units.clone(), block.pairs, block.cells);
     }

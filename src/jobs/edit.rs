@@ -23,10 +23,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use self::compute::Session;
-use super::block::{Block, BlockSink};
+use super::block::Block;
 use super::session::{SessionStart, Threads};
-use super::source::BlockSource;
-use super::{Job, Run, Summary};
+use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
 use crate::edit::{Edit, Region};
@@ -227,16 +226,10 @@ impl Job for EditDistances {
         Session::open(self, start, threads, run)
     }
 
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
-    ) -> Result<Summary> {
+    fn feed(&self, feed: Feed<'_, EditResult>, session: &mut Session) -> Result<Summary> {
         match self.against {
-            Against::Candidates(..) => self.compute_candidates(source.as_ref(), session, run, sink),
-            Against::Later | Against::Texts(_) => self.compute_patterns(source, session, run, sink),
+            Against::Candidates(..) => self.compute_candidates(feed, session),
+            Against::Later | Against::Texts(_) => self.compute_patterns(feed, session),
         }
     }
 }

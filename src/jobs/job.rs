@@ -1,4 +1,4 @@
-//! The shape that all jobs have: what is asked for is the job, where and how it runs is a [`Run`], and rows come out in
+//! The interface of all jobs. The job states the question, a [`Run`] states where and how it is computed, and rows come out in
 //! order, some at a time.
 
 use std::sync::Arc;
@@ -11,68 +11,72 @@ use super::session::SessionStart;
 use super::source::{BlockSource, Listed};
 use crate::error::Result;
 
-/// What a user asks for. Whoever computes it, and however it is cut, its rows are the same and come in the same order.
+/// Blocks to compute, and where their rows go.
+pub struct Feed<'a, R> {
+    /// Where the blocks come from.
+    pub source: &'a Arc<dyn BlockSource>,
+    /// The run that the session was opened for.
+    pub run: &'a Run,
+    /// Takes the rows.
+    pub sink: &'a mut dyn BlockSink<R>,
+}
+
+/// A question of a user. Its rows and their order do not depend on devices, threads or blocks.
 ///
 /// A whole job is one block: [`Job::run`] opens a session and feeds it with [`Job::whole`].
 pub trait Job: Sized {
-    /// What is handed over.
+    /// One result.
     type Row;
-    /// What the job did.
+    /// Counts and times of a finished job.
     type Summary: Serialize;
-    /// Engines that were opened for it.
+    /// Engines that compute it.
     #[doc(hidden)]
     type Engines;
-    /// What lasts from block to block: engines and what is known of their speed, threads, and what is made of the job's input.
+    /// State that is kept from block to block: engines and their speeds, threads, and preprocessed input.
     #[doc(hidden)]
     type Session;
 
-    /// Whether the job makes sense.
+    /// Checks that the fields of the job go together.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) that names the field, if not.
+    /// [`Error::Usage`](crate::Error::Usage) that names the wrong field.
     fn validate(&self) -> Result<()>;
 
-    /// Returns everything as one block. Its units are all that there are, its pairs may be unknown, and its cells are those by
-    /// which engines share it out. A job that is never cut is one unit.
+    /// Returns the whole job as one block. The block has all units. Its number of pairs may be 0 for unknown. Engines divide the
+    /// work by its cells. A job that is never cut has one unit.
     #[doc(hidden)]
     fn whole(&self, _session: &Self::Session) -> Block {
         Block { units: 0..1, targets: None, pairs: 0, cells: 0 }
     }
 
-    /// Makes ready for blocks: validates the job and what `run` asks of it before a device is opened.
+    /// Opens a session. Validates the job and the options of `run` before it opens a device.
     ///
     /// # Errors
     /// As [`Job::run`].
     #[doc(hidden)]
     fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Self::Session>;
 
-    /// Computes the blocks of a source, and hands their rows over block by block, in the order in which they were taken. Returns
-    /// when engines are done with all that were taken, and there is no other. `run` is that of the session.
+    /// Computes the blocks of a source and hands over their rows block by block, in the order in which the blocks were taken.
+    /// Returns when the engines have finished all of these blocks and the source has no other.
     ///
     /// # Errors
     /// As [`Job::run`]; what `sink` returns.
     #[doc(hidden)]
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Self::Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<Self::Row>,
-    ) -> Result<Self::Summary>;
+    fn feed(&self, feed: Feed<'_, Self::Row>, session: &mut Self::Session) -> Result<Self::Summary>;
 
     /// Runs the job and hands over all rows in order, some at a time.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, and for a [`Run`] that asks of it what it does not
-    /// have, before a device is opened; what `rows` returns; [`Error::Interrupted`](crate::Error::Interrupted); a broken promise
-    /// of an engine as [`Error::Internal`](crate::Error::Internal). A device's failure is no error: the others take over, or the
-    /// CPU.
+    /// [`Error::Usage`](crate::Error::Usage) for an invalid job and for options of the [`Run`] that the job does not have, before
+    /// a device is opened. Errors of `rows`. [`Error::Interrupted`](crate::Error::Interrupted).
+    /// [`Error::Internal`](crate::Error::Internal) if an engine breaks its contract. A failing device is not an error: other
+    /// devices or the CPU take over its work.
     fn run(&self, run: &Run, rows: impl FnMut(&[Self::Row]) -> Result<()>) -> Result<Self::Summary> {
         self.run_to(run, &mut Whole(rows))
     }
 
-    /// Runs the job on these engines, whatever the devices of `run`. What they do not compute is made on threads of the CPU. If
-    /// they fail, so many CPU workers take over.
+    /// Runs the job on these engines instead of the devices of `run`. Threads of the CPU compute the rest. If all engines fail,
+    /// CPU workers take over, one for each thread.
     ///
     /// # Errors
     /// As [`Job::run`].
@@ -89,13 +93,13 @@ pub trait Job: Sized {
     /// Runs the job as [`Job::run`] does. Where the sink returns an encoder, the threads that find a row may encode it.
     ///
     /// # Errors
-    /// As [`Job::run`]; what the sink returns.
+    /// The errors of [`Job::run`] and those of the sink.
     #[doc(hidden)]
     fn run_to(&self, run: &Run, sink: &mut dyn BlockSink<Self::Row>) -> Result<Self::Summary> {
         self.feed_whole(self.open(SessionStart::of_whole(None), run)?, run, sink)
     }
 
-    /// Runs the job as [`Job::run_on`] does, for a sink as that of [`Job::run_to`].
+    /// Runs the job on these engines, like [`Job::run_on`], and hands over to a sink, like [`Job::run_to`].
     ///
     /// # Errors
     /// As [`Job::run_to`].
@@ -109,7 +113,7 @@ pub trait Job: Sized {
         self.feed_whole(self.open(SessionStart::of_whole(Some(engines)), run)?, run, sink)
     }
 
-    /// Computes everything in a session that was opened for that.
+    /// Computes the whole job in a session that was opened for it.
     ///
     /// # Errors
     /// As [`Job::run_to`].
@@ -121,6 +125,6 @@ pub trait Job: Sized {
         sink: &mut dyn BlockSink<Self::Row>,
     ) -> Result<Self::Summary> {
         let source: Arc<dyn BlockSource> = Listed::new(&[self.whole(&session)]);
-        self.feed(&source, &mut session, run, sink)
+        self.feed(Feed { source: &source, run, sink }, &mut session)
     }
 }

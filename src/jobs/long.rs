@@ -35,10 +35,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::BlockSink;
 use super::session::SessionStart;
-use super::source::BlockSource;
-use super::{Job, Run};
+use super::{Feed, Job, Run};
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
@@ -239,13 +237,7 @@ impl Job for LongAlignment {
     /// # Errors
     /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
     /// checkpoints are to be kept.
-    fn feed(
-        &self,
-        _source: &Arc<dyn BlockSource>,
-        session: &mut LongEngines,
-        run: &Run,
-        sink: &mut dyn BlockSink<LongHit>,
-    ) -> Result<LongSummary> {
+    fn feed(&self, Feed { run, sink, .. }: Feed<'_, LongHit>, session: &mut LongEngines) -> Result<LongSummary> {
         let (hits, summary) = self.execute(std::mem::take(session), run)?;
         if !hits.is_empty() {
             sink.rows(&hits)?;

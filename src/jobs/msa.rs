@@ -19,10 +19,8 @@ use self::distinct::Distinct;
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
 pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
-use super::block::BlockSink;
 use super::session::SessionStart;
-use super::source::BlockSource;
-use super::{Job, Run, Summary};
+use super::{Feed, Job, Run, Summary};
 use crate::alignment::MultipleAlignment;
 use crate::clustal::{Clustal, ClustalCosts};
 use crate::engine::{Engine, thread_pool};
@@ -340,13 +338,7 @@ impl Job for MultiAlign {
     }
 
     /// Hands over one alignment.
-    fn feed(
-        &self,
-        _source: &Arc<dyn BlockSource>,
-        session: &mut Option<Engines>,
-        run: &Run,
-        sink: &mut dyn BlockSink<Aligned>,
-    ) -> Result<MsaSummary> {
+    fn feed(&self, Feed { run, sink, .. }: Feed<'_, Aligned>, session: &mut Option<Engines>) -> Result<MsaSummary> {
         let (aligned, summary) = self.align(session.take(), run)?;
         sink.rows(&[aligned])?;
         sink.end()?;

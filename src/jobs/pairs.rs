@@ -16,11 +16,11 @@ use std::time::Instant;
 use self::finish::Finisher;
 use self::source::{Planner, Sets, sets_of};
 use super::allpairs::{AllPairs, PairResult};
-use super::block::{Block, BlockSink};
+use super::block::Block;
 use super::edit_filter::EditFilter;
 use super::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use super::source::{Begun, BlockBands, BlockSource, TO_THE_END};
-use super::{Job, Run, Summary, engines};
+use super::source::{Begun, BlockBands, TO_THE_END};
+use super::{Feed, Job, Run, Summary, engines};
 use crate::engine::Engine;
 use crate::engine::owner;
 use crate::error::{Error, Result};
@@ -115,7 +115,7 @@ pub struct PairRow {
     pub result: PairResult,
 }
 
-/// What lasts from block to block.
+/// State that is kept from block to block.
 pub struct Session {
     threads: Threads,
     /// Of listed pairs, which devices know by where they are in memory.
@@ -196,36 +196,6 @@ impl PairList {
         let want = if self.score_only { Want::Scores } else { Want::Alignments };
         engines::open_for(run, &threads.pool, &self.scoring, &want, cells)
     }
-
-    /// Computes blocks as they come.
-    fn compute(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairRow>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, sets, engines } = session;
-        let execution = Execution { run, threads };
-        let is_whole = engines.is_whole();
-        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
-        let begun = Begun::default();
-        let (planner, chunks) = Planner::new(self, sets.clone(), begun.clone());
-        let known = cells_now(source.as_ref());
-        let mut finisher = Finisher::new(&chunks, begun, execution, sink);
-        let reserve = || workers(threads.count(), &run.interrupt);
-        let control = execution.control_of(source.as_ref(), finisher.ahead());
-        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, planner), known, &control, |outcome| {
-            run.progress.advance(outcome.pairs, outcome.cells);
-            finisher.take(outcome)
-        })?;
-        // What could not be read ends the planning, and after it the run.
-        chunks.failure()?;
-        // Pairs that a list has twice are computed once. In blocks they count twice, as in the plan.
-        let summary = if is_whole { finisher.end_whole()? } else { finisher.end()? };
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
-    }
 }
 
 fn already_read() -> Error {
@@ -259,7 +229,7 @@ impl Job for PairList {
         }
     }
 
-    /// Returns a block without cells: bands are planned as pairs are read. Of files nobody knows where it ends.
+    /// Returns a block without cells: bands are planned as pairs are read. The number of pairs in files is unknown.
     fn whole(&self, _session: &Session) -> Block {
         let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { TO_THE_END };
         Block { units: 0..end, targets: None, pairs: 0, cells: 0 }
@@ -274,14 +244,27 @@ impl Job for PairList {
     }
 
     /// Hands over a row a pair, in the order of the list.
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairRow>,
-    ) -> Result<Summary> {
-        self.compute(source, session, run, sink)
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, PairRow>, session: &mut Session) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { threads, sets, engines } = session;
+        let execution = Execution { run, threads };
+        let is_whole = engines.is_whole();
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+        let begun = Begun::default();
+        let (planner, chunks) = Planner::new(self, sets.clone(), begun.clone());
+        let known = cells_now(source.as_ref());
+        let mut finisher = Finisher::new(&chunks, begun, execution, sink);
+        let reserve = || workers(threads.count(), &run.interrupt);
+        let control = execution.control_of(source.as_ref(), finisher.ahead());
+        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, planner), known, &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            finisher.take(outcome)
+        })?;
+        // What could not be read ends the planning, and after it the run.
+        chunks.failure()?;
+        // Pairs that a list has twice are computed once. In blocks they count twice, as in the plan.
+        let summary = if is_whole { finisher.end_whole()? } else { finisher.end()? };
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }
 }
 

@@ -22,11 +22,11 @@ use std::time::Instant;
 use self::finish::Finish;
 use self::rounds::{Chunk, Rounds};
 use self::source::{NextReads, Ranges, Source};
-use super::block::{Block, BlockSink};
+use super::block::Block;
 use super::deliver::Delivery;
 use super::session::{Execution, SessionEngines, SessionStart, Threads};
-use super::source::{Begun, BlockSource, TO_THE_END};
-use super::{Job, Run, Summary, engines};
+use super::source::{Begun, TO_THE_END};
+use super::{Feed, Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
 use crate::engine::owner::{self, Control};
@@ -100,10 +100,10 @@ pub struct PhyloResult {
     pub cigar: Cigar,
 }
 
-/// What lasts from block to block.
+/// State that is kept from block to block.
 pub struct Session {
     threads: Threads,
-    /// `None` until the states are made.
+    /// Ancestral states; `None` until they are computed.
     levels: Option<Arc<Levels>>,
     /// Where the file was left.
     source: Option<Source>,
@@ -146,63 +146,6 @@ impl PhyloAlignment {
         );
         Arc::new(levels)
     }
-
-    /// Aligns the reads of blocks as they come.
-    fn compute(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PhyloResult>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, levels, source: reads, engines } = session;
-        let execution = Execution { run, threads };
-        let engine_set = engines.get_or_open(|| engines::open_phylo(run, threads.count()))?;
-        let levels = &*levels.get_or_insert_with(|| self.levels(&threads.pool));
-        let begun = Begun::default();
-        let mut reads = Ranges::new(self, source, begun.clone(), reads);
-        let mut delivery = Delivery::new(begun, sink);
-        let mut stages = Stages {
-            rounds: Rounds::new(levels, &self.scheme, self.strands()),
-            finish: Finish::new(self, levels, &threads.pool),
-            totals: Totals::default(),
-            is_at_end: false,
-            run,
-        };
-        let mut rows = |reads: Range<u64>, rows: &[PhyloResult]| {
-            delivery.rows_from(reads.start, rows)?;
-            delivery.reached(reads.end)
-        };
-        stages.go_on(&mut reads, &mut rows)?;
-        let mut ran = Ran::default();
-        if stages.rounds.len() > 0 {
-            let reserve = || phylo_workers(threads.count(), &run.interrupt);
-            let control = Control { is_open_ended: true, ..execution.control(stages.rounds.ahead()) };
-            let bands = stages.rounds.bands();
-            ran = owner::run_set(engine_set, reserve, bands, MANY_CELLS, &control, |outcome| {
-                if let Some(chunk) = stages.rounds.take(&outcome)? {
-                    stages.finish.add(chunk);
-                }
-                stages.go_on(&mut reads, &mut rows)
-            })?;
-        }
-        let Stages { mut finish, totals, .. } = stages;
-        finish.deliver(0, &mut rows)?;
-        if totals.empty > NAMED {
-            tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
-        }
-        delivery.finish()?;
-        let summary = Summary {
-            pairs: totals.pairs,
-            cells: totals.cells,
-            aligned: finish.written(),
-            written: finish.written(),
-            seconds: begin.elapsed().as_secs_f64(),
-            ..Summary::default()
-        };
-        Ok(summary.with_engines(ran))
-    }
 }
 
 /// Chunks of reads on their way from the file to the output.
@@ -216,7 +159,7 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Hands over what is done, and begins with chunks of reads as long as there is room for them.
+    /// Hands over aligned chunks, and starts chunks of reads as long as there is room for them.
     fn go_on(
         &mut self,
         reads: &mut Ranges<'_>,
@@ -230,7 +173,7 @@ impl Stages<'_> {
             while !self.is_at_end && self.rounds.len() < CHUNKS && self.finish.len() < FINISHING {
                 match reads.next()? {
                     NextReads::Chunk(reads) => self.begin(reads),
-                    // Whoever comes back with a chunk that is scored asks again.
+                    // The next scored chunk asks again.
                     NextReads::Nothing if self.rounds.len() > 0 => break,
                     NextReads::Nothing | NextReads::End => self.is_at_end = true,
                 }
@@ -241,12 +184,12 @@ impl Stages<'_> {
             if self.is_at_end || self.rounds.len() > 0 {
                 return Ok(());
             }
-            // Engines have nothing to do, and nobody would come back for more, until some of what they found is aligned.
+            // Engines have no work, and no outcome would ask for more, before some chunks are aligned.
             most = FINISHING - 1;
         }
     }
 
-    /// Begins with a chunk of reads.
+    /// Starts a chunk of reads.
     fn begin(&mut self, reads: ReadChunk) {
         self.totals.add(&reads, self.rounds.levels(), self.rounds.strands());
         if let Some(chunk) = self.rounds.begin(self.totals.chunks, reads) {
@@ -299,7 +242,7 @@ impl Job for PhyloAlignment {
         Ok(())
     }
 
-    /// Returns a block without an end: nobody has counted the reads.
+    /// Returns a block without an end: the number of reads is unknown.
     fn whole(&self, _session: &Session) -> Block {
         Block { units: 0..TO_THE_END, targets: None, pairs: 0, cells: 0 }
     }
@@ -309,20 +252,60 @@ impl Job for PhyloAlignment {
         start.check_kernel(run, Family::Phylo)?;
         let threads = Threads::separate(run)?;
         let engines = SessionEngines::new(start, || engines::open_phylo(run, threads.count()))?;
-        // The clock of a whole job runs when its engines are open: that the states are made is a part of the job.
+        // The time of a whole job includes the ancestral states, and starts when the engines are open.
         let levels = (!engines.is_whole()).then(|| self.levels(&threads.pool));
         Ok(Session { threads, levels, source: None, engines })
     }
 
     /// Hands over reads as they are in the file. It is read from its begin to the first block, and from there on as long as
     /// blocks come in its order.
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PhyloResult>,
-    ) -> Result<Summary> {
-        self.compute(source, session, run, sink)
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, PhyloResult>, session: &mut Session) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { threads, levels, source: reads, engines } = session;
+        let execution = Execution { run, threads };
+        let engine_set = engines.get_or_open(|| engines::open_phylo(run, threads.count()))?;
+        let levels = &*levels.get_or_insert_with(|| self.levels(&threads.pool));
+        let begun = Begun::default();
+        let mut reads = Ranges::new(self, source, begun.clone(), reads);
+        let mut delivery = Delivery::new(begun, sink);
+        let mut stages = Stages {
+            rounds: Rounds::new(levels, &self.scheme, self.strands()),
+            finish: Finish::new(self, levels, &threads.pool),
+            totals: Totals::default(),
+            is_at_end: false,
+            run,
+        };
+        let mut rows = |reads: Range<u64>, rows: &[PhyloResult]| {
+            delivery.rows_from(reads.start, rows)?;
+            delivery.reached(reads.end)
+        };
+        stages.go_on(&mut reads, &mut rows)?;
+        let mut ran = Ran::default();
+        if stages.rounds.len() > 0 {
+            let reserve = || phylo_workers(threads.count(), &run.interrupt);
+            let control = Control { is_open_ended: true, ..execution.control(stages.rounds.ahead()) };
+            let bands = stages.rounds.bands();
+            ran = owner::run_set(engine_set, reserve, bands, MANY_CELLS, &control, |outcome| {
+                if let Some(chunk) = stages.rounds.take(&outcome)? {
+                    stages.finish.add(chunk);
+                }
+                stages.go_on(&mut reads, &mut rows)
+            })?;
+        }
+        let Stages { mut finish, totals, .. } = stages;
+        finish.deliver(0, &mut rows)?;
+        if totals.empty > NAMED {
+            tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
+        }
+        delivery.finish()?;
+        let summary = Summary {
+            pairs: totals.pairs,
+            cells: totals.cells,
+            aligned: finish.written(),
+            written: finish.written(),
+            seconds: begin.elapsed().as_secs_f64(),
+            ..Summary::default()
+        };
+        Ok(summary.with_engines(ran))
     }
 }

@@ -24,18 +24,18 @@ mod bands;
 mod best;
 mod blocks;
 mod chunks;
+mod compute;
 mod gather;
 mod row;
 mod tracing;
 
 use std::sync::Arc;
 
-use self::blocks::Session;
-use super::block::{Block, BlockSink};
+use self::compute::Session;
+use super::block::Block;
 use super::check::{check_scores, not_scored};
 use super::session::{SessionEngines, SessionStart, Threads};
-use super::source::BlockSource;
-use super::{Job, Run, Summary};
+use super::{Feed, Job, Run, Summary};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 pub use crate::output::search::SearchHit;
@@ -241,13 +241,7 @@ impl Job for Search {
     }
 
     /// Hands over queries in input order, the best hit of each first; all of a query's at once.
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<SearchHit>,
-    ) -> Result<Summary> {
-        self.search(source, session, run, sink)
+    fn feed(&self, feed: Feed<'_, SearchHit>, session: &mut Session) -> Result<Summary> {
+        self.search(feed, session)
     }
 }

@@ -1,4 +1,4 @@
-//! What a session of a job has from its first block to its last: engines and threads.
+//! Engines and threads of a session, which computes one block of a job or many.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,13 +11,13 @@ use crate::engine::{Engine, Work, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
 
-/// What a session is opened for.
+/// The purpose of a session.
 #[derive(Debug)]
 pub struct SessionStart<E> {
-    /// Engines of the caller; `None` for those that the run asks for.
+    /// Engines that the caller opened. `None`: the session opens the devices of its run.
     pub engines: Option<E>,
-    /// Whether the only block is the whole job. Its engines are then opened before the clock starts, and each is closed as soon
-    /// as it has no more to do.
+    /// Whether the whole job is the only block. The session then opens its engines before the clock starts, and closes each
+    /// engine as soon as no work is left for it.
     pub is_whole: bool,
 }
 
@@ -32,20 +32,20 @@ impl<E> SessionStart<E> {
         SessionStart { engines, is_whole: false }
     }
 
-    /// Refuses a kernel that engines of this session would not have. Engines of the caller have what they have.
+    /// Refuses a kernel of another kind of job. Does not check it if the caller opened the engines.
     pub(super) fn check_kernel(&self, run: &Run, family: Family) -> Result<()> {
         if self.engines.is_some() { Ok(()) } else { run.check_kernel(family) }
     }
 }
 
-/// Engines of a session: those of the caller, or opened when they are needed.
+/// Engines of a session. The session opens them when it needs them, unless the caller did.
 pub(super) struct SessionEngines<W: Work> {
     engine_set: Option<EngineSet<W>>,
     is_whole: bool,
 }
 
 impl<W: Work> SessionEngines<W> {
-    /// Takes the caller's engines. For a whole job, opens others if there are none.
+    /// Takes the caller's engines. If there are none, opens engines for a whole job.
     pub(super) fn new(
         start: SessionStart<Vec<Box<dyn Engine<W>>>>,
         open: impl FnOnce() -> Result<Vec<Box<dyn Engine<W>>>>,
@@ -59,7 +59,7 @@ impl<W: Work> SessionEngines<W> {
         Ok(SessionEngines { engine_set, is_whole })
     }
 
-    /// Returns the engines, which it opens for the first block.
+    /// Returns the engines. Opens them for the first block.
     pub(super) fn get_or_open(
         &mut self,
         open: impl FnOnce() -> Result<Vec<Box<dyn Engine<W>>>>,
@@ -70,7 +70,7 @@ impl<W: Work> SessionEngines<W> {
         })
     }
 
-    /// Whether the session is one for the whole job.
+    /// Returns whether the whole job is the only block.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -79,26 +79,26 @@ impl<W: Work> SessionEngines<W> {
 /// The threads of a job.
 #[derive(Clone)]
 pub(super) struct Threads {
-    /// Compute what engines do not: alignments, and results in order.
+    /// Threads for the work that follows the engines: alignments, and ordering of results.
     pub pool: Arc<rayon::ThreadPool>,
-    /// Do what engines wait for: planning, and checks of what they report.
+    /// Threads for the work that engines wait for: planning of bands, and checks of reports.
     pub feeding: Arc<rayon::ThreadPool>,
 }
 
 impl Threads {
-    /// Starts one pool for both, where engines never have to wait for alignments.
+    /// Starts one pool for both kinds of work.
     ///
     /// # Errors
-    /// As [`thread_pool`].
+    /// The errors of [`thread_pool`].
     pub(super) fn shared(run: &Run) -> Result<Self> {
         let pool = thread_pool(run.threads)?;
         Ok(Threads { feeding: Arc::clone(&pool), pool })
     }
 
-    /// Starts a pool for each.
+    /// Starts a pool for each kind of work, so that engines do not wait for alignments.
     ///
     /// # Errors
-    /// As [`thread_pool`].
+    /// The errors of [`thread_pool`].
     pub(super) fn separate(run: &Run) -> Result<Self> {
         Ok(Threads { pool: thread_pool(run.threads)?, feeding: thread_pool(run.threads)? })
     }
@@ -117,12 +117,12 @@ pub(super) struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    /// Returns how engines are driven whose bands are planned as far as `ahead` says.
+    /// Returns the settings for a run of the queue whose bands are planned as far ahead as `ahead` allows.
     pub(super) fn control(&self, ahead: Arc<Ahead>) -> Control {
         Control { ahead, ..self.run.control(&self.threads.feeding) }
     }
 
-    /// As [`Execution::control`], for blocks that come while others are computed: there may be more cells than `source` has now.
+    /// Returns the settings for a run of the queue whose blocks come from `source` while others are computed.
     pub(super) fn control_of(&self, source: &dyn BlockSource, ahead: Arc<Ahead>) -> Control {
         Control { coming: source.coming(), is_open_ended: true, ..self.control(ahead) }
     }

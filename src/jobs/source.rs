@@ -27,7 +27,7 @@ pub trait BlockSource: Send + Sync {
     /// Cells of blocks that are there. Who takes a block takes them off, when and as far as engines may have them.
     fn coming(&self) -> Arc<AtomicU64>;
 
-    /// Takes all blocks that are there now, for engines that may have them at once.
+    /// Takes all blocks that are there now.
     fn take_all(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         while let NextBlock::Block(block) = self.next() {
@@ -68,14 +68,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the cells of what engines have now off those that are to come.
+/// Subtracts cells that engines have from those that are to come.
 pub(in crate::jobs) fn take_off(coming: &AtomicU64, cells: u64) {
     let less = |coming: u64| Some(coming.saturating_sub(cells));
     // Always gives a number.
     let _ = coming.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
 }
 
-/// End of a block of units up to the last, where nobody knows how many there are.
+/// End of a block that goes up to the last unit, where the number of units is unknown.
 pub(in crate::jobs) const TO_THE_END: u64 = u64::MAX;
 
 /// Makes bands of blocks.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pairwave::engine::{Capacity, Engine};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::blocks::{Block, BlockSource, Divisible, Whole};
-use pairwave::jobs::{AllPairs, EditFilter, Job, PairResult, Run};
+use pairwave::jobs::{AllPairs, EditFilter, Feed, Job, PairResult, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
@@ -182,7 +182,7 @@ fn a_session_goes_on_without_engines_that_are_lost_and_after_an_error() {
     assert!(matches!(error, Err(Error::Interrupted)), "{error:?}");
 }
 
-/// The first call of `run_source` computes everything: engines that compute are asked for work again, and find what came since.
+/// The first call of `feed` computes everything: engines that compute are asked for work again, and find what came since.
 #[test]
 fn engines_go_on_with_blocks_that_come_while_they_compute() {
     let queries = sequences(&mut rng(0xb10f), Alphabet::Dna, 40);
@@ -197,7 +197,8 @@ fn engines_go_on_with_blocks_that_come_while_they_compute() {
         rows.extend_from_slice(some);
         Ok(())
     });
-    job.feed(&source, &mut session, &two_threads(), &mut sink).expect("blocks are computed");
+    let feed = Feed { source: &source, run: &two_threads(), sink: &mut sink };
+    job.feed(feed, &mut session).expect("blocks are computed");
     assert_eq!((late.left(), source.coming().load(Ordering::Relaxed)), (0, 0), "one run takes all of {}", blocks.len());
     assert_eq!(rows, expected);
 }

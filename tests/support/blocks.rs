@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use pairwave::Result;
 use pairwave::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, NextBlock};
-use pairwave::jobs::{Run, Summary};
+use pairwave::jobs::{Feed, Run, Summary};
 
 use super::random::Rng;
 
@@ -106,7 +106,8 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
                 let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
                 let mut total = Summary::default();
                 while late.left() > 0 {
-                    total.add(job.feed(&source, session, run, &mut kept).expect("blocks are computed"));
+                    let feed = Feed { source: &source, run, sink: &mut kept };
+                    total.add(job.feed(feed, session).expect("blocks are computed"));
                 }
                 total
             }

@@ -9,8 +9,8 @@ use super::desk::Desk;
 use super::message::Finished;
 use crate::cluster::{Digest, Directory, Made, PartWriter};
 use crate::error::{Error, Result};
-use crate::jobs::Run;
 use crate::jobs::blocks::{Block, BlockSource, Divisible, Listed, NextBlock};
+use crate::jobs::{Feed, Run};
 
 /// What a rank computes.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl<J: Divisible> Computer<'_, J> {
             Results::Messages(digest) => Err(*digest),
         };
         let mut writer = PartWriter::<J>::of_source(to, numbers, made);
-        job.feed(source, &mut session, &run, &mut writer)?;
+        job.feed(Feed { source, run: &run, sink: &mut writer }, &mut session)?;
         // What an error leaves behind is not used again.
         self.session = Some(session);
         Ok(())

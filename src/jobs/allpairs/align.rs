@@ -1,4 +1,4 @@
-//! What is made of the scores of pairs: results, aligned where these are asked for.
+//! Results of scored pairs, with alignments unless scores suffice.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -97,8 +97,7 @@ impl Aligner {
         Ok((results?, aligned))
     }
 
-    /// Where alignments end that are to be traced back, of hits of which an engine sent scores only; nothing where that need not
-    /// be known.
+    /// Finds the ends of the alignments of hits that will be traced back. Returns nothing where ends are not needed.
     pub(super) fn missing_ends(&self, hits: &[Hit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         if !self.aligning().finds_ends() {
             return Ok(Vec::new());
@@ -107,7 +106,7 @@ impl Aligner {
         self.ends(hits, open, pool)
     }
 
-    /// Where the alignments of the hits at these places end: one for each hit. On the threads of the pool, if there is one.
+    /// Finds the ends of the alignments of the hits at these places. Returns an end for each hit.
     fn ends(&self, hits: &[Hit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         let (queries, targets) = (&self.planned.queries, self.planned.targets());
         let pair = |place: usize| self.orient(&hits[place]);
@@ -125,7 +124,7 @@ impl Aligner {
         Aligning { scoring, definition: *definition, check: *check, interrupt: &self.interrupt }
     }
 
-    /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
+    /// Aligns a pair, unless the engine traced it. Returns `None` if its identity is too low.
     pub(super) fn align(
         &self,
         hit: &Hit,

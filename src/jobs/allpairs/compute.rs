@@ -1,4 +1,4 @@
-//! What all pairs are computed by, from the first block to the last: edit distances where these come first, then scores.
+//! Computation of all pairs: edit distances where they come first, then scores.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::edit_filter::{self, Filter, Prefiltered, Told};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
-use crate::jobs::{Run, Summary, engines};
+use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, Bands, PlannedBand};
@@ -23,29 +23,29 @@ use crate::seq::Part;
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 17;
-/// The same for bare scores.
+/// Pairs of a band where only scores are handed over.
 const BAND_PAIRS_SCORED: u64 = 1 << 22;
-/// The same where a filter lets few pairs through.
+/// Pairs of a band where a filter lets few pairs through.
 const BAND_PAIRS_FILTERED: u64 = 1 << 26;
 /// Batches of all engines in a band: several, so that the next band begins before the last one ends.
 const BATCHES_A_BAND: u64 = 4;
 /// Kinds of engines that divide the devices' memory where edit distances of blocks come first.
 const WITH_FILTER: u64 = 2;
 
-/// What lasts from block to block.
+/// State that is kept from block to block.
 pub struct Session {
-    /// Everything, with the strands of the queries, which devices know by where they are in memory.
+    /// The whole job with the strands of the queries. Devices recognise a store by its address.
     whole: plan::Job,
     threads: Threads,
     engines: SessionEngines<Pairs>,
-    /// Edit distances of blocks.
+    /// Filter of blocks by edit distances.
     filter: Option<Filter>,
-    /// What edit distances left of the whole job.
+    /// Result of the filter for the whole job.
     prefiltered: Option<Prefiltered>,
 }
 
 impl Session {
-    /// Decides by the whole job whether edit distances come first. Those of a whole job are computed here: their engines are
+    /// Opens a session and decides whether edit distances come first. For a whole job, computes these here: their engines are
     /// closed before others are opened.
     pub(super) fn open(job: &AllPairs, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
         let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.goal());
@@ -67,31 +67,31 @@ impl Session {
         Ok(Session { whole, threads, engines, filter, prefiltered })
     }
 
-    /// Cells of everything.
+    /// Cells of the whole job.
     pub(super) fn cells(&self) -> u64 {
         self.whole.cells()
     }
 }
 
-/// Bands to compute, and what is known of them.
+/// Bands to compute.
 struct BandPlan<'a, B> {
-    /// The pairs that bands are made of.
+    /// Pairs that the bands are made of.
     job: &'a plan::Job,
-    /// Blocks, each with its pairs that are left. They are begun before their bands come.
+    /// Open blocks with their numbers of pairs left. A block is added before its bands come.
     begun: Begun<u64>,
     bands: B,
-    /// Cells of the bands, or those that are known of.
+    /// Cells of the bands that are known now.
     cells: u64,
-    /// Where further blocks come from meanwhile.
+    /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
     /// Whether a pass over edit distances was made.
     is_filtered: bool,
-    /// What progress was told of already; `None` if it was told of all.
+    /// Work that was already reported as progress; `None` if all was.
     told: Option<Told>,
 }
 
 impl AllPairs {
-    /// Whether edit distances may come first after all: GPUs that would have computed could not be opened.
+    /// Returns whether no GPU could be opened for a job with an identity to reach. The filter is then chosen as for the CPU.
     fn filters_on_cpu(
         &self,
         run: &Run,
@@ -106,10 +106,8 @@ impl AllPairs {
     /// Computes blocks as they come.
     pub(super) fn compute_blocks(
         &self,
-        source: &Arc<dyn BlockSource>,
+        Feed { source, run, sink }: Feed<'_, PairResult>,
         session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
         let Session { whole, threads, engines, filter, prefiltered } = session;
@@ -117,7 +115,7 @@ impl AllPairs {
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| {
             let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
-            // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
+            // Measurements of a device have to pay for the whole job. How many pairs pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
                 *filter = Filter::if_it_pays(&self.goal(), whole, &engines::without_gpus(run))?;
@@ -159,8 +157,8 @@ impl AllPairs {
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
-    /// Computes what a pass over edit distances left of `job`, which is [`AllPairs::job`], or parts of it, each of which is a
-    /// block to `sink`.
+    /// Computes the pairs that a pass over edit distances left. `job` is [`AllPairs::job`] or some parts of it. Each part is a
+    /// block of `sink`.
     pub(in crate::jobs) fn finish_prefiltered(
         &self,
         job: &plan::Job,
@@ -186,10 +184,13 @@ impl AllPairs {
             }
             Some(selection) => {
                 let cells = selected_cells(job, &selection);
-                let (selection, ends) = by_parts(job, selection);
-                let begins = [0].iter().chain(&ends);
-                begins.zip(&ends).zip(&parts).for_each(|((begin, end), &part)| add((end - begin) as u64, part));
-                (Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize)), cells)
+                let selected = by_parts(job, selection);
+                let begins = [0].iter().chain(&selected.ends);
+                begins
+                    .zip(&selected.ends)
+                    .zip(&parts)
+                    .for_each(|((begin, end), &part)| add((end - begin) as u64, part));
+                (Box::new(selected_bands(job.clone(), selected, band_pairs as usize)), cells)
             }
         };
         let plan = BandPlan { job, begun, bands, cells, source: None, is_filtered: true, told };
@@ -231,10 +232,10 @@ impl AllPairs {
             None => execution.control(finisher.ahead()),
         };
         let settle = finisher.settle();
-        let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {
-            // Of what was told already, the selected pairs come once more.
+        let ran = owner::run_settled(engine_set, reserve, bands, cells, &control, settle, |outcome| {
+            // Selected pairs were already reported as progress.
             if let Some(told) = &mut told {
-                // A pass that selected too many pairs has told of some, which are computed once more.
+                // A pass that selected too many pairs has reported some of them, and all are computed again.
                 let again = Told { pairs: told.pairs.min(outcome.pairs), cells: told.cells.min(outcome.cells) };
                 *told = Told { pairs: told.pairs - again.pairs, cells: told.cells - again.cells };
                 run.progress.advance(outcome.pairs - again.pairs, outcome.cells - again.cells);

@@ -16,12 +16,13 @@ pub fn cut(
     size: impl Fn(u64) -> (u64, u128),
     split: impl Fn(u64, u64) -> Vec<Block>,
 ) -> Vec<Block> {
-    cut_within(units, (cells, MOST_PAIRS), size, split)
+    cut_within(units, cells, MOST_PAIRS, size, split)
 }
 
 fn cut_within(
     units: u64,
-    (cells, most_pairs): (u64, u64),
+    cells: u64,
+    most_pairs: u64,
     size: impl Fn(u64) -> (u64, u128),
     split: impl Fn(u64, u64) -> Vec<Block>,
 ) -> Vec<Block> {
@@ -198,16 +199,16 @@ mod tests {
             vec![block; pieces as usize]
         };
         // Units of 100 pairs of 4 cells, of which 250 pairs are enough.
-        let blocks = cut_within(100, (1_000_000, 250), |_| (100, 400), whole);
+        let blocks = cut_within(100, 1_000_000, 250, |_| (100, 400), whole);
         assert_eq!(blocks.iter().map(|block| block.pairs).sum::<u64>(), 10_000);
         assert!(blocks.iter().all(|block| (200..=300).contains(&block.pairs)), "{blocks:?}");
         // Of 80, every unit is one, and of 40 each has several.
-        let blocks = cut_within(100, (1_000_000, 80), |_| (100, 400), whole);
+        let blocks = cut_within(100, 1_000_000, 80, |_| (100, 400), whole);
         assert!(blocks.len() == 100 && blocks.iter().all(|block| block.targets.is_none()));
-        assert_eq!(cut_within(10, (1_000_000, 40), |_| (100, 400), whole).len(), 30);
+        assert_eq!(cut_within(10, 1_000_000, 40, |_| (100, 400), whole).len(), 30);
         // Cells are what counts where they are many.
-        assert_eq!(cut_within(100, (4_000, 1 << 26), |_| (100, 400), whole).len(), 10);
-        assert_eq!(cut_within(3, (u64::MAX, 1 << 26), |_| (100, 400), whole).len(), 1);
+        assert_eq!(cut_within(100, 4_000, 1 << 26, |_| (100, 400), whole).len(), 10);
+        assert_eq!(cut_within(3, u64::MAX, 1 << 26, |_| (100, 400), whole).len(), 1);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! What distances are computed by, from the first block to the last.
+//! Computation of distances.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
-use crate::jobs::{Run, Summary, engines};
+use crate::jobs::{Feed, Run, Summary, engines};
 use crate::seq::{Part, SequenceStore};
 
 /// Pairs whose distances are held until their band is complete.
 const BAND_PAIRS: u64 = 1 << 24;
-/// The same where they are aligned then: engines go on meanwhile, but not beyond a few batches.
+/// Pairs of a band that are aligned. Engines compute only a few batches ahead.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
 
-/// What lasts from block to block.
+/// State that is kept from block to block.
 pub struct Session {
     threads: Threads,
     /// The patterns' strands.
@@ -47,7 +47,7 @@ impl Session {
         Ok(Session { patterns: job.strands().store(&job.patterns), threads, engines })
     }
 
-    /// Cells of everything; of candidates, which are all planned at once, none.
+    /// Cells of the whole job; 0 for candidates, whose cells are counted when they are planned.
     pub(super) fn cells_of_all(&self, job: &EditDistances) -> u64 {
         match job.against {
             Against::Candidates(..) => 0,
@@ -56,12 +56,12 @@ impl Session {
     }
 }
 
-/// Bands to compute on engines, and who takes what these find.
+/// Bands to compute, and the receivers of their results.
 struct BandRun<'a, B> {
     bands: B,
-    /// Cells of the bands, or those that are known of.
+    /// Cells of the bands that are known now.
     cells: u64,
-    /// Where further blocks come from meanwhile.
+    /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
     collector: Collector,
     finisher: Finisher<'a>,
@@ -79,10 +79,8 @@ impl EditDistances {
     /// Computes blocks of patterns as they come.
     pub(super) fn compute_patterns(
         &self,
-        source: &Arc<dyn BlockSource>,
+        Feed { source, run, sink }: Feed<'_, EditResult>,
         session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
         let Session { threads, patterns, engines } = session;
@@ -107,14 +105,12 @@ impl EditDistances {
         Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
-    /// Computes blocks of candidates as they come. They are sorted before that, those of some blocks together; engines stop
-    /// after these.
+    /// Computes blocks of candidates as they come. Reorders the candidates of all blocks that are there, computes
+    /// these, and then asks for more.
     pub(super) fn compute_candidates(
         &self,
-        source: &dyn BlockSource,
+        Feed { source, run, sink }: Feed<'_, EditResult>,
         session: &mut Session,
-        run: &Run,
-        sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
         let mut total: Option<Summary> = None;
         loop {
@@ -215,8 +211,7 @@ impl EditDistances {
     }
 }
 
-/// Moves the candidates of each part so that those of a pattern follow each other. Returns the order of each part whose
-/// candidates had to be moved.
+/// Reorders the candidates of each part so that those of a pattern follow each other. Returns the order of each changed part.
 fn put_together(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
     let Against::Candidates(texts, candidates) = &job.against else { return Vec::new() };
     let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];

@@ -9,7 +9,7 @@ mod gathered;
 use std::sync::Arc;
 
 use super::super::session::SessionStart;
-use super::super::{AllPairs, EditDistances, EditResult, Job, PairResult, Run, Summary};
+use super::super::{AllPairs, EditDistances, EditResult, Feed, Job, PairResult, Run, Summary};
 use super::{Engines, PairDistance, PairDistances, clustal, distances};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -121,25 +121,20 @@ impl Job for DistanceRows {
         }))
     }
 
-    fn feed(
-        &self,
-        blocks: &Arc<dyn BlockSource>,
-        session: &mut RowSession,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairCounts>,
-    ) -> Result<Summary> {
+    fn feed(&self, feed: Feed<'_, PairCounts>, session: &mut RowSession) -> Result<Summary> {
         let mut written = 0;
+        let run = &Self::run_of(feed.run);
         let summary = match &mut session.0 {
-            By::Clustal(lists) => return lists.run(&self.of, blocks, run, sink),
+            By::Clustal(lists) => return lists.run(&self.of, feed),
             By::Identity(own) => {
                 let counts = |row: &PairResult| (row.query, row.target, identities_of(row));
-                let mut counting = Counting::new(counts, sink, &mut written);
-                own.job.feed(blocks, &mut own.session, &Self::run_of(run), &mut counting)?
+                let mut counting = Counting::new(counts, feed.sink, &mut written);
+                own.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut own.session)?
             }
             By::Edit(own) => {
                 let counts = |row: &EditResult| (row.pattern, row.text(), row.distance);
-                let mut counting = Counting::new(counts, sink, &mut written);
-                own.job.feed(blocks, &mut own.session, &Self::run_of(run), &mut counting)?
+                let mut counting = Counting::new(counts, feed.sink, &mut written);
+                own.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut own.session)?
             }
         };
         Ok(Summary { written, ..summary })
@@ -148,7 +143,7 @@ impl Job for DistanceRows {
     /// A block of ClustalW's pairs is one band, whose counts are held: the whole job is as few blocks as a cut gives.
     fn feed_whole(&self, mut session: RowSession, run: &Run, sink: &mut dyn BlockSink<PairCounts>) -> Result<Summary> {
         let source: Arc<dyn BlockSource> = Listed::new(&self.cut(u64::MAX)?);
-        self.feed(&source, &mut session, run, sink)
+        self.feed(Feed { source: &source, run, sink }, &mut session)
     }
 }
 

@@ -6,10 +6,8 @@ use std::time::Instant;
 use bstr::BString;
 use serde::Serialize;
 
-use super::super::block::BlockSink;
 use super::super::session::SessionStart;
-use super::super::source::BlockSource;
-use super::super::{Job, Run, Summary};
+use super::super::{Feed, Job, Run, Summary};
 use super::distances::{self, PairDistance};
 use super::{Engines, cells_of, check_given, check_letters};
 use crate::clustal::ClustalCosts;
@@ -77,13 +75,7 @@ impl Job for PairDistances {
     }
 
     /// Hands over all distances at once.
-    fn feed(
-        &self,
-        _source: &Arc<dyn BlockSource>,
-        session: &mut Option<Engines>,
-        run: &Run,
-        sink: &mut dyn BlockSink<Distances>,
-    ) -> Result<Summary> {
+    fn feed(&self, Feed { run, sink, .. }: Feed<'_, Distances>, session: &mut Option<Engines>) -> Result<Summary> {
         let (distances, summary) = distances::of(self, session.take(), &thread_pool(run.threads)?, run)?;
         sink.rows(&[distances])?;
         sink.end()?;
@@ -226,13 +218,7 @@ impl Job for SequenceTree {
     }
 
     /// Hands over one tree.
-    fn feed(
-        &self,
-        _source: &Arc<dyn BlockSource>,
-        session: &mut Option<Engines>,
-        run: &Run,
-        sink: &mut dyn BlockSink<MadeTree>,
-    ) -> Result<TreeSummary> {
+    fn feed(&self, Feed { run, sink, .. }: Feed<'_, MadeTree>, session: &mut Option<Engines>) -> Result<TreeSummary> {
         let (tree, summary) = self.make(session.take(), &thread_pool(run.threads)?, run)?;
         sink.rows(&[tree])?;
         sink.end()?;

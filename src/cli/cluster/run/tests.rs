@@ -2,8 +2,7 @@
 
 use super::*;
 use pairwave::cluster::Manifest;
-use pairwave::jobs::blocks::{BlockSink, BlockSource};
-use pairwave::jobs::{Fingerprint, Job, SessionStart};
+use pairwave::jobs::{Feed, Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row a unit, of which some cannot be computed.
@@ -33,13 +32,7 @@ impl Job for Units {
         Ok(())
     }
 
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        (): &mut (),
-        run: &Run,
-        sink: &mut dyn BlockSink<u64>,
-    ) -> Result<Summary> {
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, u64>, (): &mut ()) -> Result<Summary> {
         let blocks = source.take_all();
         for block in &blocks {
             let unit = block.units.start;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, NextBlock};
-use crate::jobs::{Job, Run, SessionStart, Summary};
+use crate::jobs::blocks::{Block, BlockSink, Divisible, NextBlock};
+use crate::jobs::{Feed, Job, Run, SessionStart, Summary};
 
 /// What is wrong with a rank.
 #[derive(Debug, Clone, Default)]
@@ -95,13 +95,7 @@ impl Job for Cubes {
     }
 
     /// An engine that begins a block before it is done with the one before it, for which it waits a while.
-    fn feed(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        (): &mut (),
-        run: &Run,
-        sink: &mut dyn BlockSink<u64>,
-    ) -> Result<Summary> {
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, u64>, (): &mut ()) -> Result<Summary> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         let mut open: Option<Block> = None;
         let mut looked = 0;

@@ -13,11 +13,11 @@ use crate::engine::owner::{self, Outcome};
 use crate::engine::queue::Planned;
 use crate::engine::thread_engine::thread_engines;
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{self, Block, BlockSink, BlockSource};
+use crate::jobs::blocks::{self, Block, BlockSink};
 use crate::jobs::deliver::Delivery;
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{Bander, Begun, BlockBands};
-use crate::jobs::{PairResult, Run, Summary, engines};
+use crate::jobs::{Feed, PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
 
 /// Cuts a plan: units are its lists of pairs, of which each has a query.
@@ -69,13 +69,8 @@ impl Lists {
     }
 
     /// Computes blocks, of which each is a band.
-    pub(super) fn run(
-        &mut self,
-        job: &PairDistances,
-        blocks: &Arc<dyn BlockSource>,
-        run: &Run,
-        sink: &mut dyn BlockSink<PairCounts>,
-    ) -> Result<Summary> {
+    pub(super) fn run(&mut self, job: &PairDistances, feed: Feed<'_, PairCounts>) -> Result<Summary> {
+        let Feed { source: blocks, run, sink } = feed;
         let begin = Instant::now();
         let Lists { plan, begins, threads, engines } = self;
         let execution = Execution { run, threads };
