@@ -177,8 +177,8 @@ impl GpuKind for Clustal {
 
     fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
         let sequences = &batch.band.sequences;
-        let bytes = ("sequences", sequences.packed_bytes());
-        let resident = host.kit.resident(site.residents, sequences, bytes, site.memory / 4)?;
+        let bytes = sequences.packed_bytes();
+        let resident = host.kit.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
         let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
         let mut tasks = tasks.ok_or_else(|| host.kit.gpu.unsuited("scores exceed 32 bits"))?;
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Clustal(Step::Ends));

@@ -121,12 +121,12 @@ impl EditHost {
         let equality = &band.scheme.equality;
         let texts = match residents.find(&band.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
             Some(texts) => texts,
-            None => ResidentTexts::new((gpu, &pool), residents, &band.texts, equality, limit)?,
+            None => ResidentTexts::new(gpu, &pool, residents, &band.texts, equality, limit)?,
         };
         let (coding, mode) = (&texts.coding, band.scheme.mode);
         let profiles = match residents.find(&band.patterns, |own: &ResidentProfiles| own.is_for(coding, mode)) {
             Some(profiles) => profiles,
-            None => ResidentProfiles::new((gpu, &pool), residents, &band.patterns, coding, (&band.scheme, limit))?,
+            None => ResidentProfiles::new(gpu, &pool, residents, &band.patterns, coding, &band.scheme, limit)?,
         };
         Ok((texts, profiles))
     }
@@ -239,7 +239,7 @@ impl GpuKind for Edit {
         results: Results,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let (mut report, kept) = slot.decode(&host.kit.gpu, (&pool, &host.found), results)?;
+        let (mut report, kept) = slot.decode(&host.kit.gpu, &pool, &host.found, results)?;
         if let Some(kept) = kept {
             host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }

@@ -268,7 +268,7 @@ impl<K: GpuKind> GpuEngine<K> {
 
     /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
-        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, (batch, cells), sparing))?;
+        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, cells, sparing))?;
         started.map_err(|error| {
             // What takes memory beside sequences grows with the pairs.
             self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
@@ -290,7 +290,7 @@ impl<K: GpuKind> GpuEngine<K> {
         (&mut self.host, site, &mut self.slots[slot])
     }
 
-    fn attempt(&mut self, slot: usize, (batch, cells): (&Arc<Batch<K>>, u64), sparing: bool) -> Result<K::Choice> {
+    fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, sparing: bool) -> Result<K::Choice> {
         let (host, mut site, slot) = self.parts(slot, cells, sparing);
         let site = &mut site;
         let mut choice = K::choose(host, site, batch)?;

@@ -237,8 +237,8 @@ impl GpuKind for Hamming {
         let program = host.kit.get(Variant { workgroup })?;
         let Texts { texts, symbols } = &*batch.band;
         // Texts stay on the device: later batches of the same band find them there.
-        let bytes = ("texts", bytemuck::cast_slice(texts));
-        let resident = host.kit.resident(site.residents, texts, bytes, site.memory / 2)?;
+        let bytes = bytemuck::cast_slice(texts);
+        let resident = host.kit.resident(site.residents, texts, "texts", bytes, site.memory / 2)?;
         let mut recording = buffers.record(&host.kit.gpu);
         recording.resident("texts", &resident.buffer);
         let pairs: Vec<u32> = pairs(batch).collect();

@@ -57,7 +57,8 @@ impl<P, S: Sizes> Kit<P, S> {
         &self,
         residents: &mut Residents,
         source: &Arc<T>,
-        (what, bytes): (&str, &[u8]),
+        what: &str,
+        bytes: &[u8],
         limit: u64,
     ) -> Result<Arc<ResidentBuffer>> {
         if let Some(found) = residents.find(source, |_: &ResidentBuffer| true) {

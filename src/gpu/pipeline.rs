@@ -115,7 +115,7 @@ impl Text {
     fn compile(self, gpu: &Gpu) -> Result<Compiled> {
         let Text { kernel, layout, source, overrides, runtime_checks, name } = self;
         let begin = std::time::Instant::now();
-        let pipeline = build(gpu, kernel, &layout, (source, &overrides), runtime_checks)?;
+        let pipeline = build(gpu, kernel, &layout, source, &overrides, runtime_checks)?;
         tracing::debug!(shader = kernel.stem, program = name, seconds = begin.elapsed().as_secs_f64(), "compiled");
         Ok(Compiled { kernel, layout, pipeline })
     }
@@ -126,7 +126,8 @@ fn build(
     gpu: &Gpu,
     kernel: &Kernel,
     layout: &wgpu::BindGroupLayout,
-    (source, overrides): (String, &[(&str, f64)]),
+    source: String,
+    overrides: &[(&str, f64)],
     runtime_checks: bool,
 ) -> Result<wgpu::ComputePipeline> {
     let device = &gpu.device;

@@ -101,7 +101,7 @@ impl PhyloHost {
     }
 
     /// A program that holds scores so, with few columns or many, for reads of amino acids or bases.
-    fn variant(&self, (numbers, is_wide): (Numbers, bool), is_protein: bool, is_plain: bool) -> Variant {
+    fn variant(&self, numbers: Numbers, is_wide: bool, is_protein: bool, is_plain: bool) -> Variant {
         let BlockShape { workgroup, columns: [halves, words], chunk } = self.kit.shape;
         let columns = if numbers == Numbers::Halves { halves } else { words }[usize::from(is_wide)];
         Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
@@ -110,7 +110,7 @@ impl PhyloHost {
     /// Whether many columns are faster for the reads of a batch.
     fn is_wide(&self, numbers: Numbers, batch: &PhyloBatch) -> bool {
         let padded = |is_wide: bool| {
-            let variant = self.variant((numbers, is_wide), false, false);
+            let variant = self.variant(numbers, is_wide, false, false);
             let of = |block: &PhyloBlock| {
                 u64::from(variant.padded(batch.band.reads.length(block.read))) * block.places.len() as u64
             };
@@ -169,8 +169,8 @@ impl GpuKind for Phylo {
             Cells::Bytes(bytes) => bytes,
             Cells::Words(words) => bytemuck::cast_slice(words),
         };
-        let bytes = ("ancestral states", bytes);
-        let vectors = host.kit.resident(site.residents, &batch.band.vectors, bytes, site.memory / 2)?;
+        let vectors =
+            host.kit.resident(site.residents, &batch.band.vectors, "ancestral states", bytes, site.memory / 2)?;
         let candidates = host.candidates(site.kernel, batch)?;
         let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, batch.cells(), remaining);
@@ -180,7 +180,7 @@ impl GpuKind for Phylo {
         let mut too_long = None;
         for block in &batch.blocks {
             let symbols = batch.band.reads.length(block.read);
-            if !host.variant((Numbers::Words, true), is_protein, false).holds(symbols, scheme) {
+            if !host.variant(Numbers::Words, true, is_protein, false).holds(symbols, scheme) {
                 too_long = Some(symbols);
             }
         }
@@ -189,7 +189,7 @@ impl GpuKind for Phylo {
         }
         let is_wide = [way.way, Numbers::Words].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {
-            let [own, words] = is_wide.map(|form| host.variant(form, is_protein, is_plain));
+            let [own, words] = is_wide.map(|(numbers, is_wide)| host.variant(numbers, is_wide, is_protein, is_plain));
             // Scores of a long read have no place in halves.
             if own.holds(codes.len() as u32, scheme) { own } else { words }
         });

@@ -246,7 +246,7 @@ impl Situation<'_> {
             lanes.filter_map(move |lanes| {
                 let words = self.words().div_ceil(lanes);
                 let is_likely = (LEAST_TRIED_WORDS..=most_words).contains(&words);
-                let variant = is_likely.then(|| self.divided(cooperation, (lanes, most_words)).ok()).flatten();
+                let variant = is_likely.then(|| self.divided(cooperation, lanes, most_words).ok()).flatten();
                 variant.filter(|variant| !variant.strips)
             })
         })
@@ -281,7 +281,7 @@ impl Situation<'_> {
                     _ => (shape.lanes_workgroup, shape.workgroup_words),
                 };
                 let few = base.words.div_ceil(most_words).next_power_of_two();
-                self.divided(cooperation, (lanes.unwrap_or(few).min(most_lanes), most_words))
+                self.divided(cooperation, lanes.unwrap_or(few).min(most_lanes), most_words)
             }
         }
     }
@@ -302,7 +302,7 @@ impl Situation<'_> {
     }
 
     /// Pairs divided among so many lanes of at most so many words; in strips of equal height, if these are too few.
-    fn divided(&self, cooperation: Cooperation, (lanes, most_words): (u32, u32)) -> Result<Variant, &'static str> {
+    fn divided(&self, cooperation: Cooperation, lanes: u32, most_words: u32) -> Result<Variant, &'static str> {
         let Extent { pattern_symbols, text_symbols, .. } = self.extent;
         let base = self.base(cooperation);
         let strips = base.words.div_ceil(lanes * most_words);

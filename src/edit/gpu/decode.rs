@@ -151,7 +151,7 @@ impl Decoder<'_> {
                 let count = (end - task).min(results.len()).min(at_once);
                 let (own, later) = results.split_at(count);
                 let (own_room, later_room) = std::mem::take(&mut room).split_at_mut(count);
-                are_possible &= self.run((self.tasks.runs[run], task as u32), own, own_room, &mut memory, &read);
+                are_possible &= self.run(self.tasks.runs[run], task as u32, own, own_room, &mut memory, &read);
                 (results, room, task) = (later, later_room, task + count);
                 run += usize::from(task == end);
             }
@@ -169,7 +169,8 @@ impl Decoder<'_> {
     #[inline]
     fn run<const WORDS: usize>(
         &self,
-        (run, task): (Run, u32),
+        run: Run,
+        task: u32,
         results: &[[u32; WORDS]],
         room: &mut [MaybeUninit<Found>],
         memory: &mut Memory<'_>,

@@ -36,7 +36,8 @@ impl ResidentTexts {
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold it.
     pub fn new(
-        (gpu, pool): (&Gpu, &rayon::ThreadPool),
+        gpu: &Gpu,
+        pool: &rayon::ThreadPool,
         residents: &mut Residents,
         store: &Arc<SequenceStore>,
         equality: &Equality,
@@ -110,11 +111,13 @@ impl ResidentProfiles {
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold them.
     pub fn new(
-        (gpu, pool): (&Gpu, &rayon::ThreadPool),
+        gpu: &Gpu,
+        pool: &rayon::ThreadPool,
         residents: &mut Residents,
         store: &Arc<SequenceStore>,
         coding: &Arc<Coding>,
-        (scheme, limit): (&EditScheme, u64),
+        scheme: &EditScheme,
+        limit: u64,
     ) -> Result<Arc<Self>> {
         let mut begins = Vec::with_capacity(store.len());
         let mut next = 0u64;

@@ -166,7 +166,8 @@ impl EditSlot {
     pub fn decode(
         &mut self,
         gpu: &Gpu,
-        (pool, shelf): (&rayon::ThreadPool, &Shelf<Found>),
+        pool: &rayon::ThreadPool,
+        shelf: &Shelf<Found>,
         results: Results,
     ) -> Result<(EditReport, Option<u32>)> {
         let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {

@@ -51,7 +51,8 @@ impl<K: GpuKind> GpuEngine<K> {
     fn finish(
         &mut self,
         slot: usize,
-        (batch, cells): (&Arc<Batch<K>>, u64),
+        batch: &Arc<Batch<K>>,
+        cells: u64,
         choice: &K::Choice,
     ) -> Result<Option<K::Report>> {
         let expected = Duration::from_secs_f64(cells as f64 / self.speed);
@@ -70,9 +71,9 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     /// Waits until the device has computed a batch, and has it follow that up.
-    fn end_first(&mut self, slot: usize, (batch, cells): (&Arc<Batch<K>>, u64), choice: K::Choice) -> Result<Stage<K>> {
+    fn end_first(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, choice: K::Choice) -> Result<Stage<K>> {
         self.has_learnt = true;
-        let Some(report) = self.finish(slot, (batch, cells), &choice)? else {
+        let Some(report) = self.finish(slot, batch, cells, &choice)? else {
             // What was computed is lost: somebody else does it again.
             return Ok(Stage::Done(K::nothing_of(batch)));
         };
@@ -82,7 +83,7 @@ impl<K: GpuKind> GpuEngine<K> {
         if let Some(speed) = K::learn(&mut self.host, self.kernel, batch, &choice, &report) {
             self.speed = speed;
         }
-        let followed = self.follow_up(slot, (Finished { batch, choice: &choice, report: &report }, cells))?;
+        let followed = self.follow_up(slot, Finished { batch, choice: &choice, report: &report }, cells)?;
         Ok(match followed {
             Some((batch, choice)) => Stage::Second { batch, choice, first: report },
             None => Stage::Done(report),
@@ -90,7 +91,7 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     /// Hands the device what follows up a batch in a slot, if anything does.
-    fn follow_up(&mut self, slot: usize, (first, cells): (Finished<'_, K>, u64)) -> Result<Option<FollowUp<K>>> {
+    fn follow_up(&mut self, slot: usize, first: Finished<'_, K>, cells: u64) -> Result<Option<FollowUp<K>>> {
         if !self.follows_up {
             return Ok(None);
         }
@@ -120,7 +121,7 @@ impl<K: GpuKind> GpuEngine<K> {
         let Some(flight) = self.in_flight.get_mut(&ticket) else { return Ok(false) };
         let (slot, batch, cells) = (flight.slot, Arc::clone(&flight.batch), flight.cells);
         let (stage, is_new) = match flight.stage.take() {
-            Some(Stage::First(choice)) => (Some(self.end_first(slot, (&batch, cells), choice)?), true),
+            Some(Stage::First(choice)) => (Some(self.end_first(slot, &batch, cells, choice)?), true),
             stage => (stage, false),
         };
         let is_second = matches!(stage, Some(Stage::Second { .. }));
@@ -145,7 +146,7 @@ impl<K: GpuKind> GpuEngine<K> {
             Some((_, Some(Stage::Done(report)))) => return Ok(report),
             _ => return Err(self.gpu.error("a ticket that was never given, or of a batch that was lost")),
         };
-        let Some(second) = self.finish(slot, (&batch, batch.cells()), &choice)? else {
+        let Some(second) = self.finish(slot, &batch, batch.cells(), &choice)? else {
             self.follows_up = false;
             return Ok(first);
         };

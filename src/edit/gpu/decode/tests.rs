@@ -66,7 +66,7 @@ fn lengths(batch: &EditBatch) -> Vec<(u32, u32)> {
 }
 
 /// Something that a pair of these lengths may have, and the words that a kernel writes of it.
-fn result(random: &mut fastrand::Rng, variant: &Variant, (m, n): (u32, u32)) -> (Found, Vec<u32>) {
+fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (Found, Vec<u32>) {
     let (least, most) = match variant.mode {
         EditMode::Global => (m.abs_diff(n), m.max(n)),
         EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
@@ -103,7 +103,7 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
                 let (mut expected, mut words, mut list) = (Vec::new(), Vec::new(), Vec::new());
                 let scheme = &batch.band.scheme;
                 for (pair, (m, n)) in (0..).zip(lengths(&batch)) {
-                    let (found, own) = result(&mut random, &variant, (m, n));
+                    let (found, own) = result(&mut random, &variant, m, n);
                     let found = scheme.trivial(m, n).unwrap_or(found.within(scheme.limit(m, n)));
                     if found.is_some() && m > 0 && n > 0 {
                         list.push((pair, [&[pair][..], &own].concat(), found));
@@ -145,7 +145,7 @@ fn a_result_that_cannot_be_is_noticed() {
             let text_symbols = are_equal.then_some(24);
             let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
             let lengths = lengths(&batch);
-            let words: Vec<u32> = lengths.iter().flat_map(|&both| result(&mut random, &variant, both).1).collect();
+            let words: Vec<u32> = lengths.iter().flat_map(|&(m, n)| result(&mut random, &variant, m, n).1).collect();
             for _ in 0..20 {
                 let pair = random.usize(0..lengths.len());
                 let (m, n) = lengths[pair];
