@@ -73,7 +73,7 @@ fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Wan
     let mut speeds = Vec::new();
     for (work, scoring) in work {
         let scoring = Arc::new(Scoring { mode, ..scoring });
-        let gcups = tune::measure(engine, (&scoring, want.clone()), BENCH_SYMBOLS, 0.2)? / 1e9;
+        let gcups = tune::measure(engine, &scoring, want.clone(), BENCH_SYMBOLS, 0.2)? / 1e9;
         speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)

@@ -109,7 +109,7 @@ impl Config {
     }
 
     /// The same with other sizes of one kernel, whose speed nobody knows yet.
-    pub fn with_sizes(self, numbers: Numbers, (slice, workgroup): (u32, u32)) -> Self {
+    pub fn with_sizes(self, numbers: Numbers, slice: u32, workgroup: u32) -> Self {
         match numbers {
             Numbers::Words => Config { slice, workgroup, cells_per_second: 0.0, speeds: None, ..self },
             Numbers::Halves => Config { half_slice: slice, half_workgroup: workgroup, speeds: None, ..self },

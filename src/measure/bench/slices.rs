@@ -104,7 +104,7 @@ fn one(
                 table.push(Status::Unsuited, cells);
                 continue;
             }
-            engine.configure(Config::for_adapter(found).with_sizes(numbers, (slice, workgroup)));
+            engine.configure(Config::for_adapter(found).with_sizes(numbers, slice, workgroup));
             // Every setting is a pipeline of its own: compiled before the clock runs.
             let compiled = stream(&mut engine, &small);
             let timing = compiled.and_then(|_| repeat(bed, bed.bench.seconds, || stream(&mut engine, &batches)));

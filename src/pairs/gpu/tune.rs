@@ -113,17 +113,19 @@ pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> 
 /// Speed of a configuration, over batches that grow until one lasts long enough to be believed.
 pub fn measure(
     engine: &mut dyn Engine<Pairs>,
-    (scoring, want): (&Arc<Scoring>, Want),
+    scoring: &Arc<Scoring>,
+    want: Want,
     length: u32,
     seconds: f64,
 ) -> Result<f64> {
-    measure_until(engine, (scoring, want), length, seconds, &AtomicBool::new(false))
+    measure_until(engine, scoring, want, length, seconds, &AtomicBool::new(false))
 }
 
 /// [`measure`], which ends with [`Error::Interrupted`] after the batch in which the flag is set.
 fn measure_until(
     engine: &mut dyn Engine<Pairs>,
-    (scoring, want): (&Arc<Scoring>, Want),
+    scoring: &Arc<Scoring>,
+    want: Want,
     length: u32,
     seconds: f64,
     interrupt: &AtomicBool,
@@ -163,8 +165,8 @@ pub fn sweep(
         if workgroup > most {
             return Ok(());
         }
-        engine.configure(engine.config().with_sizes(numbers, (slice, workgroup)));
-        let cells_per_second = measure_until(engine, (scoring, want.clone()), length, TRIAL_SECONDS, interrupt)?;
+        engine.configure(engine.config().with_sizes(numbers, slice, workgroup));
+        let cells_per_second = measure_until(engine, scoring, want.clone(), length, TRIAL_SECONDS, interrupt)?;
         tracing::debug!(?numbers, slice, workgroup, gcups = cells_per_second / 1e9, "trial");
         trials.push(Trial { slice, workgroup, cells_per_second });
         trials.sort_by(|a, b| b.cells_per_second.total_cmp(&a.cells_per_second));
@@ -332,15 +334,16 @@ fn choose_with_slice(
     let Some(best) = trials.first() else {
         return Ok(untuned);
     };
-    let sizes = untuned.with_sizes(Numbers::Words, (best.slice, best.workgroup));
+    let sizes = untuned.with_sizes(Numbers::Words, best.slice, best.workgroup);
     let mut best = Config { cells_per_second: best.cells_per_second, ..sizes };
     let half = of_kind(Kind::Slice(Numbers::Halves));
     if is_measured(engine, half) {
         engine.use_kernel(Some(half));
         match sweep(engine, Numbers::Halves, scoring, TRIAL_LENGTH, interrupt) {
             Ok(trials) => {
-                let sizes = trials.first().map(|trial| (trial.slice, trial.workgroup));
-                best = sizes.map_or(best, |sizes| best.with_sizes(Numbers::Halves, sizes));
+                if let Some(trial) = trials.first() {
+                    best = best.with_sizes(Numbers::Halves, trial.slice, trial.workgroup);
+                }
             }
             // The device has no halves.
             Err(Error::Unsuited { .. }) => {}
@@ -367,7 +370,7 @@ fn first_look(engine: &mut GpuEngine, key: &str, scoring: &Arc<Scoring>, interru
     if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);
     }
-    let speed = measure_until(engine, (scoring, Want::Alignments), TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+    let speed = measure_until(engine, scoring, Want::Alignments, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
     FIRST_LOOKS.keep(key, speed);
     Ok(speed)
 }

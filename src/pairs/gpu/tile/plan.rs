@@ -88,7 +88,7 @@ impl Plan {
             _ => i32::MIN,
         };
         let choose = |cooperation, packing, runs: &[Run]| {
-            let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, packing));
+            let variants = tiles.variants(&gpu.description, &band.scoring, cooperation, packing);
             let variant = cheapest(&variants, runs, band, limits.slots);
             variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
         };

@@ -216,9 +216,9 @@ impl Tiles {
         &self,
         adapter: &AdapterDescription,
         scoring: &Scoring,
-        way: (Cooperation, Packing),
+        cooperation: Cooperation,
+        packing: Packing,
     ) -> Vec<Variant> {
-        let (cooperation, packing) = way;
         let [least, most] = adapter.subgroup_sizes;
         let by_subgroups = cooperation == Cooperation::Subgroup;
         let workgroup = if by_subgroups { self.shape.workgroup.max(most) } else { self.shape.workgroup };
