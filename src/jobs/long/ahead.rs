@@ -91,7 +91,7 @@ mod tests {
 
     fn grid(lines: u32, pitch: u32) -> Grid {
         let end = lines * pitch;
-        let all = || (0..=lines).map(|k| (k * pitch, Line::of((0, end), Part::Border))).collect();
+        let all = || (0..=lines).map(|k| (k * pitch, Line::of(0..=end, Part::Border))).collect();
         Grid { rows: (0, end), columns: (0, end), across: all(), down: all() }
     }
 

@@ -109,7 +109,7 @@ impl Checkpoint {
     pub(super) fn tile(&self, pass: &str, tile: usize, rows: (u32, u32), mark_every: Option<u32>) -> Result<TileSaver> {
         let directory = self.directory.join(pass).join(tile.to_string());
         fs::create_dir_all(&directory).map_err(|error| Error::io(&directory, error))?;
-        Ok(TileSaver::new(directory, self.every, rows, mark_every))
+        Ok(TileSaver::new(directory, self.every, rows.0..=rows.1, mark_every))
     }
 
     /// Removes what was written of a part of the job that is over.

@@ -96,7 +96,7 @@ impl Pass {
     /// As [`sweep`].
     pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, shared: &mut JobShared) -> Result<Pass> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let mut pass = Pass { bottom: Line::of((0, n), Part::Border), ..Pass::default() };
+        let mut pass = Pass { bottom: Line::of(0..=n, Part::Border), ..Pass::default() };
         let mut cuts: BTreeSet<u32> = (0..m).step_by(shared.cut.belt_rows as usize).chain([m]).collect();
         cuts.extend(forbidden.iter().flat_map(|part| [part.query.start, part.query.end]));
         let cuts: Vec<u32> = cuts.into_iter().collect();
@@ -105,14 +105,14 @@ impl Pass {
             let top = std::mem::take(&mut pass.bottom);
             for (first, last, free) in segments(forbidden, belt, n) {
                 if !free {
-                    pass.bottom.push((first, last), Part::Masked(0));
+                    pass.bottom.push(first..=last, Part::Masked(0));
                     continue;
                 }
                 let left = match first {
                     0 => Part::Border,
                     _ => Part::Masked(top.slice(pair, first, first)?.h[0]),
                 };
-                let left = Line::of(belt, left);
+                let left = Line::of(belt.0..=belt.1, left);
                 let swath = tile(pair, belt, (first, last), &top, &left, (name, number), shared)?;
                 number += 1;
                 pass.add(swath, n, shared.walks);

@@ -320,7 +320,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let begin = Instant::now();
-        let line = |last| Line::of((0, last), Part::Border);
+        let line = |last| Line::of(0..=last, Part::Border);
         let JobShared { engine_pool, edge_store, cut, best, watch, .. } = &mut self.shared;
         let part = MatrixPart {
             pair: pair.clone(),

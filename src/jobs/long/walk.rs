@@ -194,7 +194,7 @@ impl Walk {
         let line = |edge, places| edge_store.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
         // Only an engine that was left behind may still hold it.
         let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
-        let (top, left) = (line(top, columns)?, line(left, rows)?);
+        let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
         let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, walks: true, prune: false, best };
         let watch = Watch { interrupt, progress: None };

@@ -1,5 +1,6 @@
 //! Columns in flight between panels, and the lines of edges that parts of the matrix begin with.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -14,7 +15,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The last column of a panel, while the panel is computed and its right neighbour reads.
 #[derive(Debug)]
 pub(crate) struct Column {
-    rows: (u32, u32),
+    /// Row edges, from the first to the last.
+    rows: RangeInclusive<u32>,
     values: Mutex<Values>,
     changed: Condvar,
     _hold: Hold,
@@ -29,17 +31,18 @@ struct Values {
 
 impl Column {
     /// A column of these rows of which nothing is known.
-    pub(crate) fn new(rows: (u32, u32), edge_store: &Arc<EdgeStore>) -> Column {
+    pub(crate) fn new(rows: RangeInclusive<u32>, edge_store: &Arc<EdgeStore>) -> Column {
         Self::with(rows, Edge::default(), edge_store)
     }
 
     /// A column of which the first rows are known.
-    pub(crate) fn with(rows: (u32, u32), mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
+    pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
+        let steps = rows.end() - rows.start();
         // At once, for a vector that grows would be there twice now and then.
-        let more = ((rows.1 - rows.0) as usize + 1).saturating_sub(edge.h.len());
+        let more = (steps as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
         edge.gap.reserve_exact(more);
-        let hold = edge_store.hold((u64::from(rows.1 - rows.0) + 1) * ENTRY_BYTES);
+        let hold = edge_store.hold((u64::from(steps) + 1) * ENTRY_BYTES);
         Column { rows, values: Mutex::new(Values { edge, coming: false }), changed: Condvar::new(), _hold: hold }
     }
 
@@ -53,10 +56,10 @@ impl Column {
     /// [`Error::Internal`] if rows are left out, or come after the last.
     pub(crate) fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut values = self.values();
-        let next = self.rows.0 as usize + values.edge.h.len();
+        let rows = (*self.rows.start(), *self.rows.end());
+        let next = rows.0 as usize + values.edge.h.len();
         let end = first as usize + h.len();
-        if first as usize > next || h.len() != gap.len() || end > self.rows.1 as usize + 1 || first < self.rows.0 {
-            let rows = self.rows;
+        if first as usize > next || h.len() != gap.len() || end > rows.1 as usize + 1 || first < rows.0 {
             return Err(Error::Internal(format!("rows {first}..{end} do not follow row {next} of a column {rows:?}")));
         }
         if end > next {
@@ -77,12 +80,14 @@ impl Column {
 
     /// The last row that is known; `None` if none is.
     pub(crate) fn last(&self) -> Option<u32> {
-        (self.rows.0 + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= self.rows.0)
+        let first = *self.rows.start();
+        (first + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
     }
 
     /// A part of what is known, by the numbers of the rows, both inclusive.
     pub(crate) fn slice(&self, first: u32, last: u32) -> Edge {
-        let range = (first - self.rows.0) as usize..(last - self.rows.0) as usize + 1;
+        let start = self.rows.start();
+        let range = (first - start) as usize..(last - start) as usize + 1;
         let values = self.values();
         Edge { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
     }
@@ -107,30 +112,30 @@ pub(crate) enum Part {
 /// Values along a row or a column: parts one after another, each with its first and its last place. Two neighbours share
 /// a place; there the earlier one counts, for the first entry of an edge has no gap.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Line(Vec<((u32, u32), Part)>);
+pub(crate) struct Line(Vec<(RangeInclusive<u32>, Part)>);
 
 impl Line {
     /// A line of one part.
-    pub(crate) fn of(places: (u32, u32), part: Part) -> Line {
+    pub(crate) fn of(places: RangeInclusive<u32>, part: Part) -> Line {
         Line(vec![(places, part)])
     }
 
     /// Adds a part that begins where the last one ends.
-    pub(crate) fn push(&mut self, places: (u32, u32), part: Part) {
-        debug_assert!(self.0.last().is_none_or(|(last, _)| last.1 == places.0));
+    pub(crate) fn push(&mut self, places: RangeInclusive<u32>, part: Part) {
+        debug_assert!(self.0.last().is_none_or(|(last, _)| last.end() == places.start()));
         self.0.push((places, part));
     }
 
     /// Adds the parts of another line that begins where this one ends.
     pub(crate) fn extend(&mut self, line: &Line) {
         for (places, part) in &line.0 {
-            self.push(*places, part.clone());
+            self.push(places.clone(), part.clone());
         }
     }
 
     /// The last place.
     pub(crate) fn end(&self) -> Option<u32> {
-        self.0.last().map(|(places, _)| places.1)
+        self.0.last().map(|(places, _)| *places.end())
     }
 
     /// The values at places `first..=last`.
@@ -140,7 +145,8 @@ impl Line {
     pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
         let mut edge = Edge::default();
         let mut next = first;
-        for &((start, end), ref part) in &self.0 {
+        for (places, part) in &self.0 {
+            let (start, end) = (*places.start(), *places.end());
             if next > last || next < start || next > end {
                 continue;
             }
@@ -201,7 +207,7 @@ impl Source for Reader<'_> {
             Left::Column(column) => {
                 let begin = std::time::Instant::now();
                 let mut values = column.values();
-                let needed = (until + 1 - column.rows.0) as usize;
+                let needed = (until + 1 - column.rows.start()) as usize;
                 while values.edge.h.len() < needed {
                     if self.interrupt.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
                         return Err(Error::Interrupted);
@@ -214,7 +220,7 @@ impl Source for Reader<'_> {
                     values = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
                 }
                 self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                let range = (first - column.rows.0) as usize..needed;
+                let range = (first - column.rows.start()) as usize..needed;
                 h[..entries].copy_from_slice(&values.edge.h[range.clone()]);
                 gap[..entries].copy_from_slice(&values.edge.gap[range]);
             }
@@ -225,7 +231,7 @@ impl Source for Reader<'_> {
     fn ready(&self) -> u32 {
         match self.left {
             Left::Line(_, line) => line.end().unwrap_or(0),
-            Left::Column(column) => column.last().unwrap_or(column.rows.0),
+            Left::Column(column) => column.last().unwrap_or(*column.rows.start()),
         }
     }
 }

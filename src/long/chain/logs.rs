@@ -4,6 +4,7 @@
 //! end; `N.flight` holds edges that are not, and is removed when their panels' neighbours are done.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -73,7 +74,8 @@ pub(crate) struct Restored {
 pub(crate) struct TileSaver {
     log: Mutex<Log>,
     every: Duration,
-    rows: (u32, u32),
+    /// Row edges of the part, from the first to the last.
+    rows: RangeInclusive<u32>,
     /// Rows between the marks that are all needed; `None` if only the last one is.
     mark_every: Option<u32>,
 }
@@ -95,7 +97,12 @@ pub(crate) struct Log {
 
 impl TileSaver {
     /// The logs in a directory. `mark_every` says how many rows lie between the marks, if all are needed.
-    pub(crate) fn new(directory: PathBuf, every: Duration, rows: (u32, u32), mark_every: Option<u32>) -> TileSaver {
+    pub(crate) fn new(
+        directory: PathBuf,
+        every: Duration,
+        rows: RangeInclusive<u32>,
+        mark_every: Option<u32>,
+    ) -> TileSaver {
         let log = Log {
             directory,
             keeps: mark_every.is_some(),
@@ -145,7 +152,7 @@ impl TileSaver {
             let Some(first) = first else { continue };
             let from_begin = || {
                 let state = PanelState {
-                    row: self.rows.0,
+                    row: *self.rows.start(),
                     done: false,
                     best: None,
                     pruned: 0,
@@ -164,7 +171,7 @@ impl TileSaver {
         restored.truncate(follow + 1);
         log.saved = restored.iter().map(|panel| Some((panel.state.row, panel.state.done))).collect();
         for (saved, panel) in log.saved.iter_mut().zip(&restored) {
-            saved.take_if(|_| panel.state.row == self.rows.0);
+            saved.take_if(|_| panel.state.row == *self.rows.start());
         }
         Ok(restored)
     }
@@ -177,6 +184,7 @@ impl TileSaver {
         needs_column: bool,
         edge_store: &Arc<EdgeStore>,
     ) -> Result<Option<Restored>> {
+        let (first_row, last_row) = (*self.rows.start(), *self.rows.end());
         let entries = || found.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
         let mut column = None;
         if needs_column {
@@ -184,7 +192,7 @@ impl TileSaver {
             let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == Kind::Column).collect();
             chunks.sort_by_key(|(entry, ..)| entry.row);
             for (entry, place) in chunks {
-                let next = self.rows.0 as usize + edge.h.len();
+                let next = first_row as usize + edge.h.len();
                 let (first, end) = (entry.row as usize, entry.row as usize + entry.entries);
                 if first <= next && next < end {
                     let Some(more) = found.edge(entry, *place) else { break };
@@ -192,7 +200,7 @@ impl TileSaver {
                     edge.gap.extend_from_slice(&more.gap[next - first..]);
                 }
             }
-            let needed = (state.row - self.rows.0) as usize + 1;
+            let needed = (state.row - first_row) as usize + 1;
             if edge.h.len() < needed {
                 return Ok(None);
             }
@@ -204,17 +212,17 @@ impl TileSaver {
         if let Some(every) = self.mark_every {
             rows.extend(
                 (1..)
-                    .map(|k| u64::from(self.rows.0) + k * u64::from(every))
+                    .map(|k| u64::from(first_row) + k * u64::from(every))
                     .take_while(|&row| row < state.row.into())
                     .map(|row| row as u32),
             );
         }
-        rows.extend((state.row > self.rows.0).then_some(state.row));
+        rows.extend((state.row > first_row).then_some(state.row));
         // The edges of a kind with these numbers, each with so many entries; `None` if one is missing.
         let all = |kind: Kind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
             let mut pieces = Vec::new();
             for &number in numbers {
-                let wanted = |(entry, _): &&(Entry, (usize, u64))| entry.kind == kind && entry.row == number;
+                let wanted = |(entry, _): &&(Entry, EntryPlace)| entry.kind == kind && entry.row == number;
                 match entries().rev().find(wanted).and_then(|(entry, place)| found.edge(entry, *place)) {
                     Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, edge_store.put(edge)?)),
                     _ => return Ok(None),
@@ -223,9 +231,18 @@ impl TileSaver {
             Ok(Some(pieces))
         };
         let Some(marks) = all(Kind::Mark, &rows, state.columns.1 - state.columns.0)? else { return Ok(None) };
-        let Some(inner) = all(Kind::Inner, &state.inner, self.rows.1 - self.rows.0)? else { return Ok(None) };
+        let Some(inner) = all(Kind::Inner, &state.inner, last_row - first_row)? else { return Ok(None) };
         Ok(Some(Restored { state: state.clone(), column, marks, inner }))
     }
+}
+
+/// Where the values of an entry are.
+#[derive(Debug, Clone, Copy)]
+struct EntryPlace {
+    /// Index of the log file.
+    file: usize,
+    /// Offset in the file, in bytes.
+    offset: u64,
 }
 
 /// What is in the logs of a part.
@@ -234,8 +251,7 @@ struct LoggedPanels {
     files: Vec<PathBuf>,
     /// Oldest first.
     states: Vec<PanelState>,
-    /// Each with the file that it is in, and where.
-    entries: Vec<(Entry, (usize, u64))>,
+    entries: Vec<(Entry, EntryPlace)>,
 }
 
 impl LoggedPanels {
@@ -261,7 +277,7 @@ impl LoggedPanels {
             };
             let mut at = 0;
             for entry in &index.entries {
-                found.entries.push((*entry, (found.files.len(), at)));
+                found.entries.push((*entry, EntryPlace { file: found.files.len(), offset: at }));
                 at += entry.entries as u64 * 8;
             }
             if path.extension().is_some_and(|extension| extension == "flight") {
@@ -273,8 +289,8 @@ impl LoggedPanels {
         found
     }
 
-    fn edge(&self, entry: &Entry, (file, at): (usize, u64)) -> Option<Edge> {
-        read_edge(&self.files[file], entry, at)
+    fn edge(&self, entry: &Entry, place: EntryPlace) -> Option<Edge> {
+        read_edge(&self.files[place.file], entry, place.offset)
     }
 }
 

@@ -157,13 +157,13 @@ fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
         best = Best::better(best, panel.state.best);
         pruned_cells += panel.state.pruned;
         for (row, piece) in panel.marks {
-            grid.across.entry(row).or_default().push(columns, Part::Piece(piece));
+            grid.across.entry(row).or_default().push(columns.0..=columns.1, Part::Piece(piece));
         }
         for (column, piece) in panel.inner {
-            grid.down.insert(column, Line::of(part.rows, Part::Piece(piece)));
+            grid.down.insert(column, Line::of(part.rows.0..=part.rows.1, Part::Piece(piece)));
         }
         if let (true, Known::Shelved(piece)) = (panel.state.kept, panel.right) {
-            grid.down.insert(columns.1, Line::of(part.rows, Part::Piece(piece)));
+            grid.down.insert(columns.1, Line::of(part.rows.0..=part.rows.1, Part::Piece(piece)));
         }
     }
     // Marks that only helped to begin a panel again are not those of all panels.

@@ -76,7 +76,8 @@ impl SharedSweep {
             if state.kept {
                 panel_table.last_kept = state.columns.1;
             }
-            let column = Column::with(self.part.rows, column.unwrap_or_default(), &self.edge_store);
+            let rows = self.part.rows.0..=self.part.rows.1;
+            let column = Column::with(rows, column.unwrap_or_default(), &self.edge_store);
             column.set_coming(state.done);
             if let Some(best) = state.best {
                 self.part.best.raise(best.score);
@@ -230,7 +231,7 @@ impl SharedSweep {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows, &self.edge_store)));
+        let right = Known::Flight(Arc::new(Column::new(rows.0..=rows.1, &self.edge_store)));
         panel_table.panels.push(Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
         panel_table.next = end;
         Some(())

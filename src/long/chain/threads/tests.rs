@@ -15,8 +15,8 @@ fn two_panels() -> SharedSweep {
         pair,
         rows,
         columns,
-        top: Line::of(columns, Part::Border),
-        left: Line::of(rows, Part::Border),
+        top: Line::of(columns.0..=columns.1, Part::Border),
+        left: Line::of(rows.0..=rows.1, Part::Border),
         cut: Cut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20 },
         walks: false,
         prune: false,
@@ -35,7 +35,7 @@ fn two_panels() -> SharedSweep {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows, &edge_store)));
+        let right = Known::Flight(Arc::new(Column::new(rows.0..=rows.1, &edge_store)));
         Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
     };
     let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
