@@ -24,7 +24,7 @@ use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
-use super::{Best, LongEngine, LongPair, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
+use super::{Best, LongEngine, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::clock::Clock;
@@ -210,19 +210,16 @@ impl GpuLong {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
 
-    /// The constants for a pair whose query has so many kinds of symbols.
-    fn variant(
-        &self,
-        (pair, kinds): (&LongPair, u32),
-        columns: u32,
-        strip: Option<u32>,
-        (best, prune): (bool, bool),
-        schedule: Schedule,
-    ) -> Variant {
+    /// Returns the constants for a sweep that keeps `keep`, whose query has so many kinds of
+    /// symbols.
+    fn variant(&self, sweep: &Sweep, kinds: u32, keep: Keep, schedule: Schedule) -> Variant {
+        let pair = sweep.pair;
+        let columns = sweep.columns.1 - sweep.columns.0;
+        let best = !keep.quiet;
         let wanted = self.lanes();
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
         let cells =
-            strip.map_or_else(|| self.cells(columns, kinds), |strip| strip.div_ceil(wanted).next_multiple_of(4));
+            keep.strip.map_or_else(|| self.cells(columns, kinds), |strip| strip.div_ceil(wanted).next_multiple_of(4));
         let mut variant = Variant {
             lanes: wanted,
             cells,
@@ -233,7 +230,7 @@ impl GpuLong {
             local: pair.is_local(),
             linear: pair.scoring.gaps.is_linear(),
             best: best && pair.is_local(),
-            prune: prune && best && pair.is_local(),
+            prune: sweep.prune && best && pair.is_local(),
             persistent: schedule == Schedule::Persistent,
             shuffle,
         };
@@ -249,7 +246,8 @@ impl GpuLong {
     fn run(
         &mut self,
         sweep: &Sweep,
-        (keep, least): (Keep, Keep),
+        keep: Keep,
+        least: Keep,
         left: &dyn Source,
         sink: &dyn Sink,
     ) -> Result<(PanelPlan, Swept)> {
@@ -399,7 +397,7 @@ impl LongEngine for GpuLong {
             quiet: false,
         };
         let keep = chunk.map_or(least, |chunk| Keep { columns: Some(1), mark_every: chunk, ..least });
-        let (plan, mut swept) = self.run(&whole, (keep, least), left, sink)?;
+        let (plan, mut swept) = self.run(&whole, keep, least, left, sink)?;
         let begin = std::time::Instant::now();
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
         let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);

@@ -359,7 +359,7 @@ fn the_tallest_blocks() {
     let mut device = Device::new();
     device.kernels = TraceKernels::new(&device.gpu, &found);
     let (strip, chunk) = (64, 4096);
-    let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, (strip, chunk), Method::Striped));
+    let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, strip, chunk, Method::Striped));
     let rows = rows.last().expect("1,024 rows always are");
     let query = support::random_codes(&mut rng, Alphabet::Dna, rows as usize);
     // A gap for nearly every row makes the longest walk.
@@ -395,10 +395,10 @@ fn what_is_too_large_is_refused() {
     device.check(&matrices, case, &[point]);
     let kernels = &device.kernels;
     for method in METHODS {
-        assert!(kernels.can_trace(1024, (256, 512), method), "{method:?}");
-        assert!(!kernels.can_trace(1024, (4096, 512), method) && !kernels.can_trace(1024, (0, 512), method));
+        assert!(kernels.can_trace(1024, 256, 512, method), "{method:?}");
+        assert!(!kernels.can_trace(1024, 4096, 512, method) && !kernels.can_trace(1024, 0, 512, method));
     }
-    assert!(!kernels.can_trace(u32::MAX, (256, 512), Method::Striped));
+    assert!(!kernels.can_trace(u32::MAX, 256, 512, Method::Striped));
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl GpuLong {
             return Ok(());
         }
         let ready = chosen.iter().zip(&laid).filter_map(|((region, fine, _), laid)| {
-            Retained::new(region, fine, &laid.plan, (&laid.vertical, &laid.horizontal))
+            Retained::new(region, fine, &laid.plan, &laid.vertical, &laid.horizontal)
         });
         self.ahead.regions = ready.collect();
         self.ahead.count += self.ahead.regions.len() as u64;

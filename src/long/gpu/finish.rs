@@ -18,17 +18,28 @@ pub(super) struct Finished {
     pub inner: Vec<Edge>,
 }
 
+/// The row above one that is computed, which replaces it: a value for each column.
+pub(super) struct RowAbove<'a> {
+    /// H.
+    pub h: &'a mut [i32],
+    /// Gaps that enter the next row.
+    pub gap: &'a mut [i32],
+}
+
 /// Computes a row of some columns, whose H and entering gaps are in place: `diagonal` is H above and left of them, `across`
 /// what enters from the left. Hands out each column's number, its H and what it hands on to the right; returns what the last
 /// one does.
 pub(super) fn next_row(
     pair: &LongPair,
-    (symbol, columns): (Code, &[Code]),
-    (h, gap): (&mut [i32], &mut [i32]),
-    (mut diagonal, mut across): (i32, i32),
+    symbol: Code,
+    columns: &[Code],
+    above: RowAbove<'_>,
+    mut diagonal: i32,
+    mut across: i32,
     mut each: impl FnMut(usize, i32, i32),
 ) -> i32 {
     let gaps = pair.scoring.gaps;
+    let RowAbove { h, gap } = above;
     for (c, ((&other, h), gap)) in columns.iter().zip(h).zip(gap).enumerate() {
         let mut value = (diagonal + pair.scoring.substitution.score(symbol, other)).max(*gap).max(across);
         if pair.is_local() {
@@ -56,8 +67,8 @@ pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source,
         let symbol = pair.query[i as usize - 1];
         let diagonal = std::mem::replace(&mut edge.h[0], entering.h[k]);
         let mut next_inner = 0;
-        let above = (&mut edge.h[1..], &mut edge.gap[1..]);
-        let across = next_row(pair, (symbol, target), above, (diagonal, entering.gap[k]), |j, h, across| {
+        let above = RowAbove { h: &mut edge.h[1..], gap: &mut edge.gap[1..] };
+        let across = next_row(pair, symbol, target, above, diagonal, entering.gap[k], |j, h, across| {
             if pair.is_local() && h > best.map_or(0, |best: Best| best.score) {
                 best = Some(Best { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
             }

@@ -69,7 +69,7 @@ impl GpuLong {
         let pair = sweep.pair;
         let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
         let columns = sweep.columns.1 - sweep.columns.0;
-        let variant = self.variant((pair, query.kinds), columns, keep.strip, (!keep.quiet, sweep.prune), schedule);
+        let variant = self.variant(sweep, query.kinds, keep, schedule);
         let extent = Extent {
             rows: sweep.rows.1 - sweep.rows.0,
             columns,

@@ -3,7 +3,7 @@
 //! stop all lanes of a strip, and with it all strips to its right, at each block along an alignment whose score grows.
 
 use super::GpuLong;
-use super::finish::next_row;
+use super::finish::{RowAbove, next_row};
 use super::laid::Laid;
 use crate::error::Result;
 use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Record};
@@ -106,8 +106,8 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
                 let i = sweep.rows.0 + block as u32 * BLOCK_ROWS + r as u32 + 1;
                 let symbol = pair.query[i as usize - 1];
                 let diagonal = std::mem::replace(&mut lane.corner, near);
-                let above = (&mut lane.h[..], &mut lane.gap[..]);
-                let across = next_row(pair, (symbol, lane.symbols), above, (diagonal, across), |c, h, _| {
+                let above = RowAbove { h: &mut lane.h, gap: &mut lane.gap };
+                let across = next_row(pair, symbol, lane.symbols, above, diagonal, across, |c, h, _| {
                     if h > 0 {
                         let cell = Best { score: h, i, j: sweep.columns.0 + lane.column + c as u32 };
                         best = Best::better(best, Some(cell));

@@ -107,9 +107,10 @@ impl Retained {
         region: &Region,
         fine: &Fine,
         plan: &PanelPlan,
-        (vertical, horizontal): (&wgpu::Buffer, &wgpu::Buffer),
+        vertical: &wgpu::Buffer,
+        horizontal: &wgpu::Buffer,
     ) -> Option<Self> {
-        let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, (vertical, horizontal))?;
+        let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, vertical, horizontal)?;
         let edges = Some((region.top.clone(), region.left.clone()));
         Some(Retained { pair: region.pair.clone(), edges, rows: region.rows, columns: region.columns, grid })
     }
@@ -125,7 +126,7 @@ impl Retained {
         let suits = || {
             region.strip.is_none_or(|strip| strip == grid.strip)
                 && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
-                && kernels.can_trace(region.from.i - rows.0, (grid.strip, grid.chunk), region.method)
+                && kernels.can_trace(region.from.i - rows.0, grid.strip, grid.chunk, region.method)
         };
         let begins = |own: &Edge, other: &Edge| own.h.starts_with(&other.h) && own.gap.starts_with(&other.gap);
         let as_then = || edges.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
@@ -138,7 +139,8 @@ fn grid(
     plan: &PanelPlan,
     rows: u32,
     chunk: u32,
-    (vertical, horizontal): (&wgpu::Buffer, &wgpu::Buffer),
+    vertical: &wgpu::Buffer,
+    horizontal: &wgpu::Buffer,
 ) -> Option<FineGrid> {
     let p = plan.params;
     (p.keep_strips == 1).then(|| FineGrid {
@@ -174,28 +176,30 @@ impl GpuLong {
         strip: Option<u32>,
         chunk: Option<u32>,
     ) -> bool {
-        self.traced_bytes((rows, columns), method, (strip, chunk)).is_some()
+        self.traced_bytes(rows, columns, method, strip, chunk).is_some()
     }
 
     /// Bytes of the edges of a region's chunks; `None` if there is no memory to trace through it.
     pub(super) fn fine_bytes(&self, region: &Region) -> Option<u64> {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
-        self.traced_bytes((rows, columns), region.method, (region.strip, region.chunk))
+        self.traced_bytes(rows, columns, region.method, region.strip, region.chunk)
     }
 
     /// The same by rows and columns, strip and chunk.
     fn traced_bytes(
         &self,
-        (rows, columns): (u32, u32),
+        rows: u32,
+        columns: u32,
         method: Method,
-        (strip, chunk): (Option<u32>, Option<u32>),
+        strip: Option<u32>,
+        chunk: Option<u32>,
     ) -> Option<u64> {
-        let sizes = self.chunks(strip, chunk);
+        let (strip, chunk) = self.chunks(strip, chunk);
         let (rows, columns) = (rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS, columns.max(1));
-        let vertical = (u64::from(columns.div_ceil(sizes.0)) + 1) * (u64::from(rows) + 4) * 8;
-        let horizontal = (u64::from(rows.div_ceil(sizes.1)) + 1) * (u64::from(columns) + 1) * 8;
+        let vertical = (u64::from(columns.div_ceil(strip)) + 1) * (u64::from(rows) + 4) * 8;
+        let horizontal = (u64::from(rows.div_ceil(chunk)) + 1) * (u64::from(columns) + 1) * 8;
         let fits = vertical.max(horizontal) <= self.binding && vertical + horizontal <= self.memory / 2;
-        (fits && self.kernels.can_trace(rows, sizes, method)).then_some(vertical + horizontal)
+        (fits && self.kernels.can_trace(rows, strip, chunk, method)).then_some(vertical + horizontal)
     }
 
     /// The rows of a chunk, if a sweep is to leave the edges of its chunks: of a whole pair, if there is room.
@@ -222,7 +226,7 @@ impl GpuLong {
 
     /// The edges of chunks that the last panel has left, if all were kept.
     fn grid(&self, plan: &PanelPlan, rows: u32, chunk: u32) -> Option<FineGrid> {
-        grid(plan, rows, chunk, (self.buffers.vertical.get()?, self.buffers.horizontal.get()?))
+        grid(plan, rows, chunk, self.buffers.vertical.get()?, self.buffers.horizontal.get()?)
     }
 
     /// Traces through a region. `sparing`: memory was short for it.

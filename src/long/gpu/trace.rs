@@ -26,7 +26,7 @@ use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
 use buffers::{Round, TraceBuffers};
 use decode::decode;
-use window::{Reach, Window};
+use window::{Division, Reach, Window};
 
 /// Sizes of windows and memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl TraceKernels {
     }
 
     /// Whether a region with so many rows can be traced, with these strips and chunks.
-    pub fn can_trace(&self, rows: u32, (strip, chunk): (u32, u32), method: Method) -> bool {
+    pub fn can_trace(&self, rows: u32, strip: u32, chunk: u32, method: Method) -> bool {
         // The tallest block that may be needed, and the rectangle of directions.
         let block = if method == Method::Striped { rows } else { chunk.min(rows) };
         strip > 0
@@ -153,7 +153,7 @@ impl TraceKernels {
         {
             return Some("the walk does not enter the region");
         }
-        if !self.can_trace(at.0.max(1), (grid.strip, grid.chunk), input.method) {
+        if !self.can_trace(at.0.max(1), grid.strip, grid.chunk, input.method) {
             return Some("strips or chunks too large to trace a path through");
         }
         if scoring.substitution.size() as u32 > MOST_CODES {
@@ -189,7 +189,8 @@ impl TraceKernels {
             }
             let is_new = window.is_none();
             let own = window.get_or_insert_with(|| {
-                Window::new(input.method, (grid.strip, grid.chunk, grid.lead), (at.i, at.j), &reach)
+                let division = Division { strip: grid.strip, chunk: grid.chunk, lead: grid.lead };
+                Window::new(input.method, division, at.i, at.j, &reach)
             });
             let words = self.round(input, own, at, is_new)?;
             let before = at;
@@ -206,7 +207,7 @@ impl TraceKernels {
                 }
                 Stop::Full => {}
                 Stop::LeftWindow => {
-                    reach.follow(own, (before, at), grid.chunk, self.shape.blocks);
+                    reach.follow(own, before, at, grid.chunk, self.shape.blocks);
                     window = None;
                 }
             }

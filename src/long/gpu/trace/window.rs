@@ -26,7 +26,7 @@ pub struct Reach {
 impl Reach {
     /// A walk went through a window from one point to another, and out of it: what the next one is like. It has at most
     /// `blocks` blocks.
-    pub fn follow(&mut self, window: &Window, (before, at): (Point, Point), chunk: u32, blocks: usize) {
+    pub fn follow(&mut self, window: &Window, before: Point, at: Point, chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
         // Of a short walk one gap may be the greater part.
         if rows > 4 * chunk && columns > 4 * chunk {
@@ -41,6 +41,17 @@ impl Reach {
             self.blocks = (self.blocks * 2).min(blocks);
         }
     }
+}
+
+/// How a region is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Division {
+    /// Columns of a strip.
+    pub strip: u32,
+    /// Rows of a chunk.
+    pub chunk: u32,
+    /// Columns that the first strip lacks.
+    pub lead: u32,
 }
 
 /// A window: blocks that end at the row and column where the walk is.
@@ -68,12 +79,8 @@ pub struct Window {
 
 impl Window {
     /// The window of a walk that is at a row and a column, with as many strips as the reach allows, one at least.
-    pub fn new(
-        method: Method,
-        (strip, chunk, lead): (u32, u32, u32),
-        (row, column): (u32, u32),
-        reach: &Reach,
-    ) -> Self {
+    pub fn new(method: Method, division: Division, row: u32, column: u32, reach: &Reach) -> Self {
+        let Division { strip, chunk, lead } = division;
         let mut window = Window { rows: row, columns: column, parts: 1, ..Window::default() };
         if row == 0 || column == 0 {
             return window;
@@ -145,9 +152,11 @@ mod tests {
     const REACH: Reach =
         Reach { margin: 20, slope: 1.0, blocks: 1000, start_words: u64::MAX, cells: u64::MAX, block_rows: u32::MAX };
 
+    const DIVISION: Division = Division { strip: 10, chunk: 20, lead: 0 };
+
     #[test]
     fn it_follows_the_diagonal() {
-        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &REACH);
+        let window = Window::new(Method::Chunked2, DIVISION, 1000, 1000, &REACH);
         assert!(window.blocks.len() <= 1000);
         assert_eq!(window.strip_begin, 0);
         assert_eq!(window.spans.len(), 100);
@@ -170,7 +179,7 @@ mod tests {
         let reach = Reach { blocks: 7, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
             for at in [(1, 1), (1, 100), (100, 1), (33, 47), (20, 30), (21, 31)] {
-                let window = Window::new(method, (10, 20, 0), at, &reach);
+                let window = Window::new(method, DIVISION, at.0, at.1, &reach);
                 let span = window.spans.last().expect("the strip where the walk is");
                 assert_eq!(window.strip_begin + window.spans.len() as u32 - 1, (at.1 - 1) / 10);
                 assert_eq!(span[1], (at.0 - 1) / 20 + 1);
@@ -189,10 +198,10 @@ mod tests {
         use crate::long::State;
         let at = |i, j| Point { i, j, state: State::H };
         let mut reach = Reach { blocks: 4096, ..REACH };
-        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &reach);
-        reach.follow(&window, (at(1000, 1000), at(900, 990)), 20, 4096);
+        let window = Window::new(Method::Chunked2, DIVISION, 1000, 1000, &reach);
+        reach.follow(&window, at(1000, 1000), at(900, 990), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
-        reach.follow(&window, (at(1000, 1000), at(200, 600)), 20, 4096);
+        reach.follow(&window, at(1000, 1000), at(200, 600), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (20, 4096, 2.0));
     }
 
@@ -200,12 +209,11 @@ mod tests {
     fn there_is_one_strip_at_least_and_none_on_a_border() {
         let reach = Reach { blocks: 1, start_words: 1, cells: 1, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
-            let window = Window::new(method, (10, 20, 0), (333, 333), &reach);
+            let window = Window::new(method, DIVISION, 333, 333, &reach);
             assert_eq!((window.spans.len(), window.blocks.len()), (1, 1));
-            assert_eq!(Window::new(method, (10, 20, 0), (0, 333), &reach).blocks.len(), 0);
+            assert_eq!(Window::new(method, DIVISION, 0, 333, &reach).blocks.len(), 0);
         }
-        let tall =
-            Window::new(Method::Chunked1, (10, 20, 0), (333, 333), &Reach { margin: 300, block_rows: 50, ..REACH });
+        let tall = Window::new(Method::Chunked1, DIVISION, 333, 333, &Reach { margin: 300, block_rows: 50, ..REACH });
         assert!(tall.block_rows <= 40);
     }
 }
