@@ -83,32 +83,8 @@ impl Plan {
         let Problem { band, runs, pairs, lists } = problem;
         // One part that nobody has: buffers are never empty.
         let mut plan = Plan { parts: vec![bytemuck::Zeroable::zeroed()], ..Plan::default() };
-        let floor = |query: SequenceId| match &band.want {
-            Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
-            _ => i32::MIN,
-        };
-        let choose = |cooperation, packing, runs: &[Run]| {
-            let variants = tiles.variants(&gpu.description, &band.scoring, cooperation, packing);
-            let variant = cheapest(&variants, runs, band, limits.slots);
-            variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
-        };
-        let mut alone = runs;
-        let mut chosen = Vec::new();
-        if ways.halves && !alone.is_empty() {
-            let variant = choose(Cooperation::Subgroup, Packing::Queries, &alone)?;
-            let (together, rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
-            chosen.push((variant, together));
-            alone = rest;
-        }
-        if !alone.is_empty() {
-            let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
-            let variant = choose(cooperation, ways.alone, &alone)?;
-            let (together, mut rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
-            rest.extend(together);
-            chosen.push((variant, rest));
-        }
         let most_rows = tiles.shape.most_rows;
-        for (variant, runs) in chosen {
+        for (variant, runs) in chosen_variants(gpu, tiles, ways, band, runs, limits.slots)? {
             let is_halves = variant.is_halves();
             // What bounds do not leave out is computed in words, so there are none of words.
             let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
@@ -116,10 +92,6 @@ impl Plan {
             let own_pairs = runs.iter().map(Run::pairs).sum::<u64>();
             plan.halved += if is_halves { own_pairs } else { 0 };
             plan.bounded += if bounded.is_some() { own_pairs } else { 0 };
-            let slack = variant.slack() as i32;
-            // What halves do not hold is always listed.
-            let floor =
-                |query| if is_halves { floor(query).min(SATURATED).saturating_sub(slack) } else { floor(query) };
             let of_rows = |run: Run| {
                 let most = most_rows / u64::from(run.passes(band, &variant).max(1));
                 run.divided(band, most)
@@ -133,18 +105,38 @@ impl Plan {
                 }
                 let sizes = Sizes::new(variant, &runs, band, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
                     .map_err(|message| gpu.unsuited(message))?;
-                let begin = plan.tasks.len() as u32;
-                let targets = sizes.slot_borders * variant.targets();
-                let tasks =
-                    tile_tasks::tasks(&runs, band, &sizes.variant, targets, &query_end_word, floor, &mut plan.parts);
-                plan.tasks.extend(tasks);
-                plan.scratch_bytes = plan.scratch_bytes.max(sizes.slots * sizes.slot_vectors * VECTOR_BYTES);
-                let dispatches = sizes.dispatches(begin, plan.tasks.len() as u32);
-                plan.launches.push(Launch { variant: sizes.variant, dispatches });
+                plan.add_launch(band, &runs, &sizes, &query_end_word);
             }
         }
-        let tasks = plan.tasks.len() as u32;
-        for dispatch in plan.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
+        plan.place_output(pairs, lists);
+        Ok(plan)
+    }
+
+    /// Adds the tasks of runs that are divided so, and the dispatches of these tasks.
+    fn add_launch(&mut self, band: &Band, runs: &[Run], sizes: &Sizes, query_end_word: impl Fn(SequenceId) -> u32) {
+        let variant = sizes.variant;
+        let (is_halves, slack) = (variant.is_halves(), variant.slack() as i32);
+        let floor = |query: SequenceId| {
+            let floor = match &band.want {
+                Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+                _ => i32::MIN,
+            };
+            // What halves do not hold is always listed.
+            if is_halves { floor.min(SATURATED).saturating_sub(slack) } else { floor }
+        };
+        let begin = self.tasks.len() as u32;
+        let targets = sizes.slot_borders * variant.targets();
+        let tasks = tile_tasks::tasks(runs, band, &variant, targets, query_end_word, floor, &mut self.parts);
+        self.tasks.extend(tasks);
+        self.scratch_bytes = self.scratch_bytes.max(sizes.slots * sizes.slot_vectors * VECTOR_BYTES);
+        let dispatches = sizes.dispatches(begin, self.tasks.len() as u32);
+        self.launches.push(Launch { variant, dispatches });
+    }
+
+    /// Sets in all dispatches where scores and lists of so many pairs go, once all tasks are there.
+    fn place_output(&mut self, pairs: u64, lists: bool) {
+        let tasks = self.tasks.len() as u32;
+        for dispatch in self.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
             dispatch.params = Params {
                 values_begin: tasks,
                 list_begin: tasks + pairs as u32,
@@ -152,8 +144,40 @@ impl Plan {
                 ..dispatch.params
             };
         }
-        Ok(plan)
     }
+}
+
+/// Chooses the cheapest variants for runs: one for queries that go together in halves, one for
+/// all others. Returns each with its runs.
+fn chosen_variants(
+    gpu: &Gpu,
+    tiles: &Tiles,
+    ways: Ways,
+    band: &Band,
+    runs: Vec<Run>,
+    slots: u64,
+) -> Result<Vec<(Variant, Vec<Run>)>> {
+    let choose = |cooperation, packing, runs: &[Run]| {
+        let variants = tiles.variants(&gpu.description, &band.scoring, cooperation, packing);
+        let variant = cheapest(&variants, runs, band, slots);
+        variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
+    };
+    let mut alone = runs;
+    let mut chosen = Vec::new();
+    if ways.halves && !alone.is_empty() {
+        let variant = choose(Cooperation::Subgroup, Packing::Queries, &alone)?;
+        let (together, rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
+        chosen.push((variant, together));
+        alone = rest;
+    }
+    if !alone.is_empty() {
+        let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
+        let variant = choose(cooperation, ways.alone, &alone)?;
+        let (together, mut rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
+        rest.extend(together);
+        chosen.push((variant, rest));
+    }
+    Ok(chosen)
 }
 
 /// How the runs of one variant are divided.
