@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::reads::{Sizes, on_cpu, on_engine};
+use super::reads::{BatchSeconds, Sizes, on_cpu, on_engine};
 use super::timing::{Timing, repeat};
 use super::{Bed, Experiment, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
@@ -184,7 +184,7 @@ fn on_gpu(
     let filled = gpu.with(alone, None, |engine| {
         let limit = MOST_PAIRS.min(engine.capacity().pairs);
         let limit = (limit / u64::from(CANDIDATES)).max(1) as u32;
-        sizes.fill(bed, reads, (1, limit), (FULL_SECONDS, most), |batch| {
+        sizes.fill(bed, reads, 1..=limit, BatchSeconds { full: FULL_SECONDS, most }, |batch| {
             on_engine(&bed.pool, engine, std::slice::from_ref(batch))
         })
     });
@@ -238,12 +238,12 @@ fn cpu(bed: &Bed<'_>, table: &mut Table, sizes: &mut Sizes, reads: &Reads) -> Re
     let threads = bed.pool.current_num_threads() as u32;
     let most = (MOST_PAIRS as u32 / CANDIDATES).max(threads);
     let mut line = Line { who: "cpu", setting: None, work: None, status: Status::Measured, timing: None };
-    let outcome =
-        sizes.fill(bed, reads, (threads, most), (FULL_CPU_SECONDS, bed.bench.seconds), compute).and_then(|batch| {
-            let Some(batch) = batch else { return Ok(None) };
-            let timing = repeat(bed, bed.bench.seconds, || compute(&batch))?;
-            Ok(Some(((batch.pairs(), batch.cells()), timing)))
-        });
+    let seconds = BatchSeconds { full: FULL_CPU_SECONDS, most: bed.bench.seconds };
+    let outcome = sizes.fill(bed, reads, threads..=most, seconds, compute).and_then(|batch| {
+        let Some(batch) = batch else { return Ok(None) };
+        let timing = repeat(bed, bed.bench.seconds, || compute(&batch))?;
+        Ok(Some(((batch.pairs(), batch.cells()), timing)))
+    });
     match outcome {
         Ok(Some((work, timing))) => (line.work, line.timing) = (Some(work), Some(timing)),
         Ok(None) => line.status = Status::Skipped,

@@ -36,6 +36,16 @@ const COLUMNS: [Column; 10] = [
 /// Where a row stands: by what is computed, then by who computes it.
 type Place = (usize, usize, u32, u32, usize);
 
+/// Work that is measured: so many pairs of one length.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    work: BenchWork,
+    gaps: GapKind,
+    /// Symbols of each sequence.
+    length: u32,
+    pairs: u32,
+}
+
 /// Measures the kernels of one device.
 pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
@@ -56,20 +66,11 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 for (&length, &pairs) in
                     lengths.iter().flat_map(|length| counts.iter().map(move |count| (length, count)))
                 {
+                    let point = Point { work: *work, gaps: *gaps, length, pairs };
                     let measured = match &mut engine {
-                        Some(engine) => {
-                            one(bed, engine.as_mut(), contender, &mut rates, (*work, *gaps), (length, pairs))
-                        }
-                        None => open(bed, contender).and_then(|opened| {
-                            one(
-                                bed,
-                                engine.insert(opened).as_mut(),
-                                contender,
-                                &mut rates,
-                                (*work, *gaps),
-                                (length, pairs),
-                            )
-                        }),
+                        Some(engine) => one(bed, engine.as_mut(), contender, &mut rates, &point),
+                        None => open(bed, contender)
+                            .and_then(|opened| one(bed, engine.insert(opened).as_mut(), contender, &mut rates, &point)),
                     };
                     if let Err(Error::Device { .. }) = measured {
                         // It may be lost: the next measurement opens it again.
@@ -80,7 +81,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                         Ok(None) => (Status::Skipped, None),
                         Err(error) => (mark(&mut table, contender.name(), error)?, None),
                     };
-                    let cells = cells(contender, (*work, *gaps), length, pairs, timing);
+                    let cells = cells(contender, &point, timing);
                     rows.push(((which_work, which_gaps, length, pairs, who), status, cells));
                 }
             }
@@ -106,9 +107,9 @@ fn one(
     engine: &mut dyn Engine<Pairs>,
     contender: &Contender,
     rates: &mut Rates,
-    (work, gaps): (BenchWork, GapKind),
-    (length, pairs): (u32, u32),
+    point: &Point,
 ) -> Result<Option<Timing>> {
+    let Point { work, gaps, length, pairs } = *point;
     let want = match work {
         BenchWork::Scores => Want::Scores,
         BenchWork::Alignments => Want::Alignments,
@@ -121,7 +122,7 @@ fn one(
     let is_local = matches!(contender, Contender::Kernel(kernel) if kernel.family() == Family::Local);
     let mode = if is_local { Mode::Local } else { Mode::Global };
     let scoring = Arc::new(Scoring { mode, ..Scoring::clone(&gaps.scoring()) });
-    rates.measure(bed, engine, (&scoring, &want), length, pairs.into())
+    rates.measure(bed, engine, &scoring, &want, length, pairs.into())
 }
 
 fn name(work: BenchWork) -> &'static str {
@@ -131,13 +132,8 @@ fn name(work: BenchWork) -> &'static str {
     }
 }
 
-fn cells(
-    contender: &Contender,
-    (work, gaps): (BenchWork, GapKind),
-    length: u32,
-    pairs: u32,
-    timing: Option<Timing>,
-) -> Vec<Cell> {
+fn cells(contender: &Contender, point: &Point, timing: Option<Timing>) -> Vec<Cell> {
+    let Point { work, gaps, length, pairs } = *point;
     let all = u64::from(pairs) * u64::from(length).pow(2);
     let kernel = timing.and_then(|timing| timing.kernel_seconds).map(|seconds| Timing::gcups(all, seconds));
     vec![

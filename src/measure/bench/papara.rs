@@ -65,7 +65,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(by: &'static str, (sites, vectors): (u32, u32), reads: u32) -> Self {
+    fn new(by: &'static str, sites: u32, vectors: u32, reads: u32) -> Self {
         let vectors = Arc::new(states::vectors(Alphabet::Dna, sites, vectors, SEED));
         let store = states::reads(&vectors, reads, SYMBOLS, SEED);
         Case { by, sites, reads, scores: Scores::new(&vectors, &store, PhyloScheme::papara()) }
@@ -192,7 +192,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
         bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS).into_iter().map(|reads| ("reads", usual_sites, reads));
     for (by, sites, reads) in by_sites.chain(by_reads) {
         bed.check_interrupt()?;
-        let case = Case::new(by, (sites, vectors), reads);
+        let case = Case::new(by, sites, vectors, reads);
         let mut lines = Vec::new();
         for scorer in &mut scorers {
             bed.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, {}", scorer.name()));

@@ -1,5 +1,6 @@
 //! Speed of engines, and of the CPU's threads, on reads and their candidate regions.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -21,17 +22,28 @@ const SHORTEST: u32 = 50;
 /// Reads of a batch where only the way is tried.
 const QUICK_READS: u32 = 3;
 
+/// Seconds that the distances of a batch take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchSeconds {
+    /// Seconds that fill a device.
+    pub full: f64,
+    /// Seconds at most.
+    pub most: f64,
+}
+
 impl Reads {
     /// Adds reads until their distances take `full` seconds and more would not be computed faster; but not if twice as
-    /// many would take more than `most` seconds. From `least` to `limit` reads.
+    /// many would take more than `most` seconds. Their number stays within `counts`.
     pub(crate) fn grown(
         &self,
-        (least, limit): (u32, u32),
-        (full, most): (f64, f64),
+        counts: RangeInclusive<u32>,
+        seconds: BatchSeconds,
         seed: u64,
         mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
     ) -> Result<Arc<EditBatch>> {
-        let (mut count, mut before) = (least, 0.0);
+        let BatchSeconds { full, most } = seconds;
+        let (mut count, limit) = counts.into_inner();
+        let mut before = 0.0;
         loop {
             let batch = self.batch(count, seed);
             let seconds = compute(&batch)?.best().max(1e-6);
@@ -57,18 +69,19 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Reads that fill a device, from `least` to `limit`, of which those of a batch take about `full` and not more than
-    /// `longest` seconds; `None` if the fewest would take longer than a row may. Where nothing is known of
-    /// reads that are nearly as long, shorter ones are tried first.
+    /// Returns reads that fill a device, as many as `counts` allows. A batch of them takes about
+    /// `full` and not more than `most` seconds. `None` if the fewest would take longer than a row
+    /// may. Where nothing is known of reads that are nearly as long, shorter ones are tried first.
     pub(super) fn fill(
         &mut self,
         bed: &Bed<'_>,
         reads: &Reads,
-        (least, limit): (u32, u32),
-        (full, longest): (f64, f64),
+        counts: RangeInclusive<u32>,
+        seconds: BatchSeconds,
         mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
     ) -> Result<Option<Arc<EditBatch>>> {
         let most = bed.bench.seconds;
+        let least = *counts.start();
         let pairs = u64::from(least * CANDIDATES);
         let shorter = |&length: &u32| Some(length / 10).filter(|&shorter| shorter >= SHORTEST.max(self.longest + 1));
         let lengths: Vec<u32> = std::iter::successors(Some(reads.length), shorter).collect();
@@ -84,8 +97,9 @@ impl Sizes {
             self.rates.add(length, pairs, cells / compute(&batch)?.best().max(1e-9), pairs);
             self.longest = length;
         }
-        let limits = if bed.quick { (QUICK_READS, QUICK_READS) } else { (least, limit) };
-        reads.grown(limits, (full.min(longest), longest), SEED, compute).map(Some)
+        let counts = if bed.quick { QUICK_READS..=QUICK_READS } else { counts };
+        let seconds = BatchSeconds { full: seconds.full.min(seconds.most), ..seconds };
+        reads.grown(counts, seconds, SEED, compute).map(Some)
     }
 }
 
@@ -143,12 +157,12 @@ mod tests {
         let reads = Reads::new(&genome(1000, 7), EditMode::Infix, Limit::None, 10);
         // Up to 100 reads take as long as one.
         let seconds_of = |batch: &EditBatch| 0.01 * (batch.blocks.len() as f64 / 100.0).max(1.0);
-        let count = |limits, seconds| {
+        let count = |counts, full, most| {
             let run = |batch: &Arc<EditBatch>| Ok(Sample { seconds: seconds_of(batch), ..Sample::default() });
-            reads.grown(limits, seconds, 1, run).unwrap().blocks.len()
+            reads.grown(counts, BatchSeconds { full, most }, 1, run).unwrap().blocks.len()
         };
-        assert!((100..1000).contains(&count((1, 5000), (0.01, 1.0))));
-        assert_eq!(count((1, 64), (0.01, 1.0)), 64);
-        assert_eq!(count((3, 64), (0.01, 0.01)), 3, "more would take too long");
+        assert!((100..1000).contains(&count(1..=5000, 0.01, 1.0)));
+        assert_eq!(count(1..=64, 0.01, 1.0), 64);
+        assert_eq!(count(3..=64, 0.01, 0.01), 3, "more would take too long");
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     };
     let gaps = bed.bench.gaps.iter();
     for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
-        one(bed, found, &mut table, (kernel, numbers), *gaps)?;
+        one(bed, found, &mut table, kernel, numbers, *gaps)?;
     }
     table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); the best of the runs");
     Ok(table)
@@ -63,7 +63,8 @@ fn one(
     bed: &Bed<'_>,
     found: &FoundAdapter,
     table: &mut Table,
-    (kernel, numbers): (&'static Kernel, Numbers),
+    kernel: &'static Kernel,
+    numbers: Numbers,
     gaps: GapKind,
 ) -> Result<()> {
     let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
@@ -87,7 +88,7 @@ fn one(
     for &workgroup in WORKGROUPS {
         bed.say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
         for &slice in widths {
-            let workgroup_bytes = workgroup_bytes(numbers, (slice, workgroup), &scoring);
+            let workgroup_bytes = workgroup_bytes(numbers, slice, workgroup, &scoring);
             let is_allowed = workgroup <= found.description.max_workgroup_invocations
                 && workgroup_bytes <= found.description.workgroup_memory_bytes;
             let mut cells = vec![
@@ -138,7 +139,7 @@ fn one(
 }
 
 /// Workgroup memory of a setting in bytes.
-fn workgroup_bytes(numbers: Numbers, (slice, workgroup): (u32, u32), scoring: &Scoring) -> u32 {
+fn workgroup_bytes(numbers: Numbers, slice: u32, workgroup: u32, scoring: &Scoring) -> u32 {
     let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), Ends::Charged);
     match numbers {
         Numbers::Words => nw_slice::Variant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),

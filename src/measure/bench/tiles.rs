@@ -58,7 +58,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 bed.say(Experiment::Tiles, format_args!("{}, {} gaps, {length} symbols", kernel.stem, gaps.name()));
                 let mut work = None;
                 for &(lanes, columns) in &shapes {
-                    let measured = measure(bed, kernel, &scoring, length, (lanes, columns), &mut work);
+                    let measured = measure(bed, kernel, &scoring, length, lanes, columns, &mut work);
                     let (status, timing) = match measured {
                         Ok(timing) => (Status::Measured, Some(timing)),
                         Err(error) => (mark(&mut table, kernel.stem, error)?, None),
@@ -101,7 +101,8 @@ fn measure(
     kernel: &'static Kernel,
     scoring: &Arc<Scoring>,
     length: u32,
-    (lanes, columns): (Option<u32>, Option<u32>),
+    lanes: Option<u32>,
+    columns: Option<u32>,
     work: &mut Option<RandomPairs>,
 ) -> Result<Timing> {
     let found = bed.adapter().ok_or_else(|| Error::Internal("no adapter to measure".into()))?;

@@ -184,7 +184,8 @@ impl Rates {
         &mut self,
         bed: &Bed<'_>,
         engine: &mut dyn Engine<Pairs>,
-        (scoring, want): (&Arc<Scoring>, &Want),
+        scoring: &Arc<Scoring>,
+        want: &Want,
         length: u32,
         pairs: u64,
     ) -> Result<Option<Timing>> {

@@ -18,16 +18,15 @@ pub(crate) const CHANGED: u32 = 20;
 /// 32 sites, a quarter of all.
 pub(crate) fn vectors(alphabet: Alphabet, sites: u32, len: u32, seed: u64) -> Vectors {
     let mut vectors = Vectors::new(alphabet, sites, len);
-    let shape = (sites, len, seed);
     match vectors.cells_mut() {
-        Cells::Bytes(cells) => fill(cells, shape, |random, is_gap| cell(alphabet, random, is_gap) as u8),
-        Cells::Words(cells) => fill(cells, shape, |random, is_gap| cell(alphabet, random, is_gap)),
+        Cells::Bytes(cells) => fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap) as u8),
+        Cells::Words(cells) => fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap)),
     }
     vectors
 }
 
 /// Fills all vectors; `cell` makes a site of a random number.
-fn fill<C: Send>(cells: &mut [C], (sites, len, seed): (u32, u32, u64), cell: impl Fn(u32, bool) -> C + Sync) {
+fn fill<C: Send>(cells: &mut [C], sites: u32, len: u32, seed: u64, cell: impl Fn(u32, bool) -> C + Sync) {
     cells.par_chunks_mut(sites as usize * OCTET).enumerate().for_each(|(octet, cells)| {
         let mut next = random(seed ^ (octet as u64) << 32);
         // What fills the last octet stays empty.

@@ -1,5 +1,6 @@
 //! Speeds of the kernels for Levenshtein distances and of the CPU's threads.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, offered};
-use crate::measure::bench::reads::{on_cpu, on_engine};
+use crate::measure::bench::reads::{BatchSeconds, on_cpu, on_engine};
 use crate::measure::bench::timing::Sample;
 use crate::measure::simulate::SEED;
 use crate::measure::simulate::reads::{CANDIDATES, Reads, genome};
@@ -23,7 +24,7 @@ const READ: u32 = 150;
 /// Symbols of the genome.
 const GENOME: usize = 1 << 24;
 /// Seconds that a measurement should last, and may.
-const SECONDS: (f64, f64) = (0.2, 1.0);
+const SECONDS: BatchSeconds = BatchSeconds { full: 0.2, most: 1.0 };
 /// Reads at most.
 const MOST_READS: u64 = 200_000;
 
@@ -35,7 +36,7 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
         let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
         let limit = MOST_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
         let is_band = kernel.cooperation() == Some(Cooperation::Band);
-        let speed = speed(kernel.stem, &genome, is_band, (1, limit), |batch| {
+        let speed = speed(kernel.stem, &genome, is_band, 1..=limit, |batch| {
             on_engine(pool, &mut engine, std::slice::from_ref(batch))
         });
         match speed {
@@ -51,8 +52,8 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
 pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
     let genome = genome(GENOME, SEED);
     let interrupt = Arc::new(AtomicBool::new(false));
-    let limits = (pool.current_num_threads() as u32, MOST_READS as u32);
-    let of = |is_band| speed("cpu", &genome, is_band, limits, |batch| on_cpu(pool, &interrupt, batch));
+    let counts = pool.current_num_threads() as u32..=MOST_READS as u32;
+    let of = |is_band| speed("cpu", &genome, is_band, counts.clone(), |batch| on_cpu(pool, &interrupt, batch));
     Ok(vec![of(false)?, of(true)?])
 }
 
@@ -60,7 +61,7 @@ fn speed(
     kernel: &str,
     genome: &Arc<SequenceStore>,
     is_band: bool,
-    limits: (u32, u32),
+    counts: RangeInclusive<u32>,
     mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
 ) -> Result<KernelSpeed> {
     let (work, mode, limit) = match is_band {
@@ -69,8 +70,8 @@ fn speed(
     };
     let reads = Reads::new(genome, mode, limit, READ);
     // Compiled before the clock runs.
-    compute(&reads.batch(limits.0, SEED))?;
-    let batch = reads.grown(limits, SECONDS, SEED, &mut compute)?;
+    compute(&reads.batch(*counts.start(), SEED))?;
+    let batch = reads.grown(counts, SECONDS, SEED, &mut compute)?;
     let seconds = compute(&batch)?.best().max(1e-9);
     Ok(KernelSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 })
 }

@@ -1,5 +1,6 @@
 //! Speeds of the kernels for reads and ancestral states and of the CPU's threads.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -35,8 +36,8 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let of = |kernel: &'static Kernel| {
         let mut engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
         let most = engine.capacity().pairs / u64::from(BENCH_VECTORS / OCTET as u32);
-        let limits = (1, u64::from(MOST_READS).min(most).max(1) as u32);
-        speed(kernel.stem, &scores, limits, |batch| on_engine(&mut engine, std::slice::from_ref(batch)))
+        let counts = 1..=u64::from(MOST_READS).min(most).max(1) as u32;
+        speed(kernel.stem, &scores, counts, |batch| on_engine(&mut engine, std::slice::from_ref(batch)))
     };
     kernels_of(Family::Phylo, found).map(of).collect()
 }
@@ -44,8 +45,8 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
 /// Measures the CPU.
 pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<KernelSpeed> {
     let interrupt = Arc::new(AtomicBool::new(false));
-    let limits = (pool.current_num_threads() as u32, MOST_READS);
-    speed("cpu", &scores(), limits, |batch| on_cpu(pool, &interrupt, std::slice::from_ref(batch)))
+    let counts = pool.current_num_threads() as u32..=MOST_READS;
+    speed("cpu", &scores(), counts, |batch| on_cpu(pool, &interrupt, std::slice::from_ref(batch)))
 }
 
 fn scores() -> Scores {
@@ -53,14 +54,14 @@ fn scores() -> Scores {
     Scores::new(&vectors, &states::reads(&vectors, MOST_READS, READ, SEED), PhyloScheme::papara())
 }
 
-/// The speed with as many reads as take long enough.
+/// The speed with as many reads as take long enough, within `counts`.
 fn speed(
     kernel: &str,
     scores: &Scores,
-    (least, limit): (u32, u32),
+    counts: RangeInclusive<u32>,
     mut compute: impl FnMut(&Arc<PhyloBatch>) -> Result<Sample>,
 ) -> Result<KernelSpeed> {
-    let mut count = least;
+    let (mut count, limit) = counts.into_inner();
     // Compiled before the clock runs.
     compute(&scores.batch(0..count))?;
     loop {
