@@ -161,7 +161,7 @@ impl Walker {
                 continue;
             }
             if by_pins {
-                let level = self.pins.of(short[0] + short[1])?;
+                let level = self.pins.of(pair.shortfall(&part))?;
                 if let Some(same) = self.pins.straight(level, at, part.end()) {
                     identities += same;
                     continue;
@@ -202,7 +202,7 @@ impl Walker {
     fn between_pins(&self, pair: &Pair, part: &Part, row: usize) -> Option<Part> {
         let mut piece = *part;
         loop {
-            let level = self.pins.of(piece.short[0] + piece.short[1])?;
+            let level = self.pins.of(pair.shortfall(&piece))?;
             let [upper, lower] = level.around(row).map(|row| self.pins.pin(row));
             let (before, mut end) = (piece.sizes[0], piece.end());
             if let Some(pin) = upper.filter(|pin| pin[0] > piece.at[0]) {
@@ -287,6 +287,16 @@ struct Pair<'a> {
 impl Pair<'_> {
     fn row(&self, code: Code) -> &[i32; SIZE] {
         &self.costs.table()[code as usize % SIZE]
+    }
+
+    /// Returns by how much the score of the alignment that is chosen in a part may fall short of the best one, where a
+    /// corridor counts the opening of every gap. The recursion opens gaps at the rectangle's corners for nothing. The best
+    /// alignment has none there, but one that falls short may.
+    fn shortfall(&self, part: &Part) -> i32 {
+        let short = part.short[0] + part.short[1];
+        let corners = [part.at == [0; 2], part.end() == [self.first.len(), self.second.len()]];
+        let free_openings = corners.into_iter().filter(|is_corner| *is_corner && short > 0).count() as i32;
+        short + free_openings * self.gaps.open
     }
 
     /// The column that a part's only row is aligned with; `None` if it is better left in a gap.

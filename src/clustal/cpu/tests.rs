@@ -81,6 +81,14 @@ fn identities_are_the_textbooks_whatever_the_instructions() {
     check(fastrand::u64(..), &Level::available(), 30, 40);
 }
 
+/// Pairs for which the recursion chooses a gap at a corner of the rectangle, which opens for nothing there.
+#[test]
+fn gaps_at_corners_too() {
+    for seed in [331, 1287, 1811, 15_262_635_080_471_336_067] {
+        check(seed, &[Level::best()], 10, 40);
+    }
+}
+
 #[test]
 fn longer_pairs_too() {
     check(fastrand::u64(..), &[Level::best()], 6, 400);
