@@ -2,7 +2,7 @@
 //!
 //! Every query is aligned with every subject, so that nothing is missed: engines compute the score of every pair
 //! ([`crate::engine::owner`]), chunk by chunk of the subjects ([`Subjects`]), and leave out what scores too little to be reported
-//! ([`Want::AtLeast`]). What that is follows from the E-value that was asked for ([`Statistics::least_score`]) and rises for a
+//! ([`Want::AtLeast`](crate::pairs::Want::AtLeast)). What that is follows from the E-value that was asked for ([`Statistics::least_score`]) and rises for a
 //! query as its list of hits fills. Only what is reported is traced back, on CPU threads.
 //!
 //! # What is reported

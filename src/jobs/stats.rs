@@ -26,7 +26,7 @@ pub struct Summary {
     /// What each engine did.
     pub engines: Vec<EngineStats>,
     /// Time between the first and the last engine's end, as a fraction of the job's time
-    /// ([`Ran`](crate::engine::stats::Ran)).
+    /// ([`Ran`]).
     pub imbalance: f64,
 }
 

@@ -1,9 +1,9 @@
 //! A chain of engines over one matrix.
 //!
-//! The matrix is swept in panels of columns that the engines take from left to right ([`panels`]). Each engine reads its
-//! left edge while its neighbour computes it. A grid of columns and rows is kept for the traceback ([`grid`]). Edges that do
-//! not fit in the host's memory go to files ([`edge_store`]), and logs record how far the sweep is ([`logs`]). The pool of
-//! engines watches them ([`engine_pool`]).
+//! The matrix is swept in panels of columns that the engines take from left to right (`panels`). Each engine reads its
+//! left edge while its neighbour computes it. A grid of columns and rows is kept for the traceback (`grid`). Edges that do
+//! not fit in the host's memory go to files (`edge_store`), and logs record how far the sweep is (`logs`). The pool of
+//! engines watches them (`engine_pool`).
 
 pub(crate) mod border;
 pub(crate) mod edge_store;
