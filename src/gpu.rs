@@ -8,6 +8,7 @@ pub mod device;
 pub mod engine;
 #[cfg(test)]
 mod example;
+mod heap;
 pub mod kernels;
 pub mod kit;
 pub mod launch;

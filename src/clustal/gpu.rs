@@ -10,14 +10,14 @@ use super::kernels::tasks::Tasks;
 use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
 use crate::gpu::BATCH_SECONDS;
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
 use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::Shares;
+use crate::gpu::memory::{Shares, memory_budget};
 use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
@@ -93,7 +93,7 @@ impl ClustalGpu {
         // Pairs: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = found.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
         let host = ClustalHost { kit: Kit::new(&gpu, found), fill };
-        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 }
 

@@ -17,24 +17,25 @@ use rayon::prelude::*;
 
 pub use self::choice::EditShape;
 use self::choice::{Situation, Way};
+use self::dispatch::EditWork;
 use self::extent::{BLOCKS_AT_ONCE, Extent};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
-use self::slot::{EditSlot, EditWork};
+use self::slot::EditSlot;
 use super::distances::may_leave_out;
 use super::kernels::myers::Variant;
 use super::{Distances, Edit, EditBand, EditBatch, EditReport};
 use crate::engine::shelf::Shelf;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Candidate, Chooser, Trials};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
 use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::launch::Results;
-use crate::gpu::memory::Shares;
+use crate::gpu::memory::{Shares, memory_budget};
 use crate::gpu::resident::Residents;
 use crate::score::Found;
 
@@ -97,7 +98,7 @@ impl EditGpu {
             pool: None,
             found: Shelf::default(),
         };
-        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed_speed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed_speed))
     }
 
     /// Shares its work on the host, lists and results of batches, among the threads of this pool; else it has as many of its

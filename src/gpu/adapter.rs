@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::memory::device_local_bytes;
-pub use super::memory::memory_budget;
+use super::heap::device_local_bytes;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 

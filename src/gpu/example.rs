@@ -14,6 +14,7 @@ use super::engine::{GpuEngine, GpuKind, Site};
 use super::kernels::{Access, Binding, Cooperation, Kernel, Kind, Program};
 use super::kit::{Kit, Sizes, has_kit};
 use super::launch::{Buffers, Results};
+use super::memory;
 use super::source::Constants;
 use crate::engine::owner::{self, Control};
 use crate::engine::thread_engine::{CpuKind, thread_engines};
@@ -207,7 +208,7 @@ fn open(found: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
     let host = Host { kit: Kit::new(&gpu, found) };
     // Cells a second that are expected until batches tell.
     let speed = found.description.suited(1e11, 1e10, 1e8);
-    Ok(GpuEngine::new(gpu, host, adapter::memory_budget(found, None), speed))
+    Ok(GpuEngine::new(gpu, host, memory::memory_budget(found, None), speed))
 }
 
 impl GpuKind for Hamming {

@@ -15,6 +15,7 @@ mod pace;
 pub(crate) mod panels;
 mod sink;
 mod spill;
+pub(crate) mod table;
 mod threads;
 
 use std::time::Duration;
@@ -22,6 +23,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use self::engine_pool::Reserve;
+
+/// How often the caller hears of progress, and engines look for work that was given back.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// How finely the work is cut. None of it changes the result; the defaults suit all but tests.
 #[derive(Debug, Clone, Default)]

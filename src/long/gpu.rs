@@ -3,6 +3,7 @@
 mod ahead;
 pub mod fine;
 mod finish;
+mod handing;
 mod laid;
 pub mod panel;
 mod probe;
@@ -18,17 +19,18 @@ use std::sync::Arc;
 
 use self::ahead::Ahead;
 use self::finish::finish;
+use self::handing::{Handed, Keep};
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
-use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
 use super::{Best, LongEngine, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::clock::Clock;
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::resident::Residents;
 use crate::gpu::shortage;
@@ -124,7 +126,7 @@ impl GpuLong {
         let [least, most] = found.description.subgroup_sizes;
         let has_shuffles = gpu.device.features().contains(wgpu::Features::SUBGROUP);
         let software = found.is_software();
-        let memory = adapter::memory_budget(found, None);
+        let memory = memory_budget(found, None);
         Ok(GpuLong {
             pipelines: Pipelines::default(),
             shape: StripedShape::default(),

@@ -31,14 +31,14 @@ use super::kernels::nw_slice;
 use super::plan::cost::Speeds;
 use super::{Batch, Extent, Report, Want};
 use crate::error::Result;
-use crate::gpu::adapter::{FoundAdapter, memory_budget};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, Finished, FollowUp, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
 use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::launch::{Results, Slot};
-use crate::gpu::memory::{LEAST_BYTES, Shares};
+use crate::gpu::memory::{LEAST_BYTES, Shares, memory_budget};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
 

@@ -10,14 +10,14 @@ use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
 use super::vectors::Cells;
 use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport};
 use crate::error::Result;
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind};
 use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::Shares;
+use crate::gpu::memory::{Shares, memory_budget};
 use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
@@ -89,7 +89,7 @@ impl PhyloGpu {
             assumed,
             fill,
         };
-        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 }
 

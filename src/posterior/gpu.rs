@@ -13,13 +13,13 @@ use super::kernels::tasks::{Room, Tasks, table};
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBand, PosteriorBatch, PosteriorReport};
 use crate::error::Result;
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kind, Sweep};
 use crate::gpu::kit::{Kit, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::Shares;
+use crate::gpu::memory::{Shares, memory_budget};
 use crate::gpu::resident::Residents;
 
 /// Seconds of work that the first batch should be.
@@ -99,7 +99,7 @@ impl PosteriorGpu {
             most_cells: u64::MAX,
             pool: None,
         };
-        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 
     /// Reads results on the threads of this pool. Nobody may wait for it on a thread of the pool.

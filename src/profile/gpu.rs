@@ -10,11 +10,12 @@ pub use super::kernels::tasks::Shape;
 use super::kernels::tasks::{LEAST_ROWS, Launch, Tasks};
 use super::work::{Merged, Profile, ProfileBatch, ProfileReport};
 use crate::error::Result;
-use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kit::{Kit, Sizes, has_kit};
 use crate::gpu::launch::{Buffers, Results};
+use crate::gpu::memory::memory_budget;
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
@@ -43,7 +44,7 @@ impl ProfileGpu {
         let gpu = Gpu::open(found)?;
         let (assumed, fill) = found.description.suited((1e11, 32), (1e10, 8), (5e7, 1));
         let host = ProfileHost { kit: Kit::new(&gpu, found), fill };
-        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 }
 

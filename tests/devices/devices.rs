@@ -6,8 +6,9 @@ use std::sync::{Arc, Barrier, OnceLock};
 
 use pairwave::Error;
 use pairwave::engine::{Capacity, Engine, Ticket};
-use pairwave::gpu::adapter::{Device, memory_budget};
+use pairwave::gpu::adapter::Device;
 use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::gpu::{Config, GpuEngine, tune};

@@ -1,7 +1,7 @@
 //! Which kernels can compute a batch, with how many words a lane and how many lanes a pair, and what they should cost;
 //! [`crate::gpu::choosing`] takes one. Words a lane and lanes a pair decide as in figures 7 to 9 of Chacon et al. (2014).
 
-use super::extent::Extent;
+use super::extent::{BAND_WORKGROUP, Extent};
 use super::heads;
 use crate::edit::distances::may_leave_out;
 use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, Selection, THREAD_SYMBOLS, Variant};
@@ -13,9 +13,6 @@ use crate::gpu::device::Gpu;
 use crate::gpu::kernels::Kernel;
 use crate::gpu::kit::Sizes;
 use crate::score::{EditMode, EditScheme};
-
-/// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
-pub(super) const BAND_WORKGROUP: u32 = 32;
 /// Words at most of a band.
 const BAND_WORDS: u32 = 16;
 /// What a column of `myers_band` costs, of a word and beside words, in units of a word of the other kernels.

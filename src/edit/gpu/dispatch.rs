@@ -1,11 +1,46 @@
 //! A batch of pairs as dispatches: rounds of pairs whose scratch memory fits, strips of rows, parts of columns.
 
-use super::slot::EditWork;
+use super::extent::Extent;
+use super::resident::{ResidentProfiles, ResidentTexts};
 use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
+use crate::gpu::pipeline::Compiled;
 use crate::score::{EditMode, Reach};
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
+
+/// What a batch needs beside its own lists.
+pub struct EditWork<'a> {
+    /// The texts.
+    pub texts: &'a ResidentTexts,
+    /// The patterns.
+    pub profiles: &'a ResidentProfiles,
+    /// The kernel.
+    pub program: &'a Compiled,
+    /// What it was made for.
+    pub variant: Variant,
+    /// The kernel that computes heads first, and what it was made for.
+    pub heads: Option<(&'a Compiled, Variant)>,
+    /// Bytes that its scratch memory may take.
+    pub scratch_budget: u64,
+    /// Greatest lengths, and the greatest distance of interest.
+    pub extent: Extent,
+    /// Symbols of every text of the band, if all have as many.
+    pub text_symbols: Option<u32>,
+    /// Columns that one dispatch may compute.
+    pub columns: u32,
+    /// The greatest distance that is listed and the pairs that there is room for; `None` if all results are to be read.
+    pub listing: Option<(u32, u32)>,
+    /// Threads that write its lists.
+    pub pool: &'a rayon::ThreadPool,
+}
+
+impl EditWork<'_> {
+    /// Words of a place on the device.
+    pub(super) fn place_words(&self) -> u32 {
+        if self.text_symbols.is_some() { 1 } else { 2 }
+    }
+}
 
 /// One dispatch.
 pub(super) struct EditDispatch {

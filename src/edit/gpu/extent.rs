@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::choice::BAND_WORKGROUP;
 use crate::edit::{EditBatch, EditBlock, GROUP_PAIRS, Group, groups};
 use crate::score::{EditMode, Found, Limit};
 
+/// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
+pub(super) const BAND_WORKGROUP: u32 = 32;
 /// Blocks that one thread looks at at a time.
 pub(super) const BLOCKS_AT_ONCE: usize = 1 << 12;
 

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::decode::Decoder;
-use super::dispatch::{EditPlan, plan_dispatches};
-use super::extent::Extent;
-use super::resident::{ResidentProfiles, ResidentTexts};
+use super::dispatch::{EditPlan, EditWork, plan_dispatches};
 use super::staging::{List, Staging};
 use crate::edit::kernels::myers::{EditTasks, Selection, Variant};
 use crate::edit::{Distances, EditBand, EditBatch, EditReport, Places, Region};
@@ -19,39 +17,6 @@ use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Results, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::score::Found;
-
-/// What a batch needs beside its own lists.
-pub struct EditWork<'a> {
-    /// The texts.
-    pub texts: &'a ResidentTexts,
-    /// The patterns.
-    pub profiles: &'a ResidentProfiles,
-    /// The kernel.
-    pub program: &'a Compiled,
-    /// What it was made for.
-    pub variant: Variant,
-    /// The kernel that computes heads first, and what it was made for.
-    pub heads: Option<(&'a Compiled, Variant)>,
-    /// Bytes that its scratch memory may take.
-    pub scratch_budget: u64,
-    /// Greatest lengths, and the greatest distance of interest.
-    pub extent: Extent,
-    /// Symbols of every text of the band, if all have as many.
-    pub text_symbols: Option<u32>,
-    /// Columns that one dispatch may compute.
-    pub columns: u32,
-    /// The greatest distance that is listed and the pairs that there is room for; `None` if all results are to be read.
-    pub listing: Option<(u32, u32)>,
-    /// Threads that write its lists.
-    pub pool: &'a rayon::ThreadPool,
-}
-
-impl EditWork<'_> {
-    /// Words of a place on the device.
-    pub(super) fn place_words(&self) -> u32 {
-        if self.text_symbols.is_some() { 1 } else { 2 }
-    }
-}
 
 struct InFlight {
     batch: Arc<EditBatch>,

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::commands::Commands;
-use super::recording::Recording;
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
@@ -57,11 +56,6 @@ struct InFlight {
 }
 
 impl Buffers {
-    /// Starts a batch.
-    pub(crate) fn record<'a>(&'a mut self, gpu: &'a Gpu) -> Recording<'a> {
-        Recording::new(gpu, self)
-    }
-
     /// Returns the buffer with this name, if there is one.
     pub(crate) fn get(&self, name: &str) -> Option<&wgpu::Buffer> {
         self.named.iter().find(|(own, _)| *own == name).and_then(|(_, buffer)| buffer.get())

@@ -22,6 +22,13 @@ pub(crate) struct Recording<'a> {
     room: u64,
 }
 
+impl Buffers {
+    /// Starts a batch.
+    pub(crate) fn record<'a>(&'a mut self, gpu: &'a Gpu) -> Recording<'a> {
+        Recording::new(gpu, self)
+    }
+}
+
 impl<'a> Recording<'a> {
     pub(super) fn new(gpu: &'a Gpu, buffers: &'a mut Buffers) -> Self {
         Recording {

@@ -14,7 +14,8 @@ use crate::long::chain::border::{Line, Part};
 use crate::long::chain::edge_store::EdgeStore;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::long::chain::grid::{Cut, Grid};
-use crate::long::chain::panels::{MatrixPart, Swath, Watch, sweep};
+use crate::long::chain::panels::{Swath, Watch, sweep};
+use crate::long::chain::table::MatrixPart;
 use crate::long::{Best, BestSoFar, LongPair, NEVER, Point, State};
 
 /// Symbols of query and target that no alignment may pair or pass by.

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::long::chain::border::{Line, Part};
 use crate::long::chain::engine_pool::Member;
 use crate::long::chain::grid::{Cut, Framed, Grid};
-use crate::long::chain::panels::{MatrixPart, Watch, sweep};
+use crate::long::chain::panels::{Watch, sweep};
+use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.

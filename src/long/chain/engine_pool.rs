@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::LongEngineStats;
-use super::panels::TICK;
+use super::{LongEngineStats, TICK};
 use crate::engine::guard::catch;
 use crate::engine::patience::GRACE;
 use crate::engine::pulse::{Pulse, WatchClock};

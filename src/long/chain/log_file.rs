@@ -8,13 +8,34 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use super::logs::PanelState;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::long::Edge;
+use crate::long::{Best, Edge};
 
 /// The ending of a file that is being written.
 pub(crate) const BEGUN: &str = "part";
+
+/// How far a panel is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PanelState {
+    /// Its number, from the left.
+    pub index: usize,
+    /// Its first and last column edge.
+    pub columns: (u32, u32),
+    /// Whether its last column is needed to the end.
+    pub kept: bool,
+    /// The row from which it can be begun again: of a mark, or its first, or its last when it is done.
+    pub row: u32,
+    /// Whether it is done.
+    pub done: bool,
+    /// The best cell above that row, at least.
+    pub best: Option<Best>,
+    /// Cells that were not computed.
+    pub pruned: u64,
+    /// Columns inside that are kept, once it is done.
+    #[serde(default)]
+    pub inner: Vec<u32>,
+}
 
 /// What an edge in a log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,37 +9,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use super::edge_store::{EdgeStore, Piece};
-use super::log_file::{Entry, Kind, read_edge, read_index, write_log};
+use super::log_file::{Entry, Kind, PanelState, read_edge, read_index, write_log};
 use crate::error::Result;
-use crate::long::{Best, Edge};
+use crate::long::Edge;
 
 /// A save that takes long is not made more often than this many times as long.
 const SHARE: u32 = 10;
-
-/// How far a panel is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PanelState {
-    /// Its number, from the left.
-    pub index: usize,
-    /// Its first and last column edge.
-    pub columns: (u32, u32),
-    /// Whether its last column is needed to the end.
-    pub kept: bool,
-    /// The row from which it can be begun again: of a mark, or its first, or its last when it is done.
-    pub row: u32,
-    /// Whether it is done.
-    pub done: bool,
-    /// The best cell above that row, at least.
-    pub best: Option<Best>,
-    /// Cells that were not computed.
-    pub pruned: u64,
-    /// Columns inside that are kept, once it is done.
-    #[serde(default)]
-    pub inner: Vec<u32>,
-}
 
 /// A panel that is further than at the last save.
 #[derive(Debug)]

@@ -11,43 +11,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use super::border::{Line, Part};
 use super::edge_store::EdgeStore;
 use super::engine_pool::EnginePool;
-use super::grid::{Cut, Grid};
+use super::grid::Grid;
 use super::logs::TileSaver;
 use super::pace::{Pace, Suited};
-use super::threads::{Known, Panel, PanelTable, SharedSweep};
+use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
 use crate::error::{Error, Result};
-use crate::long::{Best, BestSoFar, LongPair};
-
-/// How often the caller hears of progress, and engines look for work that was given back.
-pub(crate) const TICK: Duration = Duration::from_millis(50);
-
-/// A part of the matrix to sweep.
-#[derive(Debug, Clone)]
-pub(crate) struct MatrixPart {
-    /// The pair.
-    pub pair: LongPair,
-    /// First and last row edge.
-    pub rows: (u32, u32),
-    /// First and last column edge.
-    pub columns: (u32, u32),
-    /// The edge along `rows.0`.
-    pub top: Line,
-    /// The edge along `columns.0`.
-    pub left: Line,
-    /// How it is cut.
-    pub cut: Cut,
-    /// Whether alignments are walked back through it.
-    pub walks: bool,
-    /// See [`Sweep::prune`].
-    pub prune: bool,
-    /// The best score yet.
-    pub best: Arc<BestSoFar>,
-}
+use crate::long::Best;
 
 /// What came of it.
 #[derive(Debug, Default)]

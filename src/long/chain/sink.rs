@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::border::Column;
-use super::threads::{Panel, SharedSweep};
+use super::table::{Panel, SharedSweep};
 use crate::engine::pulse::Pulse;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source};

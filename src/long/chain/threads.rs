@@ -1,62 +1,21 @@
 //! What the threads of a chain of engines do: take a panel, compute it, hand on its edges, write down how far it is.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::TICK;
 use super::border::{Column, Left, Reader};
-use super::edge_store::{EdgeStore, Piece};
 use super::engine_pool::Member;
-use super::logs::{PanelState, Restored, Snapshot, TileSaver};
-use super::pace::Pace;
-use super::panels::{MatrixPart, TICK};
+use super::log_file::PanelState;
+use super::logs::{Restored, Snapshot};
 use super::sink::{PanelSink, WatchedSource};
+use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
 use crate::error::{Error, Result};
 use crate::long::{Best, LongEngine, SLIVER, Sweep};
 
 /// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
 const COLUMNS: u32 = 64;
-
-/// What is known of a panel's last column.
-pub(crate) enum Known {
-    Flight(Arc<Column>),
-    Shelved(Piece),
-    Dropped,
-}
-
-pub(crate) struct Panel {
-    pub state: PanelState,
-    /// The engine that computes it, or has.
-    pub taken: Option<usize>,
-    pub marks: Vec<(u32, Piece)>,
-    /// Columns inside that are kept, each over all rows.
-    pub inner: Vec<(u32, Piece)>,
-    pub right: Known,
-}
-
-#[derive(Default)]
-pub(crate) struct PanelTable {
-    pub panels: Vec<Panel>,
-    /// The first column that nobody has taken.
-    pub next: u32,
-    /// The last column of the grid.
-    pub last_kept: u32,
-    pub failure: Option<Error>,
-    /// How wide panels are so that all take the same time.
-    pub pace: Pace,
-}
-
-/// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
-pub(crate) struct SharedSweep {
-    pub part: MatrixPart,
-    pub edge_store: Arc<EdgeStore>,
-    pub saver: Option<TileSaver>,
-    pub interrupt: Arc<AtomicBool>,
-    pub panel_table: Mutex<PanelTable>,
-    pub changed: Condvar,
-    pub stop: AtomicBool,
-    pub cells: AtomicU64,
-}
 
 impl SharedSweep {
     pub(crate) fn panel_table(&self) -> MutexGuard<'_, PanelTable> {

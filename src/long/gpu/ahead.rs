@@ -6,9 +6,9 @@
 
 use std::sync::atomic::Ordering;
 
+use super::handing::{PATIENCE, SHARED_BYTES};
 use super::laid::{Dispatch, Known, Laid};
 use super::region::{Fine, Retained};
-use super::sweep::{PATIENCE, SHARED_BYTES};
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::launch::{BoundProgram, Commands};

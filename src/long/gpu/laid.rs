@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
+use super::handing::Keep;
 use super::panel::{Extent, PanelPlan};
 use super::resident::Resident;
-use super::sweep::Keep;
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::Result;
 use crate::gpu::device::Gpu;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use super::sweep::{Handed, Keep};
+use super::handing::{Handed, Keep};
 use super::{GpuLong, Schedule};
 
 use crate::error::Result;

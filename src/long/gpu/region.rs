@@ -1,9 +1,9 @@
 //! Tracing through a region: its chunks' edges are computed again, or are still there from the sweep.
 
 use super::fine::FineGrid;
+use super::handing::{Handed, Keep};
 use super::panel::PanelPlan;
 use super::resident::Resident;
-use super::sweep::{Handed, Keep};
 use super::trace::{TraceInput, TraceKernels};
 use super::width::NARROW_CELLS;
 use super::{GpuLong, PanelBuffers};

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Zeroable;
 
+use super::handing::{Handed, PATIENCE, SHARED_BYTES};
 use super::laid::{Known, Laid};
-use super::sweep::{Handed, PATIENCE, SHARED_BYTES};
 use super::{GpuLong, Schedule};
 use crate::error::Result;
 use crate::gpu::clock::Clock;

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::handing::{Handed, Keep, PATIENCE};
 use super::panel::PanelPlan;
 use super::submission::{Flight, PanelRun};
 use super::{GpuLong, Schedule};
@@ -13,17 +13,14 @@ use crate::error::{Error, Result};
 use crate::gpu::launch::Commands;
 use crate::gpu::readback::Words;
 use crate::gpu::shortage;
-use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
+use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
 use crate::long::{Edge, Sink, Source, Sweep, Swept};
 
-/// How long a submission may take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// How many times shorter than others the first submission is.
 const FIRST_PART: u32 = 8;
 /// Entries of edges that are read back at once, and that a thread takes of them.
 const PIECE_ENTRIES: usize = 8 << 20;
 const THREAD_ENTRIES: usize = 1 << 16;
-pub(super) const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
 
 impl GpuLong {
     /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. What was handed on is right in
@@ -227,26 +224,4 @@ impl GpuLong {
         *done = Some(until);
         Ok(edge.h.into_iter().fold(0, i32::max))
     }
-}
-
-/// What of a panel was handed on already.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Handed {
-    /// Rows of its right edge.
-    pub rows: u32,
-    /// Cells that were reported.
-    pub cells: u64,
-}
-
-/// What a panel is to leave on the device.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Keep {
-    /// Columns between edges that are kept whole, at least a strip's; `None` for none inside.
-    pub columns: Option<u32>,
-    /// Columns of a strip, if that matters.
-    pub strip: Option<u32>,
-    /// Rows between edges along rows; a multiple of 4.
-    pub mark_every: u32,
-    /// Whether nobody wants the right edge and the best cell.
-    pub quiet: bool,
 }

@@ -15,8 +15,9 @@ use std::time::Duration;
 use super::fine::FineGrid;
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
-use crate::gpu::adapter::{FoundAdapter, memory_budget};
+use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
+use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::{Compiled, Pipelines};
 use crate::long::kernels::striped_trace::{
     MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant,

@@ -1,10 +1,31 @@
 //! A batch as dispatches: how many, with which parameters.
 
-use super::slot::Work;
+use std::sync::Arc;
+
+use super::resident::Resident;
+use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::layout::{self, Params, Task};
-use crate::pairs::kernels::nw_slice;
+use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Want};
 use crate::score::OffsetScoring;
+
+/// A batch made ready for the device.
+pub(super) struct Work<'a> {
+    pub batch: &'a Arc<Batch>,
+    pub list: TaskList,
+    pub scoring: OffsetScoring,
+    /// What diagonal steps add, as the kernel has it.
+    pub table: Vec<i32>,
+    /// Columns a slice.
+    pub slice: u32,
+    pub scratch_slots: u32,
+    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
+    pub loop_budget: Option<u64>,
+    pub program: &'a Compiled,
+    pub queries: &'a Resident,
+    pub targets: &'a Resident,
+    pub scratch: &'a wgpu::Buffer,
+}
 
 /// One dispatch: its parameters and its number of workgroups.
 pub(super) struct Dispatch {

@@ -3,37 +3,17 @@
 use std::sync::Arc;
 
 use super::decode::{decode_all, decode_kept, drop_blocks};
-use super::dispatch::plan_dispatches;
-use super::resident::Resident;
+use super::dispatch::{Work, plan_dispatches};
 use super::upload::{HeldTargets, Inputs};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Results, Slot};
-use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Report, Want};
 use crate::score::OffsetScoring;
 
 /// Kept pairs that travel back with the status words; more are fetched in a second copy.
 const FIRST_KEPT: u64 = 1 << 16;
-
-/// A batch made ready for the device.
-pub(super) struct Work<'a> {
-    pub batch: &'a Arc<Batch>,
-    pub list: TaskList,
-    pub scoring: OffsetScoring,
-    /// What diagonal steps add, as the kernel has it.
-    pub table: Vec<i32>,
-    /// Columns a slice.
-    pub slice: u32,
-    pub scratch_slots: u32,
-    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
-    pub loop_budget: Option<u64>,
-    pub program: &'a Compiled,
-    pub queries: &'a Resident,
-    pub targets: &'a Resident,
-    pub scratch: &'a wgpu::Buffer,
-}
 
 /// Buffers of a slot and the batch that is in it.
 pub(super) struct SliceSlot {

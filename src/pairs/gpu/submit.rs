@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::choice::{Choice, Situation, choice_of};
+use super::dispatch;
 use super::matrix::TEAM_STEP_CELLS;
 use super::matrix::{MatrixSlot, MatrixWork};
 use super::programs::Shader;
 use super::resident::Resident;
-use super::slot::{self, SliceSlot};
+use super::slot::SliceSlot;
 use super::{PairsHost, is_filtered};
 use crate::error::Result;
 use crate::gpu::engine::Site;
@@ -121,7 +122,7 @@ impl PairsHost {
         }
         let program = self.kit.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
-        let work = slot::Work {
+        let work = dispatch::Work {
             batch,
             list,
             scoring,

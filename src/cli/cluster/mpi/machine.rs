@@ -6,7 +6,8 @@ use crate::cli::runner::run_of;
 use pairwave::cluster::host;
 use pairwave::cluster::mpi::Mpi;
 use pairwave::cluster::ranks::{Member, Offer, Share, Wire, share};
-use pairwave::gpu::adapter::{Device, choose, memory_budget};
+use pairwave::gpu::adapter::{Device, choose};
+use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::Run;
 use pairwave::{Error, Result};
 

@@ -1,6 +1,9 @@
+use std::sync::{Condvar, Mutex};
+
 use super::*;
 use crate::long::LongPair;
 use crate::long::chain::border::{Line, Part};
+use crate::long::chain::edge_store::EdgeStore;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::long::chain::grid::Cut;
 use crate::long::mock::Textbook;
