@@ -18,6 +18,8 @@ pub(crate) struct Recording<'a> {
     programs: Vec<&'a Compiled>,
     uniforms: Uniforms,
     commands: Commands,
+    /// Workgroups in one dimension of a dispatch at most.
+    most_workgroups: u32,
     /// Bytes of results that the slot has room for, at least.
     room: u64,
 }
@@ -25,23 +27,20 @@ pub(crate) struct Recording<'a> {
 impl Buffers {
     /// Starts a batch.
     pub(crate) fn record<'a>(&'a mut self, gpu: &'a Gpu) -> Recording<'a> {
-        Recording::new(gpu, self)
-    }
-}
-
-impl<'a> Recording<'a> {
-    pub(super) fn new(gpu: &'a Gpu, buffers: &'a mut Buffers) -> Self {
         Recording {
-            buffers,
+            buffers: self,
             bound: Vec::new(),
             programs: Vec::new(),
             uniforms: Uniforms::new(gpu),
             commands: Commands::default(),
+            most_workgroups: gpu.device.limits().max_compute_workgroups_per_dimension,
             room: 0,
             gpu,
         }
     }
+}
 
+impl<'a> Recording<'a> {
     /// Binds a buffer that stays on the device from batch to batch.
     pub(crate) fn resident(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.bound.push((name, buffer.clone()));
@@ -86,7 +85,7 @@ impl<'a> Recording<'a> {
 
     /// Runs a program with these parameters on so many workgroups, folded over x and y.
     pub(crate) fn dispatch<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: u64) {
-        self.dispatch_grid(program, params, fold(workgroups, self.most_workgroups()));
+        self.dispatch_grid(program, params, fold(workgroups, self.most_workgroups));
     }
 
     /// Runs a program with these parameters on `tasks` rows of `tiles` workgroups: tasks are folded over x and z, tiles lie
@@ -98,13 +97,8 @@ impl<'a> Recording<'a> {
         tasks: u64,
         tiles: u32,
     ) {
-        let [x, z, _] = fold(tasks, self.most_workgroups());
+        let [x, z, _] = fold(tasks, self.most_workgroups);
         self.dispatch_grid(program, params, [x, tiles, z]);
-    }
-
-    /// Returns the largest number of workgroups in one dimension of a dispatch.
-    fn most_workgroups(&self) -> u32 {
-        self.gpu.device.limits().max_compute_workgroups_per_dimension
     }
 
     fn dispatch_grid<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: [u32; 3]) {
