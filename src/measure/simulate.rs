@@ -112,33 +112,23 @@ pub(super) fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
         let ancestor = ancestors.codes(family as u32);
         // One family differs from the next in length.
         let ancestor = &ancestor[..(ancestor.len() - family * 7 % (length / 10 + 1)).max(1)];
-        let mut codes: Vec<Code> = Vec::with_capacity(ancestor.len() + 64);
-        for &code in ancestor {
-            if next() % 1000 >= 5 * member as u32 {
-                codes.push(code);
-                continue;
-            }
-            match next() % 10 {
-                0 => {}
-                1 => codes.extend([code, 1 << (next() % 4)]),
-                _ => codes.push((code << 1 | code >> 3) & 15),
-            }
-        }
-        if codes.is_empty() {
-            codes.push(1);
-        }
+        let codes = mutate(ancestor, Rate { changed: 5 * member as u32, of: 1000 }, &mut next);
         builder.push_valid(format!("gene{index}"), &codes);
     }
     Arc::new(builder.build())
 }
 
-/// A relative of the first record, from which it differs in so many of a hundred symbols: mostly by substitutions, a fifth
-/// by insertions and deletions of one.
-pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
-    let mut next = random(SEED ^ u64::from(percent));
-    let mut codes: Vec<Code> = Vec::with_capacity(store.codes(0).len() + 64);
-    for &code in store.codes(0) {
-        if next() % 100 >= percent {
+/// Symbols that are changed, out of a number of symbols.
+struct Rate {
+    changed: u32,
+    of: u32,
+}
+
+/// Returns a relative of a DNA sequence: most changes are substitutions, a fifth are insertions and deletions of one symbol.
+fn mutate(ancestor: &[Code], rate: Rate, next: &mut impl FnMut() -> u32) -> Vec<Code> {
+    let mut codes: Vec<Code> = Vec::with_capacity(ancestor.len() + 64);
+    for &code in ancestor {
+        if next() % rate.of >= rate.changed {
             codes.push(code);
             continue;
         }
@@ -151,6 +141,14 @@ pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceS
     if codes.is_empty() {
         codes.push(1);
     }
+    codes
+}
+
+/// A relative of the first record, from which it differs in so many of a hundred symbols: mostly by substitutions, a fifth
+/// by insertions and deletions of one.
+pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
+    let mut next = random(SEED ^ u64::from(percent));
+    let codes = mutate(store.codes(0), Rate { changed: percent, of: 100 }, &mut next);
     let mut builder = SequenceStore::builder(store.alphabet());
     builder.push_valid(format!("changed{percent}"), &codes);
     Arc::new(builder.build())
