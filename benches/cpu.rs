@@ -13,8 +13,8 @@ use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Want};
 use pairwave::papara;
 use pairwave::score::{Gaps, Mode, PhyloScheme, Scoring};
-use pairwave::seq::{Alphabet, Strands};
-use pairwave::simd::Level;
+use pairwave::seq::{Alphabet, QueryStrands};
+use pairwave::simd::InstructionSet;
 use support::phylo::{self, Looks};
 
 /// Lengths in symbols: a protein, a gene.
@@ -41,14 +41,14 @@ fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
     let sequences: Vec<Vec<u8>> =
         (0..count).map(|_| support::random_codes(&mut rng, scoring.alphabet, length)).collect();
     let store = support::store(scoring.alphabet, &sequences);
-    let (scoring, strands) = (Arc::new(scoring.clone()), Strands::default());
+    let (scoring, strands) = (Arc::new(scoring.clone()), QueryStrands::default());
     let job = Job { queries: Arc::clone(&store), against: Some(store), scoring, want, strands, parts: None };
-    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
-    Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+    let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
+    Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
 }
 
 fn cpu(criterion: &mut Criterion) {
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for form in [Form::Targets, Form::Rows] {
             for (name, scoring, want) in works() {
                 let mut group = criterion.benchmark_group(format!("{level:?}/{form:?}/{name}"));
@@ -71,7 +71,7 @@ fn cpu(criterion: &mut Criterion) {
 
 /// Reads of about 100 symbols against 64 vectors.
 fn papara_cpu(criterion: &mut Criterion) {
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for (name, alphabet) in [("dna", Alphabet::Dna), ("protein", Alphabet::Protein)] {
             let mut group = criterion.benchmark_group(format!("{level:?}/papara/{name}"));
             group.sample_size(10).sampling_mode(SamplingMode::Flat);

@@ -115,7 +115,7 @@ impl Engine<Pairs> for Replay {
         let pairs = batch.pairs() as usize;
         let mut report = Report { hits: Vec::with_capacity(pairs), ..Report::default() };
         for block in &batch.blocks {
-            let targets = &batch.band.order[block.targets.start as usize..block.targets.end as usize];
+            let targets = &batch.chunk.order[block.targets.start as usize..block.targets.end as usize];
             report.hits.extend(targets.iter().map(|&target| {
                 let score = -i64::from((block.query ^ target) % 5000);
                 let matches = self.alignment.as_ref().map(|_| self.matches);

@@ -10,11 +10,11 @@ mod arrows;
 mod bench;
 mod blocks;
 mod chance;
-mod cluster;
 #[cfg(test)]
 mod combinations;
 mod common;
 mod device;
+mod distributed;
 mod edit;
 mod endings;
 mod flags;
@@ -98,10 +98,10 @@ fn execute(options: Options) -> Result<ExitCode> {
         Action::Msa(job) => runner::run(&*job, options.quiet),
         Action::Tree(job) => runner::run(&*job, options.quiet),
         Action::Dist(job) => runner::run(&*job, options.quiet),
-        Action::Plan(plan) => cluster::plan(&plan, options.quiet),
-        Action::Run(blocks) => cluster::run(&blocks, options.quiet),
-        Action::Merge(merge) => cluster::merge(&merge, options.quiet),
-        Action::Mpi(job) => cluster::mpi(&job, options.quiet),
+        Action::Plan(plan) => distributed::plan(&plan, options.quiet),
+        Action::Run(blocks) => distributed::run(&blocks, options.quiet),
+        Action::Merge(merge) => distributed::merge(&merge, options.quiet),
+        Action::Mpi(job) => distributed::mpi(&job, options.quiet),
         Action::MakeDb(job) => makedb::make(&job, options.quiet),
         Action::DbInfo(job) => makedb::info(&job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),

@@ -25,18 +25,18 @@ pub use self::threads::thread_pool;
 pub use self::work::{Portion, Reported, Work};
 use crate::error::Result;
 
-/// Blocks of one band that are computed together.
+/// Blocks of one chunk that are computed together.
 #[derive(Debug)]
 pub struct Batch<W: Work> {
     /// What they share.
-    pub band: Arc<W::Band>,
+    pub chunk: Arc<W::Chunk>,
     /// The blocks, all of one class ([`Work::Class`]).
     pub blocks: Vec<W::Block>,
 }
 
 impl<W: Work> Clone for Batch<W> {
     fn clone(&self) -> Self {
-        Batch { band: Arc::clone(&self.band), blocks: self.blocks.clone() }
+        Batch { chunk: Arc::clone(&self.chunk), blocks: self.blocks.clone() }
     }
 }
 

@@ -32,7 +32,7 @@ pub use edit_filter::EditFilter;
 #[doc(hidden)]
 pub use job::Feed;
 pub use job::Job;
-pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
+pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
 pub use pairs::{PairList, PairRow, PairSource};
 pub use papara::{PhyloAlignment, PhyloResult, ReadSource};
 pub use run::{Progress, Run};

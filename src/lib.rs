@@ -138,7 +138,7 @@
 //! ```text
 //! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
 //! measure                   benchmarks, self-tests of devices, random sequences for both, tables and plots
-//! cluster                   a job's blocks in a directory: who computes which, and their rows put together again
+//! distributed               a job's blocks in a directory: who computes which, and their rows put together again
 //! jobs                      what a user asks for: read, plan, run, hand over in input order
 //! output                    results -> bytes: formats; files that appear whole or not at all
 //! clustal profile posterior what multiple alignments need: ClustalW's pairwise alignments, profiles against profiles,
@@ -235,7 +235,7 @@ pub mod alignment;
 #[doc(hidden)]
 pub mod clustal;
 #[doc(hidden)]
-pub mod cluster;
+pub mod distributed;
 #[doc(hidden)]
 pub mod edit;
 #[doc(hidden)]

@@ -43,7 +43,7 @@ mod tsv;
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring, Significance};
-use crate::seq::{Code, SequenceId, SequenceStore, StrandOf, reverse_complement};
+use crate::seq::{Code, SequenceId, SequenceStore, Strand, reverse_complement};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub struct Pair<'a> {
     pub target: SequenceId,
     /// The query's strand that was compared, where [`Context::queries`] has the forward one. (Of a hit of a long pair it
     /// is plus: [`Hit`] says which strand that is.)
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// Score of the best alignment.
     pub score: i64,
     /// That alignment; `None` if only scores were asked for.
@@ -101,7 +101,7 @@ pub enum Details<'a> {
 impl<'a> Pair<'a> {
     /// Returns whether the query's reverse complement was compared.
     fn is_reverse(&self) -> bool {
-        self.strand == StrandOf::Minus || self.long_hit().is_some_and(|hit| hit.is_reverse)
+        self.strand == Strand::Minus || self.long_hit().is_some_and(|hit| hit.is_reverse)
     }
 
     /// Returns the distance, if this is a pattern in a text.
@@ -233,8 +233,8 @@ impl Context {
     fn query_codes(&self, pair: &Pair<'_>) -> Cow<'_, [Code]> {
         let forward = self.queries.codes(pair.query);
         match pair.strand {
-            StrandOf::Plus => Cow::Borrowed(forward),
-            StrandOf::Minus => Cow::Owned(reverse_complement(forward)),
+            Strand::Plus => Cow::Borrowed(forward),
+            Strand::Minus => Cow::Owned(reverse_complement(forward)),
         }
     }
 
@@ -252,7 +252,7 @@ impl Context {
             Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
         };
         let mut columns = Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);
-        if pair.strand == StrandOf::Minus {
+        if pair.strand == Strand::Minus {
             let length = self.queries.length(pair.query);
             for span in [&mut columns.query, &mut columns.whole_query] {
                 *span = Range32 { start: length - span.end, end: length - span.start };
@@ -550,7 +550,7 @@ mod tests {
         let pair = |score| Pair {
             query: (score % 3 == 0).into(),
             target: 1,
-            strand: StrandOf::Plus,
+            strand: Strand::Plus,
             score,
             alignment: (score % 7 > 0 || score < 15_000).then_some(&cigar),
             query_start: 0,

@@ -37,7 +37,7 @@ pub use work::{Gathered, Plan, Posterior, PosteriorBatch, PosteriorReport};
 
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::{Distances, GuideTree, average_linkage};
 use crate::{Error, Result};
 
@@ -132,14 +132,14 @@ pub fn align_along(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<Outcome> {
-    align_with(store, options, tree, Level::best(), pool, advance, interrupt)
+    align_with(store, options, tree, InstructionSet::best(), pool, advance, interrupt)
 }
 
 fn align_with(
     store: &SequenceStore,
     options: &Options,
     tree: Option<&GuideTree>,
-    level: Level,
+    level: InstructionSet,
     pool: &rayon::ThreadPool,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
@@ -208,7 +208,7 @@ fn align_few(
     sequences: &[&[Code]],
     options: &Options,
     tree: Option<&GuideTree>,
-    level: Level,
+    level: InstructionSet,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<Few> {

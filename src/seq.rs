@@ -29,5 +29,5 @@ pub use paired::{PairedChunk, PairedChunks};
 pub use part::Part;
 pub use reader::{ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
-pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};
+pub use strand::{QueryStrands, Strand, Strands, reverse_complement, reverse_complement_letters};
 pub use written::Written;

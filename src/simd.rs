@@ -1,14 +1,14 @@
 //! Vectors of the processor: which it has, and what kernels are written with.
 //!
 //! A kernel is written once, over vectors of lanes (`Lanes` of 8, 16, 32 or 64 bits, `Doubles` and `Eight` of 32 bits
-//! with more functions, `Words` of 64 bits as sets of bits), and implements `Kernel`. `Level::run` compiles it for every
-//! set of instructions (`Simd`) and runs it with one. [`Level::best`] is found when the program runs.
+//! with more functions, `Words` of 64 bits as sets of bits), and implements `Kernel`. `InstructionSet::run` compiles it for every
+//! set of instructions (`Simd`) and runs it with one. [`InstructionSet::best`] is found when the program runs.
 //!
 //! Functions of vectors are one instruction, or few. They may be called only where the processor has the instructions
 //! and the code around is compiled for them; so they are unsafe, and inlined always.
 
+mod instruction_set;
 mod instructions;
-mod level;
 mod lines;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
@@ -17,9 +17,9 @@ mod skew;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
+pub use instruction_set::InstructionSet;
+pub(crate) use instruction_set::{Kernel, LaneElement};
 pub(crate) use instructions::{Instructions, Simd};
-pub use level::Level;
-pub(crate) use level::{Kernel, LaneElement};
 pub(crate) use lines::Lines;
 pub(crate) use skew::{Skew, SkewBuffers};
 

@@ -15,7 +15,7 @@ const ROWS: [&[&str]; 11] = [
     &["search", "trees"],
     &["options"],
     &["run"],
-    &["cluster"],
+    &["distributed"],
 ];
 
 /// Files of the command line that a text names after `super::` or `crate::cli::`.

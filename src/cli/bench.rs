@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Lengths that a batch of pairs of one length is made for.
-const MOST_SYMBOLS: u32 = 1 << 20;
+const MAX_SYMBOLS: u32 = 1 << 20;
 /// Pairs that are computed at most for a row.
-const MOST_PAIRS: u32 = 10_000_000;
+const MAX_PAIRS: u32 = 10_000_000;
 /// Percent by which a rate may fall unless it is said.
 const TOLERANCE: f64 = 10.0;
 
@@ -83,8 +83,8 @@ impl TryFrom<BenchArgs> for Bench {
         Ok(Bench {
             experiments,
             cluster,
-            lengths: sizes("--lengths", args.lengths, MOST_SYMBOLS)?,
-            counts: sizes("--counts", args.counts, MOST_PAIRS)?,
+            lengths: sizes("--lengths", args.lengths, MAX_SYMBOLS)?,
+            counts: sizes("--counts", args.counts, MAX_PAIRS)?,
             work: once(
                 "--work",
                 args.work.into_iter().map(BenchWork::from),

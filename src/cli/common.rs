@@ -8,7 +8,7 @@ use super::args::{
 use super::device::DeviceChoice;
 use super::{endings, size};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, Renamed, Strand};
+use pairwave::seq::{Alphabet, ReadOptions, Renamed, Strands};
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -42,7 +42,7 @@ impl Compute {
 }
 
 /// Threads for each processor at most, of as many as are allowed at least: more only wait for each other.
-const MOST_THREADS_A_PROCESSOR: usize = 4;
+const MAX_THREADS_A_PROCESSOR: usize = 4;
 const ALLOWED_THREADS: usize = 64;
 
 impl TryFrom<&ComputeArgs> for Compute {
@@ -81,7 +81,7 @@ impl ThreadsArgs {
     /// Returns the number of threads; `None` is all that there are.
     pub(super) fn number(&self) -> Result<Option<NonZeroUsize>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
+        let most = (processors * MAX_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
         size::check_positive("--threads", self.threads)?;
         Ok(self.threads.and_then(|threads| NonZeroUsize::new(threads.min(most))))
     }
@@ -220,8 +220,8 @@ pub(super) fn check_temporary() -> Result<()> {
 }
 
 /// `--strand` of sequences that have two, or not.
-pub(super) fn check_strand(strand: Strand, alphabet: Alphabet) -> Result<()> {
-    if strand == Strand::Forward || alphabet == Alphabet::Dna {
+pub(super) fn check_strand(strand: Strands, alphabet: Alphabet) -> Result<()> {
+    if strand == Strands::Plus || alphabet == Alphabet::Dna {
         return Ok(());
     }
     let letters = alphabet.letters();
@@ -244,12 +244,12 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-impl From<StrandName> for Strand {
+impl From<StrandName> for Strands {
     fn from(name: StrandName) -> Self {
         match name {
-            StrandName::Plus => Strand::Forward,
-            StrandName::Minus => Strand::Reverse,
-            StrandName::Both => Strand::Both,
+            StrandName::Plus => Strands::Plus,
+            StrandName::Minus => Strands::Minus,
+            StrandName::Both => Strands::Both,
         }
     }
 }

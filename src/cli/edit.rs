@@ -9,7 +9,7 @@ use super::tips::number_instead;
 use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, Format};
 use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, Strand};
+use pairwave::seq::{Alphabet, ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct Edit {
     pub texts: Option<PathBuf>,
     pub pairs: Option<PathBuf>,
     pub read: ReadOptions,
-    pub strand: Strand,
+    pub strand: Strands,
     pub mode: EditMode,
     pub limit: Limit,
     pub equality: EqualityChoice,
@@ -46,7 +46,7 @@ impl TryFrom<EditArgs> for Edit {
 
     fn try_from(args: EditArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        let strand = args.strand.map_or(Strands::Plus, Strands::from);
         let equality = EqualityChoice::new(args.ambiguity, args.n)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             equality.resolve(alphabet)?;

@@ -10,7 +10,7 @@ use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::gpu::kernels::{self, Family, offered};
-use pairwave::jobs::long::Strand;
+use pairwave::jobs::long::Strands;
 use pairwave::long::Method;
 use pairwave::output::dotplot::Picture;
 use pairwave::output::{Field, LongFormat};
@@ -31,7 +31,7 @@ pub(super) struct Long {
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
     /// `None` is both of nucleotides, and what proteins have.
-    pub strand: Option<Strand>,
+    pub strand: Option<Strands>,
     pub top: u32,
     pub min_score: Option<i64>,
     pub score_only: bool,
@@ -58,7 +58,7 @@ impl TryFrom<LongArgs> for Long {
         let format = format(&args)?;
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
-            check_alphabet(alphabet, args.strand.map(Strand::from), &format)?;
+            check_alphabet(alphabet, args.strand.map(Strands::from), &format)?;
         }
         check_mode(&args, scoring.mode())?;
         check_alignment(&args)?;
@@ -84,7 +84,7 @@ impl TryFrom<LongArgs> for Long {
             target_id: args.target_id,
             read,
             scoring,
-            strand: args.strand.map(Strand::from),
+            strand: args.strand.map(Strands::from),
             top: args.top.unwrap_or(1),
             min_score: args.min_score,
             score_only: args.score_only,
@@ -197,7 +197,7 @@ fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(
 }
 
 /// What is for nucleotides only.
-fn check_alphabet(alphabet: Alphabet, strand: Option<Strand>, format: &LongFormat) -> Result<()> {
+fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongFormat) -> Result<()> {
     check_strand(strand.unwrap_or_default(), alphabet)?;
     if alphabet != Alphabet::Dna && matches!(format, LongFormat::Sam { .. }) {
         let letters = alphabet.letters();
@@ -216,8 +216,8 @@ impl Long {
     }
 
     /// The strands of sequences of this alphabet that are aligned.
-    fn strand(&self, alphabet: Alphabet) -> Strand {
-        let all = if alphabet == Alphabet::Dna { Strand::Both } else { Strand::Forward };
+    fn strand(&self, alphabet: Alphabet) -> Strands {
+        let all = if alphabet == Alphabet::Dna { Strands::Both } else { Strands::Plus };
         self.strand.unwrap_or(all)
     }
 }

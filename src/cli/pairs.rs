@@ -16,7 +16,7 @@ use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, 
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{
-    PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs, read_partners, read_qualified,
+    PairedChunks, ReadOptions, SequenceStore, Strands, paired, read_files, read_pairs, read_partners, read_qualified,
 };
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(super) struct PairsJob {
     pub listing: Listing,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
-    pub strand: Strand,
+    pub strand: Strands,
     pub identity: IdentityDefinition,
     pub score_only: bool,
     pub format: Format,

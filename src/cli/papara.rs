@@ -9,7 +9,7 @@ use pairwave::output::PlacedFormat;
 use pairwave::papara::GapModel;
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, Strand};
+use pairwave::seq::{Alphabet, Strands};
 use pairwave::{Error, Result};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(super) struct Papara {
     pub reference: PathBuf,
     pub reads: PathBuf,
     pub alphabet: AlphabetChoice,
-    pub strand: Strand,
+    pub strand: Strands,
     pub gap_model: GapModel,
     pub scheme: PhyloScheme,
     pub format: PlacedFormat,
@@ -46,7 +46,7 @@ impl TryFrom<PaparaArgs> for Papara {
                 "--alphabet bytes: bytes have no ancestral states; references are DNA, RNA or proteins",
             ));
         }
-        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        let strand = args.strand.map_or(Strands::Plus, Strands::from);
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             check_strand(strand, alphabet)?;
         }

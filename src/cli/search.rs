@@ -13,7 +13,7 @@ use pairwave::output::search::SearchFormat;
 use pairwave::output::{Field, SEARCH_FIELDS};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, Strand};
+use pairwave::seq::{Alphabet, ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) struct Search {
     /// Of nucleotides, and of proteins.
     scoring: [ScoringChoice; 2],
     /// `None` is both of nucleotides, and what proteins have.
-    pub strand: Option<Strand>,
+    pub strand: Option<Strands>,
     pub selection: SearchSelection,
     pub format: FormatChoice,
     pub files: OutputFiles,
@@ -73,7 +73,7 @@ impl TryFrom<SearchArgs> for Search {
         of_nucleotides.scoring.scheme = Some(scheme);
         let scoring = [ScoringChoice::try_from(&of_nucleotides)?, ScoringChoice::try_from(&args.alignment)?];
         let mode = scoring[0].mode();
-        let strand = args.strand.map(Strand::from);
+        let strand = args.strand.map(Strands::from);
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             resolved(&scoring, alphabet)?;
             check_strand(strand.unwrap_or_default(), alphabet)?;

@@ -1,6 +1,6 @@
 //! Amounts as a user types them.
 
-use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::{Error, Result};
 
 /// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.
@@ -13,8 +13,8 @@ pub(super) fn of_option(option: &str, text: &str) -> Result<u64> {
     let Some(bytes) = bytes(text.trim()) else {
         return Err(Error::usage(format!("{option} '{text}': a size is a number with K, M, G or T, as in 8G or 512M")));
     };
-    if bytes < LEAST_BYTES {
-        return Err(Error::usage(format!("{option} {text}: at least {}M is needed", LEAST_BYTES >> 20)));
+    if bytes < MIN_BYTES {
+        return Err(Error::usage(format!("{option} {text}: at least {}M is needed", MIN_BYTES >> 20)));
     }
     Ok(bytes)
 }
@@ -75,12 +75,12 @@ pub(super) fn block_seconds(given: Option<f64>, default: f64) -> Result<f64> {
 
 /// Speeds of devices in cells a second: `2T,2T,100G`, or `8x2T` for eight that are alike.
 pub(super) fn speeds(option: &str, text: &str) -> Result<Vec<f64>> {
-    const MOST: usize = 1_000_000;
+    const MAX: usize = 1_000_000;
     let mut speeds = Vec::new();
     for word in text.split(',') {
         let (count, speed) = match word.trim().split_once(['x', 'X']) {
             Some((count, speed)) => {
-                let count = count.trim().parse().ok().filter(|&count| count > 0 && count <= MOST);
+                let count = count.trim().parse().ok().filter(|&count| count > 0 && count <= MAX);
                 let wrong =
                     || Error::usage(format!("{option} '{text}': before x stands how many there are, as in 8x2T"));
                 (count.ok_or_else(wrong)?, speed)

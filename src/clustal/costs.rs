@@ -7,7 +7,7 @@ use crate::seq::{Alphabet, Code};
 pub const SIZE: usize = 32;
 
 /// What is taken from scores is less than this: a quarter of what 32 bits hold below 0.
-const MOST_COST: i64 = 1 << 29;
+const MAX_COST: i64 = 1 << 29;
 
 /// ClustalW's options for gaps of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,7 +152,7 @@ impl ClustalCosts {
         let taken =
             4 * i64::from(self.opening(shorter)) + i64::from(self.extension) * (i64::from(rows) + i64::from(columns));
         let cost = taken + loss;
-        cost < MOST_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
+        cost < MAX_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
     }
 
     /// Whether ClustalW knows the letter. It skips J and `*` when it reads proteins, so that a store of sequences that

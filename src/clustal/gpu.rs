@@ -25,7 +25,7 @@ const FIRST_SECONDS: f64 = 0.05;
 /// Pairs of a batch at most: their lists, what is found of them and what is read back take 88 bytes each.
 const MAX_PAIRS: u64 = 1 << 21;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
-const MOST_GROUPS: u64 = 1 << 12;
+const MAX_GROUPS: u64 = 1 << 12;
 
 /// Columns of slices on cards, of `sw_ends` and of `nw_forward_reverse_thread`. On an H200 10 to 25% faster than slices of 20; with
 /// workgroups of 64, 5 to 15% faster than with 32.
@@ -120,7 +120,7 @@ impl ClustalHost {
         let Some(launch) = launches.find(|launch| launch.variant.pass == Pass::ForwardReverseThread) else {
             return Pass::ForwardReverse;
         };
-        let groups = dispatch::groups(launch, tasks.longest, self.scratch_budget(memory), MOST_GROUPS);
+        let groups = dispatch::groups(launch, tasks.longest, self.scratch_budget(memory), MAX_GROUPS);
         let lanes = groups * u64::from(launch.variant.workgroup);
         let share = if lanes < tasks.pairs.len() as u64 { lanes as f64 / self.fill as f64 } else { 1.0 };
         let [rows, columns] = tasks.longest.map(f64::from);
@@ -164,7 +164,7 @@ impl GpuKind for Clustal {
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// A pair of some hundred symbols takes an invocation some hundredths of a second, alone or not.
     fn fill(host: &ClustalHost) -> u64 {
@@ -176,7 +176,7 @@ impl GpuKind for Clustal {
     }
 
     fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
-        let sequences = &batch.band.sequences;
+        let sequences = &batch.chunk.sequences;
         let bytes = sequences.packed_bytes();
         let resident = host.kit.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
         let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
@@ -209,7 +209,7 @@ impl GpuKind for Clustal {
             tasks: &chosen.tasks,
             programs: &programs,
             scratch_budget: host.scratch_budget(site.memory),
-            most_groups: MOST_GROUPS,
+            most_groups: MAX_GROUPS,
             loop_budget: host.kit.loop_budget,
         };
         dispatch::record(&host.kit.gpu, buffers, &work)

@@ -11,14 +11,14 @@ pub type ClustalMock = Mock<Clustal>;
 
 impl TextbookKind for Clustal {
     fn by_the_textbook(batch: &ClustalBatch, interrupt: &AtomicBool) -> Result<ClustalReport> {
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut identities = Vec::with_capacity(batch.pairs() as usize);
-        for (first, second) in batch.blocks.iter().flat_map(|block| band.pairs(block)) {
+        for (first, second) in batch.blocks.iter().flat_map(|block| chunk.pairs(block)) {
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let [first, second] = [first, second].map(|id| band.sequences.codes(id));
-            identities.push(oracle::identities(first, second, &band.costs));
+            let [first, second] = [first, second].map(|id| chunk.sequences.codes(id));
+            identities.push(oracle::identities(first, second, &chunk.costs));
         }
         Ok(ClustalReport { identities, ..ClustalReport::default() })
     }

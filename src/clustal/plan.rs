@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{ClustalBand, ClustalBlock, ClustalCosts};
+use super::{ClustalBlock, ClustalChunk, ClustalCosts};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::tree::Distances;
 
@@ -20,7 +20,7 @@ const TOGETHER: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// What all blocks share.
-    pub band: Arc<ClustalBand>,
+    pub chunk: Arc<ClustalChunk>,
     /// The blocks: every query comes before its targets in the store.
     pub blocks: Vec<ClustalBlock>,
     kinds: Arc<Kinds>,
@@ -68,26 +68,26 @@ impl Plan {
             let together = begin..kinds.ends.len().min(begin + TOGETHER);
             add_targets(&sequences, &kinds, together, &mut order, &mut targets);
         }
-        let band = ClustalBand { sequences, costs, order: order.into() };
-        let blocks = targets.into_iter().map(|(query, targets)| band.block(query, targets)).collect();
-        Plan { band: Arc::new(band), blocks, kinds: Arc::new(kinds) }
+        let chunk = ClustalChunk { sequences, costs, order: order.into() };
+        let blocks = targets.into_iter().map(|(query, targets)| chunk.block(query, targets)).collect();
+        Plan { chunk: Arc::new(chunk), blocks, kinds: Arc::new(kinds) }
     }
 
     /// A pair of which 32 bits do not hold the scores, if there is one ([`ClustalCosts::holds`]).
     pub fn too_long(&self) -> Option<(SequenceId, SequenceId)> {
-        let ClustalBand { sequences, costs, .. } = &*self.band;
+        let ClustalChunk { sequences, costs, .. } = &*self.chunk;
         let longest = sequences.lengths().iter().copied().max().unwrap_or(0);
         if costs.holds(longest, longest) {
             return None;
         }
-        let mut pairs = self.blocks.iter().flat_map(|block| self.band.pairs(block));
+        let mut pairs = self.blocks.iter().flat_map(|block| self.chunk.pairs(block));
         pairs.find(|&(a, b)| !costs.holds(sequences.length(a), sequences.length(b)))
     }
 
     /// A table without identities yet.
     pub fn table(&self) -> Table {
         let kinds = self.kinds.ends.len();
-        let (sequences, kinds_of) = (Arc::clone(&self.band.sequences), Arc::clone(&self.kinds));
+        let (sequences, kinds_of) = (Arc::clone(&self.chunk.sequences), Arc::clone(&self.kinds));
         Table { sequences, kinds: kinds_of, identities: vec![0; kinds * kinds] }
     }
 }
@@ -188,9 +188,9 @@ mod tests {
     /// All pairs of the plan by the textbook.
     fn computed(plan: &Plan) -> (Table, usize) {
         let (mut table, mut pairs) = (plan.table(), 0);
-        for (first, second) in plan.blocks.iter().flat_map(|block| plan.band.pairs(block)) {
-            let [a, b] = [first, second].map(|id| plan.band.sequences.codes(id));
-            table.set(first, second, oracle::identities(a, b, &plan.band.costs).identities);
+        for (first, second) in plan.blocks.iter().flat_map(|block| plan.chunk.pairs(block)) {
+            let [a, b] = [first, second].map(|id| plan.chunk.sequences.codes(id));
+            table.set(first, second, oracle::identities(a, b, &plan.chunk.costs).identities);
             pairs += 1;
         }
         (table, pairs)
@@ -199,7 +199,7 @@ mod tests {
     fn check(sequences: Arc<SequenceStore>, costs: ClustalCosts) -> usize {
         let costs = Arc::new(costs);
         let plan = Plan::new(Arc::clone(&sequences), Arc::clone(&costs));
-        assert!(plan.blocks.iter().all(|block| plan.band.targets(block).iter().all(|&target| target > block.query)));
+        assert!(plan.blocks.iter().all(|block| plan.chunk.targets(block).iter().all(|&target| target > block.query)));
         let (table, pairs) = computed(&plan);
         for b in 0..sequences.len() as SequenceId {
             for a in 0..b {

@@ -24,7 +24,7 @@ use pins::Pins;
 use rows::{Rows, Sweep};
 
 /// Cells of a corridor that a forward sweep is kept of, at most: half a gigabyte.
-const MOST_CELLS: u64 = 1 << 26;
+const MAX_CELLS: u64 = 1 << 26;
 
 /// Columns where alignments cross some rows: those that score no less than the best one by more than the slack.
 #[derive(Debug, Clone, Default)]
@@ -104,7 +104,7 @@ impl Walker {
         for corridor in corridors.iter().filter(|_| gaps.extend > 0) {
             self.open_windows(found, corridor);
             let cells: u64 = self.windows.iter().map(|[from, to]| u64::from(to - from) + 1).sum();
-            if !corridor.every_row && cells > MOST_CELLS {
+            if !corridor.every_row && cells > MAX_CELLS {
                 continue;
             }
             if corridor.every_row {

@@ -10,7 +10,7 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// What the blocks of a batch share.
 #[derive(Debug)]
-pub struct ClustalBand {
+pub struct ClustalChunk {
     /// The sequences.
     pub sequences: Arc<SequenceStore>,
     /// What letters and gaps cost.
@@ -19,7 +19,7 @@ pub struct ClustalBand {
     pub order: Arc<[SequenceId]>,
 }
 
-impl ClustalBand {
+impl ClustalChunk {
     /// The pairs of a block, in its order. Of two sequences the one of the smaller number is the first, the rows of
     /// ClustalW's matrix: among equal scores it matters which is.
     pub fn pairs<'a>(&'a self, block: &'a ClustalBlock) -> impl Iterator<Item = (SequenceId, SequenceId)> + 'a {
@@ -48,7 +48,7 @@ impl ClustalBand {
 pub struct ClustalBlock {
     /// The sequence.
     pub query: SequenceId,
-    /// The others: a range of [`ClustalBand::order`].
+    /// The others: a range of [`ClustalChunk::order`].
     pub targets: Range<u32>,
     /// Cells of all its pairs together, each once.
     pub cells: u64,
@@ -95,7 +95,7 @@ impl Reported for ClustalReport {
 }
 
 impl Work for Clustal {
-    type Band = ClustalBand;
+    type Chunk = ClustalChunk;
     type Block = ClustalBlock;
     type Class = ();
     type Report = ClustalReport;
@@ -108,18 +108,18 @@ impl Work for Clustal {
         block.cells
     }
 
-    fn first_cells(band: &ClustalBand, block: &ClustalBlock) -> Option<u64> {
-        Some(band.cells(block.query, *band.targets(block).first()?))
+    fn first_cells(chunk: &ClustalChunk, block: &ClustalBlock) -> Option<u64> {
+        Some(chunk.cells(block.query, *chunk.targets(block).first()?))
     }
 
-    fn one_block(_band: &ClustalBand, _store_bytes: u64) -> bool {
+    fn one_block(_chunk: &ClustalChunk, _store_bytes: u64) -> bool {
         false
     }
 
-    fn split(band: &ClustalBand, block: ClustalBlock, portion: Portion) -> (ClustalBlock, Option<ClustalBlock>) {
+    fn split(chunk: &ClustalChunk, block: ClustalBlock, portion: Portion) -> (ClustalBlock, Option<ClustalBlock>) {
         let (mut end, mut cells, most) = (block.targets.start, 0, portion.pairs.max(1));
-        for &target in band.targets(&block) {
-            let more = band.cells(block.query, target);
+        for &target in chunk.targets(&block) {
+            let more = chunk.cells(block.query, target);
             let taken = u64::from(end - block.targets.start);
             if taken > 0 && (taken >= most || cells + more > portion.cells) {
                 let tail =
@@ -138,8 +138,8 @@ impl Work for Clustal {
         }
         let mut identities = report.identities.iter();
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
-            for ((a, b), pair) in batch.band.pairs(block).zip(identities.by_ref()) {
-                if is_finished && !is_possible(pair, [a, b].map(|id| batch.band.sequences.length(id))) {
+            for ((a, b), pair) in batch.chunk.pairs(block).zip(identities.by_ref()) {
+                if is_finished && !is_possible(pair, [a, b].map(|id| batch.chunk.sequences.length(id))) {
                     return Err(format!("{pair:?} of sequences {a} and {b}"));
                 }
             }
@@ -168,24 +168,24 @@ mod tests {
         }
         let order: Arc<[SequenceId]> = Arc::new([1, 3, 2, 0]);
         let costs = Arc::new(ClustalCosts::dna());
-        let band = ClustalBand { sequences: Arc::new(store.build()), costs, order };
-        let block = band.block(2, 0..4);
-        Batch { band: Arc::new(band), blocks: vec![block] }
+        let chunk = ClustalChunk { sequences: Arc::new(store.build()), costs, order };
+        let block = chunk.block(2, 0..4);
+        Batch { chunk: Arc::new(chunk), blocks: vec![block] }
     }
 
     #[test]
     fn blocks_split_between_pairs_and_lose_none() {
         let batch = batch();
-        let (band, whole) = (&batch.band, &batch.blocks[0]);
-        assert_eq!((whole.cells, Clustal::first_cells(band, whole)), (5 * 24, Some(45)));
+        let (chunk, whole) = (&batch.chunk, &batch.blocks[0]);
+        assert_eq!((whole.cells, Clustal::first_cells(chunk, whole)), (5 * 24, Some(45)));
         for (cells, pairs, first) in [(0, 9, 1), (80, 9, 2), (79, 9, 1), (1000, 3, 3), (1000, 0, 1), (1000, 4, 4)] {
             let portion = Portion { cells, pairs, target_bytes: 0 };
-            let (head, tail) = Clustal::split(band, whole.clone(), portion);
+            let (head, tail) = Clustal::split(chunk, whole.clone(), portion);
             assert_eq!(Clustal::pairs(&head), first);
-            assert_eq!(head, band.block(2, 0..first as u32));
-            assert_eq!(tail, (first < 4).then(|| band.block(2, first as u32..4)));
+            assert_eq!(head, chunk.block(2, 0..first as u32));
+            assert_eq!(tail, (first < 4).then(|| chunk.block(2, first as u32..4)));
         }
-        assert_eq!(band.pairs(whole).collect::<Vec<_>>(), [(1, 2), (2, 3), (2, 2), (0, 2)]);
+        assert_eq!(chunk.pairs(whole).collect::<Vec<_>>(), [(1, 2), (2, 3), (2, 2), (0, 2)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::distances::{Distances, between, may_leave_out};
-use super::{EditBand, EditBatch, EditBlock, EditReport, GROUP_PAIRS, Group, groups};
+use super::{EditBatch, EditBlock, EditChunk, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::check;
 use crate::score::{EditMode, EditScheme, Found, Reach};
 
@@ -73,7 +73,7 @@ fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, Stri
 }
 
 fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Distances) -> Result<(), String> {
-    let band = &batch.band;
+    let chunk = &batch.chunk;
     let (mut each, mut list) = match found {
         Distances::Each(found) => (&found[group.pairs.clone()], &[][..]),
         Distances::Listed { list, .. } => (&[][..], between(list, group.pairs.clone())),
@@ -82,18 +82,18 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
     let mut first = group.pairs.start;
     for index in group.blocks.clone() {
         let block = &batch.blocks[index];
-        let m = band.patterns.length(block.pattern);
+        let m = chunk.patterns.length(block.pattern);
         let count = block.places.len();
         if is_list {
             let end = first + count;
             let (own, others) = list.split_at(list.iter().take_while(|&&(pair, _)| (pair as usize) < end).count());
             list = others;
             if finished[index] {
-                if own.len() < count && !may_leave_out(&band.scheme, m) {
+                if own.len() < count && !may_leave_out(&chunk.scheme, m) {
                     let mut listed = own.iter().map(|&(pair, _)| pair as usize).peekable();
                     for (pair, place) in (first..).zip(block.places.clone()) {
                         if listed.next_if_eq(&pair).is_none() {
-                            check_pair(band, block, m, place, Found::NONE)?;
+                            check_pair(chunk, block, m, place, Found::NONE)?;
                         }
                     }
                 }
@@ -102,7 +102,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
                     if found == Found::NONE {
                         return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
                     }
-                    check_pair(band, block, m, place, found)?;
+                    check_pair(chunk, block, m, place, found)?;
                 }
             }
             first = end;
@@ -111,16 +111,16 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
         let (own, others) = each.split_at(count);
         each = others;
         let mut pairs = block.places.clone().zip(own).filter(|_| finished[index]);
-        pairs.try_for_each(|(place, found)| check_pair(band, block, m, place, *found))?;
+        pairs.try_for_each(|(place, found)| check_pair(chunk, block, m, place, *found))?;
     }
     Ok(())
 }
 
 /// Checks what was found of a block's pattern of `m` symbols at a place.
 #[inline]
-fn check_pair(band: &EditBand, block: &EditBlock, m: u32, place: u32, found: Found) -> Result<(), String> {
-    let n = band.region(place).symbols();
-    if Possible::of(&band.scheme, m, n).has(found) {
+fn check_pair(chunk: &EditChunk, block: &EditBlock, m: u32, place: u32, found: Found) -> Result<(), String> {
+    let n = chunk.region(place).symbols();
+    if Possible::of(&chunk.scheme, m, n).has(found) {
         return Ok(());
     }
     Err(format!(

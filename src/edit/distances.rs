@@ -79,14 +79,14 @@ pub(super) fn between(list: &[(u32, Found)], range: Range<usize>) -> &[(u32, Fou
 /// a list. What holds for a pattern holds for longer ones.
 pub(super) fn may_leave_out(scheme: &EditScheme, pattern_symbols: u32) -> bool {
     // So that rounding cannot reach the whole of a length.
-    const MOST_RATE: f64 = 0.999;
+    const MAX_RATE: f64 = 0.999;
     pattern_symbols > 0
         && match (scheme.mode, scheme.limit) {
             (EditMode::Overlap(reach), _) => reach.rate < Reach::ANY_RATE,
             (_, Limit::None) => false,
             (_, Limit::Distance(distance)) => distance < pattern_symbols,
-            (_, Limit::Rate(rate)) => rate <= MOST_RATE,
-            (EditMode::Global, Limit::Shorter(rate, further)) => rate <= MOST_RATE && further <= 1.0,
+            (_, Limit::Rate(rate)) => rate <= MAX_RATE,
+            (EditMode::Global, Limit::Shorter(rate, further)) => rate <= MAX_RATE && further <= 1.0,
             (EditMode::Infix | EditMode::Prefix, Limit::Shorter(..)) => false,
         }
 }

@@ -24,7 +24,7 @@ use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::EditSlot;
 use super::distances::may_leave_out;
 use super::kernels::myers::Variant;
-use super::{Distances, Edit, EditBand, EditBatch, EditReport};
+use super::{Distances, Edit, EditBatch, EditChunk, EditReport};
 use crate::engine::shelf::Shelf;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -115,19 +115,19 @@ impl EditHost {
         &mut self,
         residents: &mut Residents,
         memory: u64,
-        band: &EditBand,
+        chunk: &EditChunk,
     ) -> Result<(Arc<ResidentTexts>, Arc<ResidentProfiles>)> {
         let pool = self.pool()?;
         let (gpu, limit) = (&self.kit.gpu, self.kit.binding.min(memory / 4));
-        let equality = &band.scheme.equality;
-        let texts = match residents.find(&band.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
+        let equality = &chunk.scheme.equality;
+        let texts = match residents.find(&chunk.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
             Some(texts) => texts,
-            None => ResidentTexts::new(gpu, &pool, residents, &band.texts, equality, limit)?,
+            None => ResidentTexts::new(gpu, &pool, residents, &chunk.texts, equality, limit)?,
         };
-        let (coding, mode) = (&texts.coding, band.scheme.mode);
-        let profiles = match residents.find(&band.patterns, |own: &ResidentProfiles| own.is_for(coding, mode)) {
+        let (coding, mode) = (&texts.coding, chunk.scheme.mode);
+        let profiles = match residents.find(&chunk.patterns, |own: &ResidentProfiles| own.is_for(coding, mode)) {
             Some(profiles) => profiles,
-            None => ResidentProfiles::new(gpu, &pool, residents, &band.patterns, coding, &band.scheme, limit)?,
+            None => ResidentProfiles::new(gpu, &pool, residents, &chunk.patterns, coding, &chunk.scheme, limit)?,
         };
         Ok((texts, profiles))
     }
@@ -142,9 +142,9 @@ impl EditHost {
     }
 }
 
-/// Symbols of every text of a band, if all have as many.
-fn one_length(band: &EditBand) -> Option<u32> {
-    let (least, most) = band.text_symbols();
+/// Symbols of every text of a chunk, if all have as many.
+fn one_length(chunk: &EditChunk) -> Option<u32> {
+    let (least, most) = chunk.text_symbols();
     (least == most).then_some(most)
 }
 
@@ -156,7 +156,7 @@ impl GpuKind for Edit {
     type Slot = EditSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     fn cells_of(host: &mut EditHost, batch: &EditBatch) -> Result<u64> {
         let cells = || batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE).map(|block| block.cells).sum();
@@ -173,7 +173,7 @@ impl GpuKind for Edit {
     }
 
     fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
-        let (texts, profiles) = host.resident(site.residents, site.memory, &batch.band)?;
+        let (texts, profiles) = host.resident(site.residents, site.memory, &batch.chunk)?;
         let pool = host.pool()?;
         let mut extent = pool.install(|| Extent::of(batch));
         let pieces = Pieces::cut(batch, extent.text_symbols);
@@ -185,12 +185,12 @@ impl GpuKind for Edit {
             gpu: &host.kit.gpu,
             shape: &host.kit.shape,
             kernel: site.kernel,
-            mode: batch.band.scheme.mode,
+            mode: batch.chunk.scheme.mode,
             extent,
             coding: &texts.coding,
             loop_budget: host.kit.loop_budget,
             cells: site.cells,
-            may_leave_out: may_leave_out(&batch.band.scheme, extent.least_pattern_symbols),
+            may_leave_out: may_leave_out(&batch.chunk.scheme, extent.least_pattern_symbols),
             kept: host.kept,
         };
         let candidates = situation.candidates()?;
@@ -214,7 +214,7 @@ impl GpuKind for Edit {
         let heads = heads.map(|heads| Ok::<_, Error>((host.kit.get(heads)?, heads))).transpose()?;
         let pool = host.pool()?;
         let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
-        let listing = choice::listing(&host.kit.shape, &batch.band.scheme, &chosen.extent, chosen.extent.pairs as u32);
+        let listing = choice::listing(&host.kit.shape, &batch.chunk.scheme, &chosen.extent, chosen.extent.pairs as u32);
         chosen.may_list = listing.is_some();
         let mut work = EditWork {
             texts: &chosen.texts,
@@ -224,7 +224,7 @@ impl GpuKind for Edit {
             heads: heads.as_ref().map(|(program, heads)| (program, *heads)),
             scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
             extent: chosen.extent,
-            text_symbols: one_length(&batch.band),
+            text_symbols: one_length(&batch.chunk),
             listing: listing.filter(|_| !host.is_crowded),
             pool: &pool,
             columns: host.kit.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.kit.shape.dispatch_columns),

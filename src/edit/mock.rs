@@ -12,15 +12,15 @@ pub type EditMock = Mock<Edit>;
 
 impl TextbookKind for Edit {
     fn by_the_textbook(batch: &EditBatch, interrupt: &AtomicBool) -> Result<EditReport> {
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut found: Vec<Found> = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {
-            let pattern = band.patterns.codes(block.pattern);
+            let pattern = chunk.patterns.codes(block.pattern);
             for place in block.places.clone() {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                found.push(oracle::find(pattern, band.text(place), &band.scheme));
+                found.push(oracle::find(pattern, chunk.text(place), &chunk.scheme));
             }
         }
         Ok(EditReport { found: Distances::Each(found.into()), ..EditReport::default() })

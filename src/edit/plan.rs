@@ -1,15 +1,15 @@
-//! Planning of Levenshtein distances: patterns in bands, texts by falling length, candidates by pattern.
+//! Planning of Levenshtein distances: patterns in chunks, texts by falling length, candidates by pattern.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Edit, EditBand, EditBlock, Places, Region, words};
+use super::{Edit, EditBlock, EditChunk, Places, Region, words};
 use crate::engine::queue::Planned;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
-use crate::seq::{Part, SequenceId, SequenceStore, Strands};
+use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
 
 /// Candidates that one thread looks at at a time: rather a loop over many than a step of the pool for each.
 pub(crate) const CANDIDATES_AT_ONCE: usize = 1 << 15;
@@ -54,7 +54,7 @@ pub struct EditJob {
     /// How.
     pub scheme: Arc<EditScheme>,
     /// What the patterns are strands of, and which texts they meet.
-    pub strands: Strands,
+    pub strands: QueryStrands,
     /// The parts to compute, one after the other, of patterns or of candidates; `None` for everything.
     pub parts: Option<Arc<[Part]>>,
 }
@@ -126,24 +126,24 @@ impl EditJob {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The bands, each of `pairs` pairs or a little more: of all strands of consecutive patterns, or of consecutive
-    /// candidates. None goes beyond the end of a part; with its texts named, a part has a band for each sequence.
-    pub fn bands(&self, pairs: u64) -> EditBands {
-        EditBands { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
+    /// The chunks, each of `pairs` pairs or a little more: of all strands of consecutive patterns, or of consecutive
+    /// candidates. None goes beyond the end of a part; with its texts named, a part has a chunk for each sequence.
+    pub fn chunks(&self, pairs: u64) -> EditChunks {
+        EditChunks { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
     }
 }
 
-/// Iterator over bands. The range of a band counts patterns, or candidates where these are given.
+/// Iterator over chunks. The range of a chunk counts patterns, or candidates where these are given.
 #[derive(Debug)]
-pub struct EditBands {
+pub struct EditChunks {
     job: EditJob,
     left: PartsLeft,
     pairs: u64,
-    /// All texts, the same for every band of a rectangle.
+    /// All texts, the same for every chunk of a rectangle.
     by_length: Option<ByLength>,
 }
 
-/// Texts in the order in which a band has them.
+/// Texts in the order in which a chunk has them.
 #[derive(Debug, Clone)]
 struct ByLength {
     order: Arc<[SequenceId]>,
@@ -161,7 +161,7 @@ impl ByLength {
     }
 }
 
-impl Iterator for EditBands {
+impl Iterator for EditChunks {
     type Item = Planned<Edit>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -173,7 +173,7 @@ impl Iterator for EditBands {
     }
 }
 
-impl EditBands {
+impl EditChunks {
     /// Goes on with a part behind all others.
     pub fn add(&mut self, part: Part) {
         self.left.add(part);
@@ -201,13 +201,13 @@ impl EditBands {
         }
         self.left.advance(end);
         let by_length = if later {
-            // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
+            // The chunk's own sequences first: each meets those after it. A distance between wholes is the same from both
             // sides, so that these may lie by length as well; else, and where the pattern is a reverse complement, the
             // earlier one has to be the pattern.
-            let band = strands.sequences(begin..end);
-            let mut rest: Vec<SequenceId> = (band.end..texts.len() as SequenceId).collect();
+            let chunk = strands.sequences(begin..end);
+            let mut rest: Vec<SequenceId> = (chunk.end..texts.len() as SequenceId).collect();
             sort_by_length(&texts, &mut rest);
-            let mut order: Vec<SequenceId> = band.collect();
+            let mut order: Vec<SequenceId> = chunk.collect();
             if triangle && matches!(self.job.scheme.mode, EditMode::Global | EditMode::Overlap(_)) {
                 sort_by_length(&patterns, &mut order);
             }
@@ -229,7 +229,7 @@ impl EditBands {
         }))
     }
 
-    /// The band of these patterns, of each of which `first` says, by its place among them, which pattern is computed and from
+    /// The chunk of these patterns, of each of which `first` says, by its place among them, which pattern is computed and from
     /// which text on.
     fn patterns_with(
         &self,
@@ -249,7 +249,7 @@ impl EditBands {
 
     fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<Planned<Edit>> {
         let Range { start: begin, end: total } = self.left.front()?.queries;
-        // Both strands of a candidate are in one band.
+        // Both strands of a candidate are in one chunk.
         let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
         let end = (u64::from(begin) + pairs).min(u64::from(total)) as u32;
         self.left.advance(end);
@@ -278,8 +278,8 @@ impl EditBands {
         // Long patterns first; patterns stay in order within a class.
         blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
         let [patterns, texts] = [&self.job.patterns, self.job.texts()].map(Arc::clone);
-        let band = EditBand::new(patterns, texts, Arc::clone(&self.job.scheme), places);
-        (range, Arc::new(band), blocks)
+        let chunk = EditChunk::new(patterns, texts, Arc::clone(&self.job.scheme), places);
+        (range, Arc::new(chunk), blocks)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pairs that are not within a limit, told by the q-grams that they share (Jokinen and Ukkonen 1991): some operations a
 //! pair, where a distance takes thousands.
 //!
-//! A band of many patterns and whole texts goes in, and the same band without most of its pairs comes out. An edit breaks at
+//! A chunk of many patterns and whole texts goes in, and the same chunk without most of its pairs comes out. An edit breaks at
 //! most q windows of a pattern, so that this tells much where a limit is low: from about an edit in 15 symbols on it tells
 //! nothing. None within the limit is lost: `needed` says why.
 
@@ -16,11 +16,11 @@ use rayon::prelude::*;
 
 use self::grams::Letters;
 use self::tile::{Bits, Room, TEXTS, Tile};
-use super::{Edit, EditBand, EditBlock, Places};
+use super::{Edit, EditBlock, EditChunk, Places};
 use crate::engine::queue::Planned;
 use crate::score::Limit;
 use crate::seq::SequenceId;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Patterns from which an index of the texts pays.
 const FEWEST_PATTERNS: usize = 16;
@@ -31,7 +31,7 @@ const INDEX_BYTES: usize = 256 << 20;
 /// The longest text that an index is made for.
 const LONGEST: usize = 1 << 18;
 
-/// What was left out of a band.
+/// What was left out of a chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Pairs.
@@ -40,45 +40,45 @@ pub struct LeftOut {
     pub cells: u64,
 }
 
-/// Leaves out pairs that are not within the band's limit. A band that has pairs keeps at least one, so that whoever waits for
+/// Leaves out pairs that are not within the chunk's limit. A chunk that has pairs keeps at least one, so that whoever waits for
 /// it hears of it. Runs on the threads of the pool that it is called on.
 pub fn leave_out(planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
-    let (range, band, blocks) = planned;
-    match few(&band, &blocks) {
-        None => ((range, band, blocks), LeftOut::default()),
+    let (range, chunk, blocks) = planned;
+    match few(&chunk, &blocks) {
+        None => ((range, chunk, blocks), LeftOut::default()),
         Some((places, few)) => {
             let sums = |blocks: &[(u32, EditBlock)]| {
                 blocks.iter().fold((0, 0), |sums, (_, block)| (sums.0 + block.pairs(), sums.1 + block.cells))
             };
             let (all, kept) = (sums(&blocks), sums(&few));
             let left_out = LeftOut { pairs: all.0 - kept.0, cells: all.1 - kept.1 };
-            let EditBand { patterns, texts, scheme, .. } = &*band;
+            let EditChunk { patterns, texts, scheme, .. } = &*chunk;
             let (patterns, texts, scheme) = (Arc::clone(patterns), Arc::clone(texts), Arc::clone(scheme));
-            let band = EditBand::new(patterns, texts, scheme, Places::Texts(places.into()));
-            ((range, Arc::new(band), few), left_out)
+            let chunk = EditChunk::new(patterns, texts, scheme, Places::Texts(places.into()));
+            ((range, Arc::new(chunk), few), left_out)
         }
     }
 }
 
-/// Blocks of a band, each with its class.
+/// Blocks of a chunk, each with its class.
 type Blocks = Vec<(u32, EditBlock)>;
 
 /// Texts that are left, by block, and the blocks; `None` if that is most of them.
-fn few(band: &EditBand, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, Blocks)> {
-    let Places::Texts(order) = &band.places else { return None };
-    if band.scheme.limit == Limit::None || blocks.len() < FEWEST_PATTERNS {
+fn few(chunk: &EditChunk, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, Blocks)> {
+    let Places::Texts(order) = &chunk.places else { return None };
+    if chunk.scheme.limit == Limit::None || blocks.len() < FEWEST_PATTERNS {
         return None;
     }
-    let letters = Letters::new(&band.scheme.equality);
-    let longest = |texts: &[SequenceId]| texts.iter().map(|&text| band.texts.length(text) as usize).max().unwrap_or(0);
+    let letters = Letters::new(&chunk.scheme.equality);
+    let longest = |texts: &[SequenceId]| texts.iter().map(|&text| chunk.texts.length(text) as usize).max().unwrap_or(0);
     let bytes = Tile::bytes(&letters, longest(order).min(LONGEST));
     let tiles_at_once = (INDEX_BYTES / bytes).max(1);
     let mut bits: Vec<Vec<Bits>> = Vec::with_capacity(order.len().div_ceil(TEXTS));
     for (group, texts) in order.chunks(TEXTS * tiles_at_once).enumerate() {
-        let new = |texts: &[SequenceId]| (longest(texts) <= LONGEST).then(|| Tile::new(band, texts, &letters));
+        let new = |texts: &[SequenceId]| (longest(texts) <= LONGEST).then(|| Tile::new(chunk, texts, &letters));
         let tiles: Vec<Option<Tile<'_>>> = texts.par_chunks(TEXTS).map(new).collect();
         let tiles = tiles.into_par_iter().enumerate();
-        let passed = tiles.map(|(number, tile)| passed(band, blocks, group * tiles_at_once + number, tile.as_ref()));
+        let passed = tiles.map(|(number, tile)| passed(chunk, blocks, group * tiles_at_once + number, tile.as_ref()));
         bits.extend(passed.collect::<Vec<_>>());
     }
     let left = |(index, (class, block)): (usize, &(u32, EditBlock))| {
@@ -101,8 +101,8 @@ fn few(band: &EditBand, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>,
     let mut keep = |class: u32, pattern: SequenceId, texts: &[SequenceId]| {
         let start = places.len() as u32;
         places.extend_from_slice(texts);
-        let symbols: u64 = texts.iter().map(|&text| u64::from(band.texts.length(text))).sum();
-        let cells = u64::from(band.patterns.length(pattern)) * symbols;
+        let symbols: u64 = texts.iter().map(|&text| u64::from(chunk.texts.length(text))).sum();
+        let cells = u64::from(chunk.patterns.length(pattern)) * symbols;
         few.push((class, EditBlock { pattern, places: start..places.len() as u32, cells }));
     };
     left.iter()
@@ -122,12 +122,12 @@ fn places_in(block: &EditBlock, tile: usize) -> Range<usize> {
 }
 
 /// Of each block, the texts of a tile that may be within the limit: all where there is no index.
-fn passed(band: &EditBand, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&Tile<'_>>) -> Vec<Bits> {
-    let level = Level::best();
+fn passed(chunk: &EditChunk, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&Tile<'_>>) -> Vec<Bits> {
+    let level = InstructionSet::best();
     let of = |room: &mut Room, (_, block): &(u32, EditBlock)| match tile {
         _ if places_in(block, number).is_empty() => Bits::NONE,
         None => Bits::ALL,
-        Some(tile) => tile.candidates(band, band.patterns.codes(block.pattern), level, room),
+        Some(tile) => tile.candidates(chunk, chunk.patterns.codes(block.pattern), level, room),
     };
     blocks.par_iter().with_min_len(PATTERNS_AT_ONCE).map_init(Room::default, of).collect()
 }

@@ -44,7 +44,7 @@ pub enum Places {
 
 /// What the blocks of a batch share.
 #[derive(Debug)]
-pub struct EditBand {
+pub struct EditChunk {
     /// Where patterns are.
     pub patterns: Arc<SequenceStore>,
     /// Where texts are; the same store in an all-against-all of one file.
@@ -53,19 +53,19 @@ pub struct EditBand {
     pub scheme: Arc<EditScheme>,
     /// What patterns are compared with.
     pub places: Places,
-    /// [`EditBand::text_symbols`], once somebody has asked.
+    /// [`EditChunk::text_symbols`], once somebody has asked.
     text_symbols: OnceLock<(u32, u32)>,
 }
 
-impl EditBand {
-    /// A band.
+impl EditChunk {
+    /// A chunk.
     pub fn new(
         patterns: Arc<SequenceStore>,
         texts: Arc<SequenceStore>,
         scheme: Arc<EditScheme>,
         places: Places,
     ) -> Self {
-        EditBand { patterns, texts, scheme, places, text_symbols: OnceLock::new() }
+        EditChunk { patterns, texts, scheme, places, text_symbols: OnceLock::new() }
     }
 
     /// Symbols of the shortest and of the longest region at all places; 0 and 0 if there is none. The first who asks looks at
@@ -210,7 +210,7 @@ pub fn words(pattern_symbols: u32) -> u32 {
 }
 
 impl Work for Edit {
-    type Band = EditBand;
+    type Chunk = EditChunk;
     type Block = EditBlock;
     type Class = u32;
     type Report = EditReport;
@@ -223,14 +223,14 @@ impl Work for Edit {
         block.cells
     }
 
-    fn first_cells(band: &EditBand, block: &EditBlock) -> Option<u64> {
+    fn first_cells(chunk: &EditChunk, block: &EditBlock) -> Option<u64> {
         if block.places.is_empty() {
             return None;
         }
-        Some(u64::from(band.patterns.length(block.pattern)) * u64::from(band.region(block.places.start).symbols()))
+        Some(u64::from(chunk.patterns.length(block.pattern)) * u64::from(chunk.region(block.places.start).symbols()))
     }
 
-    fn one_block(_band: &EditBand, _store_bytes: u64) -> bool {
+    fn one_block(_chunk: &EditChunk, _store_bytes: u64) -> bool {
         false
     }
 
@@ -239,14 +239,14 @@ impl Work for Edit {
         block.cells <= portion.cells && block.pairs() <= portion.pairs
     }
 
-    fn split(band: &EditBand, block: EditBlock, portion: Portion) -> (EditBlock, Option<EditBlock>) {
+    fn split(chunk: &EditChunk, block: EditBlock, portion: Portion) -> (EditBlock, Option<EditBlock>) {
         if Self::fits(&block, portion) {
             return (block, None);
         }
-        let m = u64::from(band.patterns.length(block.pattern));
+        let m = u64::from(chunk.patterns.length(block.pattern));
         let (mut end, mut cells) = (block.places.start, 0);
         while end < block.places.end {
-            let more = m * u64::from(band.region(end).symbols());
+            let more = m * u64::from(chunk.region(end).symbols());
             let full = cells + more > portion.cells || u64::from(end - block.places.start) >= portion.pairs;
             if full && end > block.places.start {
                 break;
@@ -286,10 +286,10 @@ mod tests {
             limit: crate::score::Limit::None,
         };
         let places = Places::Texts([0; 40].into());
-        let band = EditBand::new(Arc::clone(&store), store, Arc::new(scheme), places);
+        let chunk = EditChunk::new(Arc::clone(&store), store, Arc::new(scheme), places);
         let block = |places: Range<u32>| EditBlock { pattern: 0, places, cells: 1 };
         let blocks = vec![block(0..3), block(0..0), block(3..4), block(0..40), block(5..5), block(7..9)];
-        let batch = EditBatch { band: Arc::new(band), blocks };
+        let batch = EditBatch { chunk: Arc::new(chunk), blocks };
         let cut =
             |pairs| groups(&batch, pairs).into_iter().map(|group| (group.blocks, group.pairs)).collect::<Vec<_>>();
         assert_eq!(cut(4), [(0..3, 0..4), (3..4, 4..44), (4..6, 44..46)]);
@@ -307,7 +307,7 @@ mod tests {
             equality: crate::score::Equality::literal(crate::seq::Alphabet::Dna),
             limit: crate::score::Limit::None,
         });
-        let of = |places| EditBand::new(Arc::clone(&store), Arc::clone(&store), Arc::clone(&scheme), places);
+        let of = |places| EditChunk::new(Arc::clone(&store), Arc::clone(&store), Arc::clone(&scheme), places);
         let regions: Vec<Region> = [(0, 7), (1, 3), (4, 9)].map(|(start, end)| Region { text: 1, start, end }).into();
         let candidates = regions.iter().map(|&region| Candidate { pattern: 0, region });
         let candidates: Arc<Vec<Candidate>> = Arc::new(candidates.collect());
@@ -319,8 +319,8 @@ mod tests {
             (Places::Candidates(candidates, 2..3), (5, 5)),
         ];
         for (places, expected) in all {
-            let band = of(places);
-            assert_eq!([band.text_symbols(), band.text_symbols()], [expected; 2]);
+            let chunk = of(places);
+            assert_eq!([chunk.text_symbols(), chunk.text_symbols()], [expected; 2]);
         }
     }
 

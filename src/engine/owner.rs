@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::ordered::Ahead;
 use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
-use super::queue::{self, BandInfo, BandSource, Finished, Lease, WorkQueue};
+use super::queue::{self, ChunkInfo, ChunkSource, Finished, Lease, WorkQueue};
 use super::settle::Settle;
 use super::sizing::Shown;
 use super::stats::{EngineStats, Ran};
@@ -32,19 +32,19 @@ pub struct Control {
     /// Threads that check large reports; `None` for those of the engines alone. Nobody may run a job on a thread of the pool
     /// that its engines wait for.
     pub pool: Option<Arc<rayon::ThreadPool>>,
-    /// How far bands may be planned ahead of the oldest one; shared with what `sink` gathers results in.
+    /// How far chunks may be planned ahead of the oldest one; shared with what `sink` gathers results in.
     pub ahead: Arc<Ahead>,
-    /// The bands to come are not known: the job's cells are a guess, and those of planned bands are shared out.
+    /// The chunks to come are not known: the job's cells are a guess, and those of planned chunks are shared out.
     pub is_open_ended: bool,
-    /// Cells that bands to come are sure to have, where [`Control::is_open_ended`].
+    /// Cells that chunks to come are sure to have, where [`Control::is_open_ended`].
     pub coming: Arc<AtomicU64>,
 }
 
 /// Finished work.
 #[derive(Debug)]
 pub struct Outcome<W: Work> {
-    /// The band it belongs to.
-    pub band: Arc<BandInfo>,
+    /// The chunk it belongs to.
+    pub chunk: Arc<ChunkInfo>,
     /// The batch.
     pub batch: Arc<Batch<W>>,
     /// Pairs of the batch that are finished.
@@ -129,7 +129,7 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
     }
 }
 
-/// Computes all bands on the engines and hands every outcome to `sink`, in no particular order.
+/// Computes all chunks on the engines and hands every outcome to `sink`, in no particular order.
 ///
 /// An engine that fails, whose report cannot be right, or that does not answer in time is given up with a warning; its
 /// work goes to the others or, if none is left (or some is only for an engine that takes everything, and there is none),
@@ -140,12 +140,12 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
 pub fn run<W: Work>(
     engines: Vec<Box<dyn Engine<W>>>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    bands: impl BandSource<W> + 'static,
+    chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    run_set(&mut EngineSet::for_once(engines), reserve, bands, cells, control, sink)
+    run_set(&mut EngineSet::for_once(engines), reserve, chunks, cells, control, sink)
 }
 
 /// As [`run`], on engines that may outlive it: those that were not given up are in `engine_set` again when it returns, also with an
@@ -156,12 +156,12 @@ pub fn run<W: Work>(
 pub fn run_set<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    bands: impl BandSource<W> + 'static,
+    chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    run_settled(engine_set, reserve, bands, cells, control, None, sink)
+    run_settled(engine_set, reserve, chunks, cells, control, None, sink)
 }
 
 /// As [`run_set`], of reports that are settled beside their engines before `sink` has them.
@@ -171,13 +171,13 @@ pub fn run_set<W: Work>(
 pub fn run_settled<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    bands: impl BandSource<W> + 'static,
+    chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
     settle: Option<Arc<dyn Settle<W>>>,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
+    let queue = WorkQueue::<W>::new(Box::new(chunks), cells, Arc::clone(&control.interrupt), queue::wall_clock());
     let queue = queue.with_ahead(Arc::clone(&control.ahead)).with_coming(Arc::clone(&control.coming));
     let queue = queue.with_settling(settle);
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
@@ -222,11 +222,11 @@ fn drive<W: Work>(
         let outcome = outcome_of(lease, report);
         let stats = &mut owner.members[lease.engine].stats;
         stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time(), finished);
-        let band = control.ahead.next();
+        let chunk = control.ahead.next();
         if failure.is_none() {
             failure = sink(outcome).err();
         }
-        if control.ahead.next() != band {
+        if control.ahead.next() != chunk {
             owner.queue.look_again();
         }
         failure.is_some()
@@ -386,7 +386,7 @@ fn outcome_of<W: Work>(lease: &Lease<W>, report: W::Report) -> Outcome<W> {
     Outcome {
         pairs: lease.pairs - left_pairs,
         cells: lease.cells - left_cells,
-        band: Arc::clone(&lease.info),
+        chunk: Arc::clone(&lease.info),
         batch: Arc::clone(&lease.batch),
         report,
     }

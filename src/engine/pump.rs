@@ -177,7 +177,7 @@ fn work<W: Work>(
         }
         desk.done = Some((lease, report, finished));
         if !queue.is_settling() || desk.beside.is_some() {
-            // Nothing is won by keeping it, and where bands are read from a pipe the next one may be long in coming.
+            // Nothing is won by keeping it, and where chunks are read from a pipe the next one may be long in coming.
             desk.clear();
         }
     }

@@ -19,22 +19,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use self::pile::Pile;
-pub use self::source::{BandSource, Upcoming};
-use self::state::{Bands, BoxedSource, State, Taken};
+pub use self::source::{ChunkSource, Upcoming};
+use self::state::{BoxedSource, ChunkSupply, State, Taken};
 use super::ordered::Ahead;
 use super::pulse::Pulse;
 use super::settle::Settle;
 use super::sizing::{LeastWork, Shown, Sizing};
-pub use super::work::BandInfo;
+pub use super::work::ChunkInfo;
 use super::{Batch, Capacity, Work};
 use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
 const INTERRUPT_SECONDS: f64 = 0.2;
-/// The same of bands, where some may come while others are computed.
+/// The same of chunks, where some may come while others are computed.
 const SOURCE_SECONDS: f64 = 0.005;
 /// Cells a second below which no device is thought to be before it has shown its speed.
-const LEAST_SPEED: f64 = 1e8;
+const MIN_SPEED: f64 = 1e8;
 
 /// Work that an engine holds.
 #[derive(Debug, Clone)]
@@ -43,8 +43,8 @@ pub struct Lease<W: Work> {
     pub id: u64,
     /// Who holds it.
     pub engine: usize,
-    /// The band.
-    pub info: Arc<BandInfo>,
+    /// The chunk.
+    pub info: Arc<ChunkInfo>,
     /// The class of all blocks.
     pub class: W::Class,
     /// The work.
@@ -86,9 +86,9 @@ pub struct Finished {
     pub at: f64,
 }
 
-/// A band with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
+/// A chunk with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
 /// pair once.
-pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Band>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
+pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Chunk>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
 
 /// The queue that engines pull from.
 pub struct WorkQueue<W: Work> {
@@ -100,11 +100,11 @@ pub struct WorkQueue<W: Work> {
 }
 
 impl<W: Work> WorkQueue<W> {
-    /// The work of `bands`, of `cells` cells in all.
-    pub fn new(bands: BoxedSource<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
+    /// The work of `chunks`, of `cells` cells in all.
+    pub fn new(chunks: BoxedSource<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
         let state = State {
-            bands: Bands::More(bands),
-            next_band: 0,
+            chunks: ChunkSupply::More(chunks),
+            next_chunk: 0,
             piles: VecDeque::new(),
             leases: BTreeMap::new(),
             next_lease: 0,
@@ -124,30 +124,30 @@ impl<W: Work> WorkQueue<W> {
     }
 
     /// A queue that blocks are added to while it runs ([`WorkQueue::add`]), of about so many cells in all. Engines wait for more
-    /// until it is closed ([`WorkQueue::close`]). Its bands have no queries, and what is known of their pairs
-    /// ([`BandInfo::pairs`]) are those that were added first.
+    /// until it is closed ([`WorkQueue::close`]). Its chunks have no queries, and what is known of their pairs
+    /// ([`ChunkInfo::pairs`]) are those that were added first.
     pub fn fed(cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
         let queue = Self::new(Box::new(std::iter::empty()), cells, interrupt, clock).with_unknown_cells();
         queue.lock().is_fed = true;
         queue
     }
 
-    /// Adds blocks that became ready; with those that wait, if they share a band, so that an engine may take them together.
+    /// Adds blocks that became ready; with those that wait, if they share a chunk, so that an engine may take them together.
     /// Nothing, if the queue was closed or stopped.
-    pub fn add(&self, band: &Arc<W::Band>, blocks: Vec<(W::Class, W::Block)>) {
+    pub fn add(&self, chunk: &Arc<W::Chunk>, blocks: Vec<(W::Class, W::Block)>) {
         let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
         let mut state = self.lock();
         if !state.is_fed || state.stopped || pairs == 0 {
             return;
         }
-        let is_last = |pile: &Pile<W>| Arc::ptr_eq(&pile.band, band) && !pile.universal_only;
+        let is_last = |pile: &Pile<W>| Arc::ptr_eq(&pile.chunk, chunk) && !pile.universal_only;
         match state.piles.back().is_some_and(is_last) {
             true => {
                 let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
                 state.remaining_cells = state.remaining_cells.saturating_add(cells);
                 state.piles.back_mut().into_iter().for_each(|pile| pile.extend(blocks.iter().cloned()));
             }
-            false => state.add(0..0, Arc::clone(band), blocks, pairs),
+            false => state.add(0..0, Arc::clone(chunk), blocks, pairs),
         }
         self.changed.notify_all();
     }
@@ -158,7 +158,7 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
-    /// Plans bands no further than this allows; before, nothing bounds it.
+    /// Plans chunks no further than this allows; before, nothing bounds it.
     pub fn with_ahead(self, ahead: Arc<Ahead>) -> Self {
         self.lock().ahead = ahead;
         self
@@ -182,7 +182,7 @@ impl<W: Work> WorkQueue<W> {
         }
     }
 
-    /// Nobody knows what the bands to come hold: only the cells of those that are planned are shared out.
+    /// Nobody knows what the chunks to come hold: only the cells of those that are planned are shared out.
     pub fn with_unknown_cells(self) -> Self {
         {
             let mut state = self.lock();
@@ -191,14 +191,14 @@ impl<W: Work> WorkQueue<W> {
         self
     }
 
-    /// So many cells, which others count, are sure to be in bands to come.
+    /// So many cells, which others count, are sure to be in chunks to come.
     pub fn with_coming(self, cells: Arc<AtomicU64>) -> Self {
         self.lock().coming = cells;
         self
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
-        // Nothing that is done under the lock is expected to panic: bands are planned without it.
+        // Nothing that is done under the lock is expected to panic: chunks are planned without it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -231,9 +231,9 @@ impl<W: Work> WorkQueue<W> {
             }
             let is_planning = match state.take(engine, capacity, (self.clock)()) {
                 Taken::Work(lease) => return Pull::Work(lease),
-                Taken::Unplanned(bands) => {
+                Taken::Unplanned(chunks) => {
                     drop(state);
-                    let is_settled = self.plan(bands);
+                    let is_settled = self.plan(chunks);
                     state = self.lock();
                     if is_settled {
                         continue;
@@ -248,7 +248,7 @@ impl<W: Work> WorkQueue<W> {
                 self.changed.notify_all();
                 return Pull::Finished;
             }
-            // A band that is about to come is worth a moment even to an engine that has work.
+            // A chunk that is about to come is worth a moment even to an engine that has work.
             if !wait && !is_planning {
                 return Pull::Nothing;
             }
@@ -261,42 +261,42 @@ impl<W: Work> WorkQueue<W> {
         }
     }
 
-    /// Takes the next band with pairs into the piles. Planning sorts and copies, so that it is done without the lock. Gives
+    /// Takes the next chunk with pairs into the piles. Planning sorts and copies, so that it is done without the lock. Gives
     /// false if there is none now.
-    fn plan(&self, mut bands: BoxedSource<W>) -> bool {
+    fn plan(&self, mut chunks: BoxedSource<W>) -> bool {
         /// Says how planning ended, in whatever way, and wakes those who wait for it.
-        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, Bands<W>, bool);
+        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, ChunkSupply<W>, bool);
         impl<W: Work> Drop for AtTheEnd<'_, W> {
             fn drop(&mut self) {
-                self.0.lock().bands = std::mem::replace(&mut self.1, Bands::Ended);
+                self.0.lock().chunks = std::mem::replace(&mut self.1, ChunkSupply::Ended);
                 // Where nothing came of it, those who wait would only ask one after the other without a pause.
                 if self.2 {
                     self.0.changed.notify_all();
                 }
             }
         }
-        let mut end = AtTheEnd(self, Bands::Broken, true);
-        let (queries, band, blocks, pairs) = loop {
-            match bands.next_band() {
-                Upcoming::Band((queries, band, blocks)) => {
+        let mut end = AtTheEnd(self, ChunkSupply::Broken, true);
+        let (queries, chunk, blocks, pairs) = loop {
+            match chunks.next_chunk() {
+                Upcoming::Chunk((queries, chunk, blocks)) => {
                     let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
                     if pairs > 0 {
-                        break (queries, band, blocks, pairs);
+                        break (queries, chunk, blocks, pairs);
                     }
                 }
                 // Who computes now may still be at it when more comes.
                 Upcoming::Nothing if self.is_computing() => {
-                    (end.1, end.2) = (Bands::More(bands), false);
+                    (end.1, end.2) = (ChunkSupply::More(chunks), false);
                     return false;
                 }
                 Upcoming::Nothing | Upcoming::End => {
-                    end.1 = Bands::Ended;
+                    end.1 = ChunkSupply::Ended;
                     return true;
                 }
             }
         };
-        self.lock().add(queries, band, blocks, pairs);
-        end.1 = Bands::More(bands);
+        self.lock().add(queries, chunk, blocks, pairs);
+        end.1 = ChunkSupply::More(chunks);
         true
     }
 
@@ -357,7 +357,7 @@ impl<W: Work> WorkQueue<W> {
     pub fn watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
         let state = self.lock();
         let pulse = Arc::clone(&state.pulses[engine]);
-        let expected = (!state.universal[engine]).then(|| state.sizing.expected_seconds(engine, LEAST_SPEED));
+        let expected = (!state.universal[engine]).then(|| state.sizing.expected_seconds(engine, MIN_SPEED));
         if state.sizing.has_shown(engine) {
             pulse.show();
         }
@@ -378,7 +378,7 @@ impl<W: Work> WorkQueue<W> {
         state.pulses.iter().enumerate().filter_map(silent).collect()
     }
 
-    /// A band was given out: engines that found nothing to do may plan again.
+    /// A chunk was given out: engines that found nothing to do may plan again.
     pub fn look_again(&self) {
         // With the lock, so that nobody is between looking and waiting.
         let _state = self.lock();

@@ -47,7 +47,7 @@ pub struct LeastWork {
 /// Work that waits, as an engine finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Cells of all that nobody holds, in this band and later ones.
+    /// Cells of all that nobody holds, in this chunk and later ones.
     pub cells: u64,
     /// Cells of the next pair, the least that can be taken.
     pub next_pair: u64,

@@ -10,7 +10,7 @@ use super::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::Result;
 
 /// Seconds of work that are worth a batch.
-const LEAST_SECONDS: f64 = 0.004;
+const MIN_SECONDS: f64 = 0.004;
 
 /// A kind of work that threads of the CPU do.
 pub trait CpuKind: Work {
@@ -77,7 +77,7 @@ impl<K: CpuKind> Engine<K> for ThreadEngine<K> {
     }
 
     fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: LEAST_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
+        LeastWork { seconds: MIN_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
@@ -128,5 +128,5 @@ pub fn compute_together<K: CpuKind>(
 /// A batch in at most so many of about the same number of blocks.
 fn parts<K: CpuKind>(batch: &Batch<K>, most: usize) -> Vec<Batch<K>> {
     let blocks = batch.blocks.chunks(batch.blocks.len().div_ceil(most.max(1)).max(1));
-    blocks.map(|blocks| Batch { band: Arc::clone(&batch.band), blocks: blocks.to_vec() }).collect()
+    blocks.map(|blocks| Batch { chunk: Arc::clone(&batch.chunk), blocks: blocks.to_vec() }).collect()
 }

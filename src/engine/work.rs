@@ -10,7 +10,7 @@ use crate::seq::SequenceId;
 /// A kind of work. Its type parameters name what engines of this kind take and give.
 pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     /// What the blocks of a batch share.
-    type Band: Debug + Send + Sync;
+    type Chunk: Debug + Send + Sync;
     /// A piece of work that may be split between pairs.
     type Block: Debug + Clone + Send + Sync;
     /// What blocks have in common that may share a batch.
@@ -25,19 +25,19 @@ pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     fn cells(block: &Self::Block) -> u64;
 
     /// Cells of its first pair; `None` if it has none.
-    fn first_cells(band: &Self::Band, block: &Self::Block) -> Option<u64>;
+    fn first_cells(chunk: &Self::Chunk, block: &Self::Block) -> Option<u64>;
 
     /// Whether a batch for an engine that holds so many bytes of sequences may have one block only.
-    fn one_block(band: &Self::Band, store_bytes: u64) -> bool;
+    fn one_block(chunk: &Self::Chunk, store_bytes: u64) -> bool;
 
-    /// Whether a block is surely no more than a portion, so that [`Work::split`] would leave it as it is. Where bands have very many
+    /// Whether a block is surely no more than a portion, so that [`Work::split`] would leave it as it is. Where chunks have very many
     /// blocks, that should be seen at once.
     fn fits(_block: &Self::Block, _portion: Portion) -> bool {
         false
     }
 
     /// Splits off the first part of a block that has portion, but at least one pair.
-    fn split(band: &Self::Band, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
+    fn split(chunk: &Self::Chunk, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
 
     /// Says what is wrong with a report that cannot be what came of the batch.
     fn check(batch: &Batch<Self>, report: &Self::Report) -> Result<(), String>;
@@ -68,10 +68,10 @@ pub struct Portion {
     pub target_bytes: u64,
 }
 
-/// A band as the caller sees it.
+/// A chunk as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BandInfo {
-    /// Position among the bands that have pairs.
+pub struct ChunkInfo {
+    /// Position among the chunks that have pairs.
     pub index: usize,
     /// Its queries in input order.
     pub queries: Range<SequenceId>,

@@ -32,7 +32,7 @@ const TELLING_PART: f64 = 0.6;
 /// By how much a batch after the first that told corrects a rate at most.
 const CORRECTION: f64 = 2.0;
 /// Trials of a way, if batches come out too small to tell.
-const MOST_TRIALS: u32 = 3;
+const MAX_TRIALS: u32 = 3;
 
 /// What a batch is for one way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -242,7 +242,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         let is_due = |&place: &usize| {
             let told = self.told.get(&candidates[place].way);
             let is_open =
-                told.is_none_or(|told| told.correction.is_none() && !told.is_trying && told.trials < MOST_TRIALS);
+                told.is_none_or(|told| told.correction.is_none() && !told.is_trying && told.trials < MAX_TRIALS);
             let seconds = if small { trials.seconds } else { prices[place].max(trials.seconds) };
             is_open && trials.pay(prices[place] / prices[best], seconds, remaining_seconds)
         };

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// Batches at once.
 const SLOTS: usize = 2;
 /// Seconds of work below which a batch is not worth its launch.
-const LEAST_SECONDS: f64 = 0.025;
+const MIN_SECONDS: f64 = 0.025;
 /// Share of a usual batch's seconds from which on a batch tells how fast the device is.
 const TELLING_SHARE: f64 = 0.2;
 
@@ -41,7 +41,7 @@ pub trait GpuKind: Work {
     /// Seconds of work that the first batch should be.
     const FIRST_SECONDS: f64;
     /// Pairs a batch at most.
-    const MOST_PAIRS: u64;
+    const MAX_PAIRS: u64;
 
     /// Cells of a batch at most, as far as the kind knows: what its results or its scratch memory suffice for.
     fn most_cells(_host: &Self::Host) -> u64 {
@@ -197,7 +197,7 @@ impl<K: GpuKind> GpuEngine<K> {
             residents: Residents::default(),
             kernel: None,
             memory: u64::MAX,
-            most_pairs: K::MOST_PAIRS,
+            most_pairs: K::MAX_PAIRS,
             batches: SLOTS,
             speed,
             has_learnt: false,
@@ -363,7 +363,7 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
     }
 
     fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: LEAST_SECONDS, pairs: 1, fill: K::fill(&self.host) }
+        LeastWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.host) }
     }
 
     fn usual_cells(&self) -> u64 {

@@ -62,7 +62,7 @@ impl Reported for Report {
 }
 
 impl Work for Hamming {
-    type Band = Texts;
+    type Chunk = Texts;
     type Block = Block;
     type Class = ();
     type Report = Report;
@@ -93,7 +93,7 @@ impl Work for Hamming {
     fn check(batch: &Batch<Self>, report: &Report) -> Result<(), String> {
         check::finished(batch.blocks.len(), &report.unfinished)?;
         let is_complete = report.distances.len() as u64 == batch.pairs();
-        let is_possible = report.distances.iter().all(|&distance| distance <= batch.band.symbols);
+        let is_possible = report.distances.iter().all(|&distance| distance <= batch.chunk.symbols);
         (is_complete && is_possible).then_some(()).ok_or_else(|| "distances that cannot be right".into())
     }
 }
@@ -129,7 +129,7 @@ impl CpuKind for Hamming {
 
     fn compute(batch: &Batch<Self>, _scratch: &mut (), _interrupt: &AtomicBool) -> Result<Report> {
         let distance = |pair| {
-            let (first, second) = batch.band.pair(pair);
+            let (first, second) = batch.chunk.pair(pair);
             first.iter().zip(second).map(|(a, b)| u32::from(a != b)).sum()
         };
         Ok(Report { distances: pairs(batch).map(distance).collect(), ..Report::default() })
@@ -217,7 +217,7 @@ impl GpuKind for Hamming {
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = 0.01;
-    const MOST_PAIRS: u64 = 1 << 20;
+    const MAX_PAIRS: u64 = 1 << 20;
 
     fn resident_bytes(memory: u64) -> u64 {
         memory / 2
@@ -236,8 +236,8 @@ impl GpuKind for Hamming {
     ) -> Result<()> {
         let workgroup = host.kit.shape.workgroup;
         let program = host.kit.get(Variant { workgroup })?;
-        let Texts { texts, symbols } = &*batch.band;
-        // Texts stay on the device: later batches of the same band find them there.
+        let Texts { texts, symbols } = &*batch.chunk;
+        // Texts stay on the device: later batches of the same chunk find them there.
         let bytes = bytemuck::cast_slice(texts);
         let resident = host.kit.resident(site.residents, texts, "texts", bytes, site.memory / 2)?;
         let mut recording = buffers.record(&host.kit.gpu);
@@ -269,16 +269,16 @@ impl GpuKind for Hamming {
     }
 }
 
-// ---- A job: a band with its blocks goes to engines of all kinds, and results come back as they are finished.
+// ---- A job: a chunk with its blocks goes to engines of all kinds, and results come back as they are finished.
 
 /// Returns the distances of all pairs, from these engines.
 fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: Texts) -> Result<Vec<u32>> {
     let (symbols, count) = (texts.symbols, texts.texts.len() as u32 / texts.symbols / 2);
     let blocks = vec![((), Block { begin: 0, pairs: count, symbols })];
-    let bands = std::iter::once((0..1, Arc::new(texts), blocks));
+    let chunks = std::iter::once((0..1, Arc::new(texts), blocks));
     let mut distances = vec![0; count as usize];
     let control = Control::default();
-    owner::run(engines, Vec::new, bands, u64::from(symbols) * u64::from(count), &control, |outcome| {
+    owner::run(engines, Vec::new, chunks, u64::from(symbols) * u64::from(count), &control, |outcome| {
         for (pair, distance) in pairs(&outcome.batch).zip(outcome.report.distances) {
             distances[pair as usize] = distance;
         }

@@ -10,7 +10,7 @@ const GIB: u64 = 1 << 30;
 /// threads: 2.8 and 5.2 s in 2 GiB, 6.0 and 6.3 s in 1 GiB, 15 and 9.5 s in 512 MiB.
 const SHORT_BYTES: u64 = GIB;
 /// Least memory in bytes that an engine can be told to live with.
-pub const LEAST_BYTES: u64 = 16 * MIB;
+pub const MIN_BYTES: u64 = 16 * MIB;
 
 /// Bytes that a job may take on a device: what the device has to spare, no more than nine tenths of what is free on a card, and no
 /// more than `cap`.
@@ -23,7 +23,7 @@ pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
         "discrete" | "virtual" => free_bytes(&found.adapter).map_or(u64::MAX, |bytes| bytes / 10 * 9),
         _ => u64::MAX,
     };
-    spare.min(free).min(cap.unwrap_or(u64::MAX)).max(LEAST_BYTES)
+    spare.min(free).min(cap.unwrap_or(u64::MAX)).max(MIN_BYTES)
 }
 
 /// Bytes that a job takes on a device which no other program uses.
@@ -103,17 +103,17 @@ mod tests {
             assert!(found.description.memory_bytes.is_some_and(|bytes| bytes >= 256 * MIB), "{:?}", found.description);
         }
         let budget = memory_budget(&found, None);
-        assert!(budget >= LEAST_BYTES);
-        assert_eq!(memory_budget(&found, Some(LEAST_BYTES)), LEAST_BYTES);
+        assert!(budget >= MIN_BYTES);
+        assert_eq!(memory_budget(&found, Some(MIN_BYTES)), MIN_BYTES);
         assert_eq!(memory_budget(&found, Some(u64::MAX)), budget);
         // Little in itself, and little of what it gives.
         let usual = usual_budget(&found);
-        assert!(is_short(&found, LEAST_BYTES) && !is_short(&found, usual) && !is_short(&found, SHORT_BYTES));
+        assert!(is_short(&found, MIN_BYTES) && !is_short(&found, usual) && !is_short(&found, SHORT_BYTES));
     }
 
     #[test]
     fn the_parts_leave_something_over() {
-        for memory in [LEAST_BYTES, GIB, 100 * GIB] {
+        for memory in [MIN_BYTES, GIB, 100 * GIB] {
             let parts = Shares::of(memory);
             let taken = parts.scratch_bytes + parts.arena_bytes + 4 * parts.store_bytes + 4 * parts.output_bytes;
             assert!(taken <= memory - memory / 8, "{memory}: {taken}");

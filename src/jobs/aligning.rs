@@ -13,7 +13,7 @@ use crate::seq::Code;
 use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
 
 /// Targets of a query whose alignment ends are found in one call, at most.
-const MOST_TOGETHER: usize = 128;
+const MAX_TOGETHER: usize = 128;
 
 /// How the pairs of a job are aligned.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ impl Aligning<'_> {
         pool: Option<&rayon::ThreadPool>,
     ) -> Result<Vec<EndRegion>> {
         let rows = order.chunk_by(|&one, &other| row(one) == row(other));
-        let groups: Vec<&[usize]> = rows.flat_map(|places| places.chunks(MOST_TOGETHER)).collect();
+        let groups: Vec<&[usize]> = rows.flat_map(|places| places.chunks(MAX_TOGETHER)).collect();
         let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
             check_interrupt(self.interrupt)?;
             find(group, &mut EndFinder { scoring: self.scoring, workspace })

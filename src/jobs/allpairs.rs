@@ -35,7 +35,7 @@ use crate::pairs::kernels::family_of;
 use crate::pairs::plan;
 use crate::pairs::{Floors, Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{SequenceId, SequenceStore, Strand, StrandOf, Strands};
+use crate::seq::{QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
 /// Traced results that are not worth waking other threads for: more come from a GPU only.
 const FEW_RESULTS: usize = 1 << 16;
@@ -51,7 +51,7 @@ pub struct AllPairs {
     /// Which strand of each query is aligned with the targets; of DNA only if not forward. Of both strands of a pair that
     /// reach `min_identity` and `min_score`, the one that scores more is handed over, the forward one if they score the
     /// same.
-    pub strand: Strand,
+    pub strand: Strands,
     /// How identity is defined.
     pub definition: IdentityDefinition,
     /// Hand over only pairs with at least this identity, a fraction.
@@ -77,7 +77,7 @@ pub struct PairResult {
     /// The target.
     pub target: SequenceId,
     /// The query's strand.
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// The score.
     pub score: i64,
     /// The alignment, unless scores only were asked for. On the minus strand it is that of the query's reverse complement, on
@@ -129,7 +129,7 @@ impl AllPairs {
             queries,
             against: None,
             scoring,
-            strand: Strand::default(),
+            strand: Strands::default(),
             definition: IdentityDefinition::default(),
             min_identity: None,
             min_score: None,
@@ -153,13 +153,13 @@ impl AllPairs {
 
     /// Cells of all pairs, of all strands that are aligned.
     pub fn cells(&self) -> u64 {
-        let forward = AllPairs { strand: Strand::Forward, ..self.clone() }.job().cells();
+        let forward = AllPairs { strand: Strands::Plus, ..self.clone() }.job().cells();
         forward.saturating_mul(u64::from(self.strands().copies()))
     }
 
     /// What the queries of [`AllPairs::job`] are strands of, and which targets they meet.
-    fn strands(&self) -> Strands {
-        Strands { strand: self.strand, later: self.against.is_none() && self.strand != Strand::Forward }
+    fn strands(&self) -> QueryStrands {
+        QueryStrands { strand: self.strand, later: self.against.is_none() && self.strand != Strands::Plus }
     }
 
     /// The pairs and what engines are to report of them. Makes the reverse complements of the queries if they are to be
@@ -233,7 +233,7 @@ impl Job for AllPairs {
         Session::open(self, start, run)
     }
 
-    /// Hands rows over band by band, by query, then by target.
+    /// Hands rows over chunk by chunk, by query, then by target.
     fn feed(&self, feed: Feed<'_, PairResult>, session: &mut Session) -> Result<Summary> {
         self.compute_blocks(feed, session)
     }

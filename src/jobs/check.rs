@@ -2,14 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, Strand};
+use crate::seq::{Alphabet, Strands};
 
 /// Refuses scores that no engine computes, identities that are not defined of their alignments, and strands that sequences do not
 /// have.
 ///
 /// # Errors
 /// [`Error::Usage`] that names the field.
-pub(super) fn check_scores(scoring: &Scoring, definition: IdentityDefinition, strand: Strand) -> Result<()> {
+pub(super) fn check_scores(scoring: &Scoring, definition: IdentityDefinition, strand: Strands) -> Result<()> {
     let gaps = scoring.gaps;
     if gaps.next < 0 || gaps.first < gaps.next {
         let message = format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0");
@@ -25,7 +25,7 @@ pub(super) fn check_scores(scoring: &Scoring, definition: IdentityDefinition, st
     if scoring.alphabet == Alphabet::Bytes {
         return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
     }
-    if strand != Strand::Forward && scoring.alphabet != Alphabet::Dna {
+    if strand != Strands::Plus && scoring.alphabet != Alphabet::Dna {
         return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::gpu::adapter::{AdapterDescription, Device, enumerate};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// A device in the list.
 #[derive(Debug, Clone, Serialize)]
@@ -42,7 +42,7 @@ impl fmt::Display for ListedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(found) = &self.adapter else {
             let threads = std::thread::available_parallelism().map_or(1, usize::from);
-            return writeln!(f, "cpu: {threads} threads, {}", Level::best().name());
+            return writeln!(f, "cpu: {threads} threads, {}", InstructionSet::best().name());
         };
         let mib = |bytes: u64| bytes >> 20;
         writeln!(f, "{}: {}", found.index, found.name)?;

@@ -33,7 +33,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
-use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
+use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
 /// Distances to compute, and what is to be said of them.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub struct EditDistances {
     pub scheme: Arc<EditScheme>,
     /// Which strand of each pattern is compared; of DNA only if not forward. Of both the nearer one is handed over, the
     /// forward one if they are at the same distance. Positions in texts are as these were read.
-    pub strand: Strand,
+    pub strand: Strands,
     /// Align every pair that is handed over.
     pub align: bool,
     /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a
@@ -66,7 +66,7 @@ pub struct EditResult {
     /// The text, and the part of it where the pattern was looked for.
     pub region: Region,
     /// The pattern's strand.
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// The least distance.
     pub distance: u32,
     /// Where the first part of that distance ends: text symbols up to there, from the text's begin.
@@ -104,7 +104,7 @@ impl EditDistances {
             patterns,
             against,
             scheme,
-            strand: Strand::default(),
+            strand: Strands::default(),
             align: false,
             all_ends: false,
             max_hits: None,
@@ -115,13 +115,13 @@ impl EditDistances {
     /// Cells of all pairs, of all strands that are compared.
     pub fn cells(&self) -> u64 {
         let copies = self.strands().copies();
-        EditDistances { strand: Strand::Forward, ..self.clone() }.job().cells().saturating_mul(u64::from(copies))
+        EditDistances { strand: Strands::Plus, ..self.clone() }.job().cells().saturating_mul(u64::from(copies))
     }
 
     /// What the patterns of [`EditDistances::job`] are strands of, and which texts they meet.
-    fn strands(&self) -> Strands {
+    fn strands(&self) -> QueryStrands {
         let is_triangle = matches!(self.against, Against::Later);
-        Strands { strand: self.strand, later: is_triangle && self.strand != Strand::Forward }
+        QueryStrands { strand: self.strand, later: is_triangle && self.strand != Strands::Plus }
     }
 
     /// The pairs, in the order in which they were given: of both strands the reverse one after the forward one. Makes the
@@ -135,9 +135,9 @@ impl EditDistances {
         let strands = self.strands();
         let against = match &self.against {
             Against::Later if strands.later => Against::Texts(Arc::clone(&self.patterns)),
-            Against::Candidates(texts, candidates) if self.strand == Strand::Both => {
+            Against::Candidates(texts, candidates) if self.strand == Strands::Both => {
                 let strand = |of, one: &Candidate| Candidate { pattern: strands.query(one.pattern, of), ..*one };
-                let both = |one| [strand(StrandOf::Plus, one), strand(StrandOf::Minus, one)];
+                let both = |one| [strand(Strand::Plus, one), strand(Strand::Minus, one)];
                 Against::Candidates(Arc::clone(texts), Arc::new(candidates.iter().flat_map(both).collect()))
             }
             against => against.clone(),
@@ -168,7 +168,7 @@ impl Job for EditDistances {
             return Err(Error::usage_of("mode", "overlaps have no ends, and are computed to leave pairs out only"));
         }
         let compared = self.scheme.equality.alphabet();
-        if self.strand != Strand::Forward && compared != Alphabet::Dna {
+        if self.strand != Strands::Plus && compared != Alphabet::Dna {
             return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
         }
         let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the distance is for {compared:?}");

@@ -26,20 +26,20 @@ use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::Selection};
 use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 
-/// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
-const BAND_PAIRS: u64 = 1 << 26;
+/// Pairs of a chunk: their results wait for nobody, so that only a batch has to fit in one.
+const CHUNK_PAIRS: u64 = 1 << 26;
 /// Selected pairs that are held at most; where there are more, a filter by scores does as well.
-const MOST_SELECTED: usize = 1 << 26;
+const MAX_SELECTED: usize = 1 << 26;
 /// Cells from which a pass of its own over all pairs pays on the CPU.
-const LEAST_CELLS: u64 = 2_000_000_000;
+const MIN_CELLS: u64 = 2_000_000_000;
 /// The same on a GPU, which is opened once more for it: where scores tell which pairs to trace, and where end gaps have costs
 /// of their own and scores tell little.
-const LEAST_GPU_CELLS: [u64; 2] = [3_000_000_000_000, 500_000_000_000];
+const MIN_GPU_CELLS: [u64; 2] = [3_000_000_000_000, 500_000_000_000];
 /// Identity from which few enough pairs of a family pass.
-const LEAST_IDENTITY: f64 = 0.75;
+const MIN_IDENTITY: f64 = 0.75;
 
 /// Symbols of a sequence from which its overlaps take more rows than the lanes of a GPU's pair hold at once.
-const MOST_OVERLAP_SYMBOLS: u32 = 12_000;
+const MAX_OVERLAP_SYMBOLS: u32 = 12_000;
 
 /// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Filter {
         let longest =
             [&planned.queries, planned.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
         let scheme = score::edit_filter(goal.definition, identity, &planned.scoring)
-            .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
+            .filter(|scheme| scheme.mode == EditMode::Global || longest <= MAX_OVERLAP_SYMBOLS);
         let Some(scheme) = scheme else {
             if is_forced {
                 tracing::warn!("edit distances tell nothing about this identity here: no pair is left out by them");
@@ -150,7 +150,7 @@ impl Filter {
         };
         let cells = planned.cells();
         // Whoever names a kernel wants to see that kernel.
-        let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS || run.kernel.is_some();
+        let is_pointless = identity < MIN_IDENTITY || cells < MIN_CELLS || run.kernel.is_some();
         if !is_forced && is_pointless {
             return Ok(None);
         }
@@ -175,7 +175,7 @@ impl Filter {
     }
 
     fn select_on(&self, planned: &plan::Job, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
-        let prefiltered = select_within(planned, self.scheme.clone(), MOST_SELECTED, engine_set, &self.pool, run)?;
+        let prefiltered = select_within(planned, self.scheme.clone(), MAX_SELECTED, engine_set, &self.pool, run)?;
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
         }
@@ -185,7 +185,7 @@ impl Filter {
 
 /// Cells from which a pass over all pairs pays on these devices.
 fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
-    if has_gpu(devices) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
+    if has_gpu(devices) { MIN_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { MIN_CELLS }
 }
 
 /// The distances of all pairs of a job.
@@ -217,19 +217,19 @@ fn select_within(
     let edit = edit_job(job, scheme);
     let begin = Instant::now();
     let cells = edit.cells();
-    // How much of its cells a band keeps, nobody knows before it is planned.
+    // How much of its cells a chunk keeps, nobody knows before it is planned.
     let control = Control { is_open_ended: true, ..run.control(pool) };
     let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
     let mut selected = Vec::new();
     let mut overflowed = false;
     let mut told = Told::default();
     let by_grams = ByGrams::new(pool);
-    let (planning, leaving_out, mut bands) = (Arc::clone(pool), by_grams.clone(), edit.bands(BAND_PAIRS));
-    let bands = std::iter::from_fn(move || {
-        let planned = planning.install(|| bands.next());
+    let (planning, leaving_out, mut chunks) = (Arc::clone(pool), by_grams.clone(), edit.chunks(CHUNK_PAIRS));
+    let chunks = std::iter::from_fn(move || {
+        let planned = planning.install(|| chunks.next());
         planned.map(|planned| leaving_out.leave_out(planned).0)
     });
-    let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+    let ran = owner::run_set(engine_set, reserve, chunks, cells, &control, |outcome| {
         let (pairs, cells) = by_grams.untold();
         let (pairs, cells) = (pairs + outcome.pairs, cells + outcome.cells);
         run.progress.advance(pairs, cells);
@@ -268,7 +268,7 @@ fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
             while let Some((pair, _)) = found.next_if(|&(pair, _)| pair < end) {
                 if is_finished {
                     let place = block.places.start + (pair - first) as u32;
-                    let (one, other) = (block.pattern, batch.band.region(place).text);
+                    let (one, other) = (block.pattern, batch.chunk.region(place).text);
                     let is_turned = is_triangle && other < one;
                     selected.push(if is_turned { (other, one) } else { (one, other) });
                 }
@@ -339,8 +339,8 @@ mod tests {
         };
         let gpu = Device::Adapter(Box::new(found));
         let devices = [Device::Cpu, gpu];
-        assert_eq!(least_cells(&devices[..1], &Scoring::dna()), LEAST_CELLS);
-        assert_eq!(least_cells(&devices, &Scoring::truong()), LEAST_GPU_CELLS[0]);
-        assert_eq!(least_cells(&devices, &Scoring::dna()), LEAST_GPU_CELLS[1]);
+        assert_eq!(least_cells(&devices[..1], &Scoring::dna()), MIN_CELLS);
+        assert_eq!(least_cells(&devices, &Scoring::truong()), MIN_GPU_CELLS[0]);
+        assert_eq!(least_cells(&devices, &Scoring::dna()), MIN_GPU_CELLS[1]);
     }
 }

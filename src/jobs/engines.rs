@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use crate::engine::thread_pool;
     use crate::gpu::adapter::enumerate;
-    use crate::seq::{Alphabet, Strands};
+    use crate::seq::{Alphabet, QueryStrands};
 
     #[test]
     fn half_of_the_threads_take_over_what_gpus_align() {
@@ -376,7 +376,7 @@ mod tests {
         let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
         let (scoring, want) = (Arc::new(Scoring::truong()), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
+        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
         let cells = |selection: Option<&Selection>| {
             let mut heard = None;
             let tuned = |adapters: &[(FoundAdapter, u64)], _: &Arc<Scoring>, cells: u64| {

@@ -46,7 +46,7 @@ use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
 pub use crate::long::chain::{LongEngineStats, Reserve, Tuning};
-pub use crate::seq::{Strand, StrandOf};
+pub use crate::seq::{Strand, Strands};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,8 +74,8 @@ pub struct LongAlignment {
     pub scoring: Arc<Scoring>,
     /// What is asked for.
     pub want: LongWant,
-    /// Strands of the query; of DNA only if not forward.
-    pub strand: Strand,
+    /// QueryStrands of the query; of DNA only if not forward.
+    pub strand: Strands,
     /// So many of the best local alignments; 1 in global mode.
     pub top: u32,
     /// Local alignments that score less are not reported; at least 1.
@@ -104,7 +104,7 @@ pub struct LongAlignment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongHit {
     /// The query's strand.
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// The score.
     pub score: i64,
     /// The part of the query, counted from 0 on the query as it was read, whatever the strand. `None` if only the score
@@ -172,7 +172,7 @@ impl LongAlignment {
             target_id,
             scoring,
             want: LongWant::Alignment,
-            strand: Strand::Forward,
+            strand: Strands::Plus,
             top: 1,
             min_score: 1,
             method: None,

@@ -31,8 +31,8 @@ use crate::tree::{Distances, GuideTree};
 use crate::{posterior, profile};
 
 /// Bytes that probabilities of pairs may take, and cells that may be computed for them: some minutes of a few threads.
-const MOST_BYTES: u64 = 4 << 30;
-const MOST_CELLS: u64 = 200_000_000_000;
+const MAX_BYTES: u64 = 4 << 30;
+const MAX_CELLS: u64 = 200_000_000_000;
 
 /// How sequences are aligned.
 #[derive(Debug, Clone)]
@@ -219,7 +219,7 @@ impl MultiAlign {
         let lengths = sequences.lengths();
         let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
-        let is_large = bytes > MOST_BYTES || cells > MOST_CELLS || is_long;
+        let is_large = bytes > MAX_BYTES || cells > MAX_CELLS || is_long;
         let guided = self.is_guided();
         if is_large && (guided || self.needs_distances) {
             return Err(Error::usage(format!(

@@ -19,7 +19,7 @@ use super::allpairs::{AllPairs, PairResult};
 use super::block::Block;
 use super::edit_filter::EditFilter;
 use super::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use super::source::{Begun, BlockBands, TO_THE_END};
+use super::source::{Begun, BlockChunks, TO_THE_END};
 use super::{Feed, Job, Run, Summary, engines};
 use crate::engine::Engine;
 use crate::engine::owner;
@@ -28,7 +28,7 @@ use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
 use crate::pairs::{Pairs, Want};
 use crate::score::{IdentityDefinition, Scoring};
-use crate::seq::{PairedChunks, SequenceId, SequenceStore, Strand, Strands};
+use crate::seq::{PairedChunks, QueryStrands, SequenceId, SequenceStore, Strands};
 
 /// Pairs of a chunk at most, where nothing else is said.
 pub const CHUNK_PAIRS: usize = 1 << 15;
@@ -91,7 +91,7 @@ pub struct PairList {
     pub scoring: Arc<Scoring>,
     /// Which strand of each query is aligned with its target; of DNA only if not forward. Of both the one that scores more is
     /// handed over, the forward one if they score the same.
-    pub strand: Strand,
+    pub strand: Strands,
     /// How identity is defined.
     pub definition: IdentityDefinition,
     /// Scores only, no alignments.
@@ -129,7 +129,7 @@ impl PairList {
         PairList {
             source,
             scoring,
-            strand: Strand::default(),
+            strand: Strands::default(),
             definition: IdentityDefinition::default(),
             score_only: false,
             check: false,
@@ -185,8 +185,8 @@ impl PairList {
     }
 
     /// The strands of each query that are aligned.
-    fn strands(&self) -> Strands {
-        Strands { strand: self.strand, later: false }
+    fn strands(&self) -> QueryStrands {
+        QueryStrands { strand: self.strand, later: false }
     }
 
     /// Opens engines for all pairs, as far as is known how many there are.
@@ -256,7 +256,7 @@ impl Job for PairList {
         let mut finisher = Finisher::new(&chunks, begun, execution, sink);
         let reserve = || workers(threads.count(), &run.interrupt);
         let control = execution.control_of(source.as_ref(), finisher.ahead());
-        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, planner), known, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, planner), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)
         })?;

@@ -37,7 +37,7 @@ use crate::papara::cpu::phylo_workers;
 use crate::papara::search::Levels;
 use crate::papara::{GapModel, Phylo, Reference, edge_vectors};
 use crate::score::PhyloScheme;
-use crate::seq::{Alphabet, ReadChunk, Strand, StrandOf, Strands};
+use crate::seq::{Alphabet, QueryStrands, ReadChunk, Strand, Strands};
 
 /// Chunks of reads on their way at once: some are in their rounds while others are aligned.
 const CHUNKS: usize = 6;
@@ -68,7 +68,7 @@ pub struct PhyloAlignment {
     pub scheme: Arc<PhyloScheme>,
     /// Which strand of each read is aligned; of DNA only if not forward. Of both the one that scores more is handed over, the
     /// forward one if they score the same.
-    pub strand: Strand,
+    pub strand: Strands,
     /// Score every read against every edge, even where bounds show that it cannot be the best. Changes no result.
     pub exhaustive: bool,
     /// Rescore every alignment and fail if its score is another.
@@ -93,7 +93,7 @@ pub struct PhyloResult {
     /// The best other edge and its score; `None` for a tree of one edge.
     pub runner_up: Option<(u32, i32)>,
     /// The strand that is aligned.
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// Sites before its first column.
     pub first_site: u32,
     /// Its columns, the read as the query.
@@ -118,15 +118,15 @@ impl PhyloAlignment {
             reads,
             gap_model: GapModel::default(),
             scheme: Arc::new(PhyloScheme::papara()),
-            strand: Strand::default(),
+            strand: Strands::default(),
             exhaustive: false,
             check: false,
             skip: 0,
         }
     }
 
-    fn strands(&self) -> Strands {
-        Strands { strand: self.strand, later: false }
+    fn strands(&self) -> QueryStrands {
+        QueryStrands { strand: self.strand, later: false }
     }
 
     /// The states of the reference's edges.
@@ -213,7 +213,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, reads: &ReadChunk, levels: &Levels, strands: Strands) {
+    fn add(&mut self, reads: &ReadChunk, levels: &Levels, strands: QueryStrands) {
         let symbols: u64 = reads.store.lengths().iter().map(|&length| u64::from(length)).sum();
         for id in (0..).zip(reads.store.lengths()).filter_map(|(id, &length)| (length == 0).then_some(id)) {
             self.empty += 1;
@@ -236,7 +236,7 @@ impl Job for PhyloAlignment {
 
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
-        if self.strand != Strand::Forward && self.reference.alphabet != Alphabet::Dna {
+        if self.strand != Strands::Plus && self.reference.alphabet != Alphabet::Dna {
             return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
         }
         Ok(())

@@ -43,7 +43,7 @@ use crate::pairs::Pairs;
 use crate::pairs::kernels::family_of;
 use crate::score::statistics::{DatabaseSize, Statistics};
 use crate::score::{IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, Strands, Subjects};
+use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strands, Subjects};
 
 /// E-value of hits, if nothing else is said; BLAST's.
 pub const MAX_EVALUE: f64 = 10.0;
@@ -63,7 +63,7 @@ pub struct Search {
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// Which strand of each query is aligned with the subjects; of DNA only if not forward.
-    pub strand: Strand,
+    pub strand: Strands,
     /// How identity is defined.
     pub definition: IdentityDefinition,
     /// Hand over only hits of at most this E-value. Not without statistics ([`Search::statistics`]).
@@ -90,7 +90,7 @@ impl Search {
     /// The best hits by BLAST's limits: of an E-value of at most 10 where there are statistics, 500 a query; on both strands of
     /// nucleotides.
     pub fn new(queries: Arc<SequenceStore>, subjects: Arc<Subjects>, scoring: Arc<Scoring>) -> Self {
-        let strand = if scoring.alphabet == Alphabet::Dna { Strand::Both } else { Strand::Forward };
+        let strand = if scoring.alphabet == Alphabet::Dna { Strands::Both } else { Strands::Plus };
         let mut search = Search {
             queries,
             subjects,
@@ -132,8 +132,8 @@ impl Search {
         self.scoring.mode == Mode::Local
     }
 
-    fn strands(&self) -> Strands {
-        Strands { strand: self.strand, later: false }
+    fn strands(&self) -> QueryStrands {
+        QueryStrands { strand: self.strand, later: false }
     }
 
     /// Whether hits are left out for their alignment.

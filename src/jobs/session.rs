@@ -81,7 +81,7 @@ impl<W: Work> SessionEngines<W> {
 pub(super) struct Threads {
     /// Threads for the work that follows the engines: alignments, and ordering of results.
     pub pool: Arc<rayon::ThreadPool>,
-    /// Threads for the work that engines wait for: planning of bands, and checks of reports.
+    /// Threads for the work that engines wait for: planning of chunks, and checks of reports.
     pub feeding: Arc<rayon::ThreadPool>,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    /// Returns the settings for a run of the queue whose bands are planned as far ahead as `ahead` allows.
+    /// Returns the settings for a run of the queue whose chunks are planned as far ahead as `ahead` allows.
     pub(super) fn control(&self, ahead: Arc<Ahead>) -> Control {
         Control { ahead, ..self.run.control(&self.threads.feeding) }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::block::Block;
 use crate::engine::Work;
-use crate::engine::queue::{BandSource, Planned, Upcoming};
+use crate::engine::queue::{ChunkSource, Planned, Upcoming};
 
 /// What a source of blocks has.
 #[derive(Debug)]
@@ -78,44 +78,44 @@ pub(in crate::jobs) fn take_off(coming: &AtomicU64, cells: u64) {
 /// End of a block that goes up to the last unit, where the number of units is unknown.
 pub(in crate::jobs) const TO_THE_END: u64 = u64::MAX;
 
-/// Makes bands of blocks.
-pub(in crate::jobs) trait Bander<W: Work>: Send {
+/// Makes chunks of blocks.
+pub(in crate::jobs) trait ChunkCutter<W: Work>: Send {
     /// This block is next, behind all before it.
     fn begin(&mut self, block: Block);
 
-    /// The next band; `None` when there are none of the blocks that were begun.
+    /// The next chunk; `None` when there are none of the blocks that were begun.
     fn next(&mut self) -> Option<Planned<W>>;
 
-    /// Whether there will be no more bands, of no block: some input could not be read.
+    /// Whether there will be no more chunks, of no block: some input could not be read.
     fn has_failed(&self) -> bool {
         false
     }
 }
 
-/// The bands of blocks that come from a source.
-pub(in crate::jobs) struct BlockBands<B> {
+/// The chunks of blocks that come from a source.
+pub(in crate::jobs) struct BlockChunks<B> {
     source: Arc<dyn BlockSource>,
     coming: Arc<AtomicU64>,
     bander: B,
-    /// Cells of the block that was begun last that are not in bands.
+    /// Cells of the block that was begun last that are not in chunks.
     left: u64,
 }
 
-impl<B> BlockBands<B> {
+impl<B> BlockChunks<B> {
     pub(in crate::jobs) fn new(source: &Arc<dyn BlockSource>, bander: B) -> Self {
-        BlockBands { coming: source.coming(), source: Arc::clone(source), bander, left: 0 }
+        BlockChunks { coming: source.coming(), source: Arc::clone(source), bander, left: 0 }
     }
 }
 
-impl<W: Work, B: Bander<W>> BandSource<W> for BlockBands<B> {
-    fn next_band(&mut self) -> Upcoming<W> {
+impl<W: Work, B: ChunkCutter<W>> ChunkSource<W> for BlockChunks<B> {
+    fn next_chunk(&mut self) -> Upcoming<W> {
         loop {
             if let Some(planned) = self.bander.next() {
                 let cells: u64 = planned.2.iter().map(|(_, block)| W::cells(block)).sum();
                 let own = cells.min(self.left);
                 self.left -= own;
                 take_off(&self.coming, own);
-                return Upcoming::Band(planned);
+                return Upcoming::Chunk(planned);
             }
             take_off(&self.coming, std::mem::take(&mut self.left));
             if self.bander.has_failed() {
@@ -134,7 +134,7 @@ impl<W: Work, B: Bander<W>> BandSource<W> for BlockBands<B> {
     }
 }
 
-/// Blocks that were begun and not ended, in their order: who makes bands of them adds them, who hands over rows ends them.
+/// Blocks that were begun and not ended, in their order: who makes chunks of them adds them, who hands over rows ends them.
 #[derive(Debug)]
 pub(in crate::jobs) struct Begun<T>(Arc<Mutex<State<T>>>);
 

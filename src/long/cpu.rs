@@ -11,7 +11,7 @@ pub mod tile;
 
 use super::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Rows and columns of a tile: edges are small beside its cells, and a row's values and profile stay in the cache.
 const TILE: TileSize = TileSize { rows: 1 << 10, columns: 1 << 12 };
@@ -29,7 +29,7 @@ struct TileSize {
 #[derive(Debug, Clone)]
 pub struct CpuLong {
     threads: usize,
-    level: Level,
+    level: InstructionSet,
     tile: TileSize,
     /// Bytes.
     memory: u64,
@@ -40,7 +40,7 @@ impl CpuLong {
     pub fn new(threads: usize) -> Self {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { processors() } else { threads };
-        CpuLong { threads, level: Level::best(), tile: TILE, memory: MEMORY }
+        CpuLong { threads, level: InstructionSet::best(), tile: TILE, memory: MEMORY }
     }
 
     /// A trace takes no more than so many bytes, if its region is larger than 1,024 x 1,024.
@@ -58,7 +58,7 @@ impl CpuLong {
     }
 
     /// Computes with these instructions. Changes no result.
-    pub fn with_level(self, level: Level) -> Self {
+    pub fn with_level(self, level: InstructionSet) -> Self {
         CpuLong { level, ..self }
     }
 }
@@ -71,7 +71,7 @@ impl LongEngine for CpuLong {
     fn speed(&self) -> f64 {
         // Measured of one thread, local alignment with affine gaps.
         let thread = match self.level.bytes() {
-            _ if self.level == Level::PORTABLE => 0.8e9,
+            _ if self.level == InstructionSet::PORTABLE => 0.8e9,
             ..32 => 0.8e9,
             32..64 => 2.6e9,
             _ => 5.5e9,

@@ -327,7 +327,7 @@ impl Bench {
 }
 
 fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
-    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::simd::Level::best().name());
+    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::simd::InstructionSet::best().name());
     match device {
         Device::Cpu => cpu,
         Device::Adapter(found) => {

@@ -7,7 +7,7 @@ pub(super) mod states;
 use std::sync::Arc;
 
 use crate::pairs::gpu::tune::random_store;
-use crate::pairs::{Band, Batch, Block, Want};
+use crate::pairs::{Batch, Block, PairsChunk, Want};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -15,23 +15,23 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 pub(super) const SEED: u64 = 0x5eed;
 
 /// Targets of a query at most: whole workgroups of one query, and stores that stay small.
-const MOST_TARGETS: u32 = 1024;
+const MAX_TARGETS: u32 = 1024;
 
 /// Pairs of random sequences of one length.
 pub(super) struct RandomPairs {
-    band: Arc<Band>,
+    chunk: Arc<PairsChunk>,
     length: u32,
     pairs: u64,
 }
 
 impl RandomPairs {
-    /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MOST_TARGETS`]
+    /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MAX_TARGETS`]
     /// targets. No two sequences are the same.
     pub(super) fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
-        let targets = pairs.min(MOST_TARGETS.into()).max(1);
+        let targets = pairs.min(MAX_TARGETS.into()).max(1);
         let queries = pairs.div_ceil(targets);
         let store = |count: u64, seed| Arc::new(random_store(scoring.alphabet, count as usize, length as usize, seed));
-        let band = Band {
+        let chunk = PairsChunk {
             queries: store(queries, SEED ^ 0x9e37_79b9_0000_0000),
             targets: store(targets, SEED),
             order: (0..targets as u32).collect(),
@@ -39,7 +39,7 @@ impl RandomPairs {
             want,
             earlier_is_query: false,
         };
-        RandomPairs { band: Arc::new(band), length, pairs }
+        RandomPairs { chunk: Arc::new(chunk), length, pairs }
     }
 
     /// Number of pairs.
@@ -54,7 +54,7 @@ impl RandomPairs {
 
     /// All pairs in batches of `batch_pairs`; the last has what is left.
     pub(super) fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
-        let targets = self.band.order.len() as u64;
+        let targets = self.chunk.order.len() as u64;
         let cells = u64::from(self.length).pow(2);
         let mut batches = Vec::new();
         let mut begin = 0;
@@ -68,7 +68,7 @@ impl RandomPairs {
                 blocks.push(Block { query: query as u32, targets, cells: count * cells });
                 begin += count;
             }
-            batches.push(Arc::new(Batch { band: Arc::clone(&self.band), blocks }));
+            batches.push(Arc::new(Batch { chunk: Arc::clone(&self.chunk), blocks }));
         }
         batches
     }
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(batches.iter().map(|batch| batch.cells()).sum::<u64>(), work.cells());
             let mut seen = HashSet::new();
             for block in batches.iter().flat_map(|batch| &batch.blocks) {
-                assert!((block.query as usize) < batches[0].band.queries.len());
+                assert!((block.query as usize) < batches[0].chunk.queries.len());
                 assert!(block.targets.clone().all(|target| seen.insert((block.query, target))), "{pairs}");
             }
         }

@@ -13,7 +13,7 @@ use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 use crate::score::Significance;
 use crate::score::statistics::{Bits, Evalue};
-use crate::seq::StrandOf;
+use crate::seq::Strand;
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Line for Blast6 {
         let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
         let (query_start, query_end) = columns.query.one_based();
         let (mut target_start, mut target_end) = columns.target.one_based();
-        if pair.strand == StrandOf::Minus {
+        if pair.strand == Strand::Minus {
             std::mem::swap(&mut target_start, &mut target_end);
         }
         out.extend_from_slice(context.queries.name_bytes(pair.query));

@@ -43,7 +43,7 @@ pub struct Field {
 enum Value {
     Query,
     Target,
-    Strand,
+    Strands,
     Score,
     QueryLength,
     TargetLength,
@@ -82,7 +82,7 @@ enum OfEdits {
 /// What is known of an alignment of two very long sequences: ends even if it was only scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OfHit {
-    Strand,
+    Strands,
     QueryStart,
     QueryEnd,
     TargetStart,
@@ -119,12 +119,12 @@ const fn also(blast: &'static str, field: Field) -> Field {
 pub const FIELDS: &[Field] = {
     use IdentityDefinition as Id;
     use Count::*;
-    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow};
+    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strands, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
         also("sseqid", field("target", None, "name of the other sequence", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
-                               sequences as they were read", Strand),
+                               sequences as they were read", Strands),
         field("identity", None, "identity as `definition` defines it, a fraction from 0 to 1", Identity),
         field("identity0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
         field("identity1", None, "matches / columns", IdentityBy(Id::Columns)),
@@ -201,7 +201,7 @@ impl Field {
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
     pub fn needs_alignment(&self) -> bool {
         match self.value {
-            Value::Query | Value::Target | Value::Strand | Value::Score | Value::QueryLength | Value::TargetLength => {
+            Value::Query | Value::Target | Value::Strands | Value::Score | Value::QueryLength | Value::TargetLength => {
                 false
             }
             Value::QueryTitle | Value::TargetTitle | Value::Evalue | Value::Bits => false,
@@ -240,7 +240,7 @@ impl Field {
     /// The fields that are written by default where the other strand is compared too: with the strand, after the target.
     pub fn with_strand(mut defaults: Vec<&'static Field>, table: &'static [Field]) -> Vec<&'static Field> {
         let place = defaults.iter().position(|field| field.value == Value::Target).map_or(0, |target| target + 1);
-        let is_strand = |field: &&Field| field.value == Value::Strand;
+        let is_strand = |field: &&Field| field.value == Value::Strands;
         defaults.splice(place..place, table.iter().filter(is_strand));
         defaults
     }

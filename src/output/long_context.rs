@@ -6,7 +6,7 @@ use super::{Contents, Context, Details, Hit, Pair, PairKind, Range32};
 use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, StrandOf, reverse_complement};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_complement};
 
 /// One alignment, or its score.
 #[derive(Debug, Clone, Copy)]
@@ -129,7 +129,7 @@ impl LongContext {
         let pair = Pair {
             query,
             target: self.target_id,
-            strand: StrandOf::Plus,
+            strand: Strand::Plus,
             score: found.score,
             alignment: found.cigar,
             query_start: start(part.start),

@@ -20,7 +20,7 @@ use super::sam::push_significance;
 use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
-use crate::seq::StrandOf;
+use crate::seq::Strand;
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Line for Paf {
         // The span is that of the query as its file has it; `cg` goes along the target in any case.
         let (query, strand) = match pair.long_hit() {
             Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
-            None => (query, if pair.strand == StrandOf::Minus { b'-' } else { b'+' }),
+            None => (query, if pair.strand == Strand::Minus { b'-' } else { b'+' }),
         };
         out.extend_from_slice(context.queries.name_bytes(pair.query));
         push_span(out, query_length, query);

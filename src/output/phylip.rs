@@ -34,7 +34,7 @@ const NAMED: usize = 5;
 const DIGITS: u32 = 6;
 const MISSING: u32 = u32::MAX;
 const SATURATED: u32 = u32::MAX - 1;
-const GREATEST: u32 = u32::MAX - 2;
+const MAX: u32 = u32::MAX - 2;
 
 /// Keeps the whole matrix, four bytes a pair: distances in millionths, just as they are printed.
 pub(super) struct Phylip {
@@ -142,7 +142,7 @@ impl Body for Phylip {
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let identity = context.identity.identity(&pair.counts.unwrap_or_else(|| cigar.counts()), lengths.0, lengths.1);
         let millionths = match found.distance(self.distance, alphabet, identity) {
-            Some(distance) => to_units(distance, DIGITS).min(u64::from(GREATEST)) as u32,
+            Some(distance) => to_units(distance, DIGITS).min(u64::from(MAX)) as u32,
             None => SATURATED,
         };
         let (row, column) = (pair.query as usize, pair.target as usize);

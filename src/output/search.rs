@@ -19,7 +19,7 @@ use super::{Contents, Context, Details, Field, Output, Pair, PairKind};
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
-use crate::seq::{SequenceId, SequenceStore, StrandOf};
+use crate::seq::{SequenceId, SequenceStore, Strand};
 
 /// What was searched, and how.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub struct SearchHit {
     /// Index of the subject in the input, from 0.
     pub record: u64,
     /// The query's strand that was aligned.
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// Score of the best alignment.
     pub score: i64,
     /// Bits and E-value, if the scoring has statistics.

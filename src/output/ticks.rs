@@ -1,12 +1,12 @@
 //! Labels along the axes of pictures.
 
 /// Labels along an axis at most.
-const MOST_TICKS: usize = 9;
+const MAX_TICKS: usize = 9;
 
 /// Returns the places of labels, from one end of an axis to the other. Logarithmic axes count
 /// powers of 2.
 pub(crate) fn ticks(low: f64, high: f64, is_log: bool) -> Vec<f64> {
-    let rough = (high - low).max(1e-9) / (MOST_TICKS - 1) as f64;
+    let rough = (high - low).max(1e-9) / (MAX_TICKS - 1) as f64;
     let step = if is_log {
         rough.ceil().max(1.0)
     } else {
@@ -28,10 +28,7 @@ mod tests {
         for (low, high) in [(0.0, 1e-4), (0.0, 0.3), (3.0, 3.0), (0.0, 1e12), (-17.0, 13.0)] {
             for is_log in [false, true] {
                 let ticks = ticks(low, high, is_log);
-                assert!(
-                    ticks.len() <= MOST_TICKS + 1 && ticks[0] <= low && ticks[ticks.len() - 1] >= high,
-                    "{ticks:?}"
-                );
+                assert!(ticks.len() <= MAX_TICKS + 1 && ticks[0] <= low && ticks[ticks.len() - 1] >= high, "{ticks:?}");
             }
         }
     }

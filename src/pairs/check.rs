@@ -25,7 +25,7 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
-    if !batch.band.want.leaves_out() {
+    if !batch.chunk.want.leaves_out() {
         let pairs: u64 = blocks().map(|block| block.pairs()).sum();
         if hits.len() as u64 != pairs {
             return Err(format!("{} results for {pairs} pairs", hits.len()));
@@ -34,7 +34,7 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
     // Hits in the order of the blocks are found in one walk; others one by one.
     let mut next = hits.iter().peekable();
     for block in blocks() {
-        for &target in &batch.band.order[block.targets.start as usize..block.targets.end as usize] {
+        for &target in &batch.chunk.order[block.targets.start as usize..block.targets.end as usize] {
             next.next_if(|hit| (hit.query, hit.target) == (block.query, target));
         }
     }
@@ -46,7 +46,7 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
 
 /// Each hit is of a pair of a finished block, and no other hit is.
 fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), String> {
-    let order = &batch.band.order;
+    let order = &batch.chunk.order;
     // Where a target is; where selected pairs have a target several times, that is told with the query.
     let mut places: HashMap<SequenceId, u32> = HashMap::new();
     let mut of_query: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
@@ -98,18 +98,18 @@ fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> R
     if !report.ends.is_empty() && report.ends.len() != report.hits.len() {
         return Err(format!("{} ends of alignments for {} results", report.ends.len(), report.hits.len()));
     }
-    let band = &batch.band;
+    let chunk = &batch.chunk;
     let is_right = |(hit, span): (&Hit, &Option<(usize, u32)>)| {
         let Some((first, runs)) = *span else { return Ok(()) };
         let damaged = || Err(format!("the alignment of the pair {}-{} is damaged", hit.query, hit.target));
         let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
         let Some(held) = held else { return damaged() };
-        if band.scoring.mode == Mode::Local {
+        if chunk.scoring.mode == Mode::Local {
             // Covers parts of both.
             return Ok(());
         }
-        let (m, n) = (band.queries.length(hit.query), band.targets.length(hit.target));
-        let is_turned = band.earlier_is_query && hit.target < hit.query;
+        let (m, n) = (chunk.queries.length(hit.query), chunk.targets.length(hit.target));
+        let is_turned = chunk.earlier_is_query && hit.target < hit.query;
         let lengths = if is_turned { (n, m) } else { (m, n) };
         let (query, target, matches) = packed::spans(held, runs);
         let lengths_differ = (query, target) != (u64::from(lengths.0), u64::from(lengths.1));
@@ -131,10 +131,10 @@ fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> R
 mod tests {
     use super::*;
     use crate::pairs::plan::Job;
-    use crate::pairs::plan::selected::{by_parts, selected_bands};
+    use crate::pairs::plan::selected::{by_parts, selected_chunks};
     use crate::pairs::{Floors, Traced, Want, mock};
     use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
-    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::sync::Arc;
 
     /// All pairs of six sequences as one batch, and a right report on it.
@@ -144,9 +144,9 @@ mod tests {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
         }
         let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::truong()));
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
-        let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
-        let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
+        let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
+        let batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let report = mock::compute_batch(&batch);
         (batch, report)
     }
@@ -172,7 +172,7 @@ mod tests {
         let blocks = batch.blocks.clone();
         let lost = |hit: &Hit| {
             hit.query == blocks[1].query
-                && blocks[1].targets.clone().any(|place| batch.band.order[place as usize] == hit.target)
+                && blocks[1].targets.clone().any(|place| batch.chunk.order[place as usize] == hit.target)
         };
         report.hits.retain(|hit| !lost(hit));
         report.unfinished = vec![1];
@@ -197,7 +197,7 @@ mod tests {
             wrong(&|hits| hits[1].target = 77).unwrap_err();
             wrong(&|hits| hits[1].query = hits[1].target).unwrap_err();
             let missing = wrong(&|hits| _ = hits.pop());
-            assert_eq!(missing.is_err(), !batch.band.want.leaves_out());
+            assert_eq!(missing.is_err(), !batch.chunk.want.leaves_out());
         }
     }
 
@@ -205,16 +205,16 @@ mod tests {
     fn selected_pairs_may_share_their_targets() {
         let (batch, _) = right(Want::Scores);
         let job = Job {
-            queries: Arc::clone(&batch.band.queries),
+            queries: Arc::clone(&batch.chunk.queries),
             against: None,
-            scoring: Arc::clone(&batch.band.scoring),
+            scoring: Arc::clone(&batch.chunk.scoring),
             want: Want::Scores,
-            strands: Strands::default(),
+            strands: QueryStrands::default(),
             parts: None,
         };
         let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
-        let (_, band, blocks) = selected_bands(job.clone(), by_parts(&job, pairs), 100).next().unwrap();
-        let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let (_, chunk, blocks) = selected_chunks(job.clone(), by_parts(&job, pairs), 100).next().unwrap();
+        let batch: Batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let mut report = mock::compute_batch(&batch);
         super::report(&batch, &report, None).unwrap();
         report.hits.reverse();
@@ -231,8 +231,8 @@ mod tests {
         let mut words = Vec::new();
         let spans = report.hits.iter().map(|hit| {
             let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
-            let codes = |id| batch.band.queries.codes(id);
-            let best = crate::pairs::oracle::needleman_wunsch::align(codes(query), codes(target), &batch.band.scoring);
+            let codes = |id| batch.chunk.queries.codes(id);
+            let best = crate::pairs::oracle::needleman_wunsch::align(codes(query), codes(target), &batch.chunk.scoring);
             Some(packed::pack(&best.cigar, &mut words))
         });
         let spans: Vec<Option<(usize, u32)>> = spans.collect();

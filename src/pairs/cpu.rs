@@ -92,9 +92,9 @@ fn trace_hits(
     workspace: &mut trace::Workspace,
     interrupt: &AtomicBool,
 ) -> Result<Traced> {
-    let band = &batch.band;
+    let chunk = &batch.chunk;
     // A local alignment has to say where it lies, which runs alone do not: the job traces it, from its end.
-    if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
+    if !chunk.want.has_alignments() || chunk.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }
     let Traces { mut words, mut spans, .. } = found.traces.take().unwrap_or_default();
@@ -106,12 +106,12 @@ fn trace_hits(
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let is_turned = band.earlier_is_query && hit.target < hit.query;
-        let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
+        let is_turned = chunk.earlier_is_query && hit.target < hit.query;
+        let (a, b) = (chunk.queries.codes(hit.query), chunk.targets.codes(hit.target));
         let (query, target) = if is_turned { (b, a) } else { (a, b) };
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
         // Fails if the traceback finds another score or number of matches.
-        let alignment = traceback_from(query, target, &band.scoring, hint, found.ends.get(place), workspace)?;
+        let alignment = traceback_from(query, target, &chunk.scoring, hint, found.ends.get(place), workspace)?;
         *span = Some(packed::pack(&alignment.cigar, &mut words));
     }
     Ok(Traced { words: words.into(), spans })

@@ -38,7 +38,7 @@ use crate::gpu::engine::{self, Finished, FollowUp, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
 use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::launch::{Results, Slot};
-use crate::gpu::memory::{LEAST_BYTES, Shares, memory_budget};
+use crate::gpu::memory::{MIN_BYTES, Shares, memory_budget};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
 
@@ -49,7 +49,7 @@ const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
 const MAX_PAIRS: u64 = 12 << 20;
 /// Bytes of the results of a batch with alignments at most: the host has to hold them too.
-const MOST_OUTPUT_BYTES: u64 = 512 << 20;
+const MAX_OUTPUT_BYTES: u64 = 512 << 20;
 /// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs,
 /// and where a filter lets few pairs through. What is expected is copied to the host, needed or not.
 const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
@@ -172,7 +172,7 @@ impl GpuEngine {
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
         let kit = Kit::new(&gpu, found);
-        let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
+        let arenas = Arenas::new(&gpu, MIN_BYTES, u64::MAX);
         let host = PairsHost {
             config,
             arenas,
@@ -184,7 +184,7 @@ impl GpuEngine {
             tiles: Tiles::new(TileShape::for_adapter(found)),
             pool: None,
             is_host_busy: false,
-            output_budget: kit.binding.min(MOST_OUTPUT_BYTES),
+            output_budget: kit.binding.min(MAX_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
@@ -324,7 +324,7 @@ impl GpuKind for Pairs {
     type Slot = PairsSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// Two batches may each have queries and targets of their own.
     fn resident_bytes(memory: u64) -> u64 {
@@ -349,7 +349,7 @@ impl GpuKind for Pairs {
     }
 
     fn choose(host: &mut PairsHost, site: &mut Site<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
-        if batch.band.scoring.mode == Mode::Local {
+        if batch.chunk.scoring.mode == Mode::Local {
             return host.choose_tiles(site, batch).map(Chosen::Local);
         }
         if let Some(kernel) = site.kernel
@@ -366,9 +366,9 @@ impl GpuKind for Pairs {
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
             return Err(host.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
-        if site.remaining_cells > 0 && batch.band.want.has_alignments() {
+        if site.remaining_cells > 0 && batch.chunk.want.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
-            let affine = !batch.band.scoring.gaps.is_linear();
+            let affine = !batch.chunk.scoring.gaps.is_linear();
             host.arenas.suit(Expected { cells, affine, devices: host.devices });
         }
         let choice = host.choose(site.kernel, batch, extent, &scoring);
@@ -472,5 +472,5 @@ impl GpuKind for Pairs {
 
 /// Whether only some of a batch's pairs are wanted.
 fn is_filtered(batch: &Batch) -> bool {
-    matches!(batch.band.want, Want::Reaching(_))
+    matches!(batch.chunk.want, Want::Reaching(_))
 }

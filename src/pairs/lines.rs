@@ -1,7 +1,7 @@
 //! Results as bytes that wait for their turn: a key says where the bytes of a row lie and where they belong.
 
 use crate::engine::shelf::Lent;
-use crate::seq::{SequenceId, StrandOf};
+use crate::seq::{SequenceId, Strand};
 
 /// What is left to know of a row: its place in the order, what is selected by, and its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Key {
     /// Which of several [`Lines`]; for whoever puts some together.
     pub piece: u32,
     /// The query's strand.
-    pub strand: StrandOf,
+    pub strand: Strand,
 }
 
 /// Rows in no particular order.

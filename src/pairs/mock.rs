@@ -196,7 +196,7 @@ fn leave_every(n: usize, batch: &Batch) -> Report {
             report.unfinished.push(index);
             continue;
         }
-        for target in &batch.band.order[block.targets.start as usize..block.targets.end as usize] {
+        for target in &batch.chunk.order[block.targets.start as usize..block.targets.end as usize] {
             report.hits.extend(compute(batch, block.query, *target));
         }
     }
@@ -214,15 +214,15 @@ fn spoil(report: &mut Report, wrong: Wrong) {
 }
 
 fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
-    let band = &batch.band;
-    let (a, b) = (band.queries.codes(query), band.targets.codes(target));
-    let (score, matches) = match band.scoring.mode {
+    let chunk = &batch.chunk;
+    let (a, b) = (chunk.queries.codes(query), chunk.targets.codes(target));
+    let (score, matches) = match chunk.scoring.mode {
         Mode::Global => {
-            let best = needleman_wunsch::align(a, b, &band.scoring);
+            let best = needleman_wunsch::align(a, b, &chunk.scoring);
             (best.score, Some(best.matches))
         }
-        Mode::Local => (smith_waterman::score_only(a, b, &band.scoring), None),
+        Mode::Local => (smith_waterman::score_only(a, b, &chunk.scoring), None),
     };
     let hit = Hit { query, target, score, matches };
-    band.want.keeps(query, score, matches, a.len() as u32, b.len() as u32).then_some(hit)
+    chunk.want.keeps(query, score, matches, a.len() as u32, b.len() as u32).then_some(hit)
 }

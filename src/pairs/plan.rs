@@ -1,11 +1,11 @@
 //! Planning: which pairs there are, in which order, and in which pieces. Pure; knows no device.
 //!
-//! An all-against-all is cut into *bands* of consecutive queries in input order. The pairs of a band are computed in
-//! any order and written when the band is complete, so that output follows input order while memory stays bounded.
-//! Within a band targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
+//! An all-against-all is cut into *chunks* of consecutive queries in input order. The pairs of a chunk are computed in
+//! any order and written when the chunk is complete, so that output follows input order while memory stays bounded.
+//! Within a chunk targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
 //! in length.
 //!
-//! Where strands of queries are compared, the strands of a sequence are in one band.
+//! Where strands of queries are compared, the strands of a sequence are in one chunk.
 
 pub mod cost;
 mod later;
@@ -15,13 +15,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::later::Later;
-use super::{Band, Block, Pairs, Want};
+use super::{Block, Pairs, PairsChunk, Want};
 use crate::engine::Portion;
 use crate::engine::queue::Planned;
 use crate::score::offset::fits;
 use crate::score::{Mode, Scoring};
 use crate::seq::part::{Extents, PartsLeft};
-use crate::seq::{Part, SequenceId, SequenceStore, Strands};
+use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
 
 /// Pairs of whole sequences with more cells than this are long: a single invocation would hold a device for a second or more, and
 /// desktop drivers reset it then. Engines split them over several dispatches. (Local scores are the work of many invocations each.)
@@ -64,7 +64,7 @@ pub struct Job {
     /// What engines are to report.
     pub want: Want,
     /// What the queries are strands of, and which targets they meet.
-    pub strands: Strands,
+    pub strands: QueryStrands,
     /// The parts to compute, one after the other; `None` for everything.
     pub parts: Option<Arc<[Part]>>,
 }
@@ -122,30 +122,30 @@ impl Job {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The bands, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first. None
-    /// goes beyond the end of a part; with its targets named, a part has a band for each sequence.
-    pub fn bands(&self, cells: u64, pairs: u64) -> Bands {
+    /// The chunks, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first. None
+    /// goes beyond the end of a part; with its targets named, a part has a chunk for each sequence.
+    pub fn chunks(&self, cells: u64, pairs: u64) -> PlannedChunks {
         let left = PartsLeft::new(self.parts());
-        Bands { job: self.clone(), left, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
+        PlannedChunks { job: self.clone(), left, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
     }
 }
 
-/// A band with its work. In an all-against-all of one store a block's query may be either member of a pair.
-pub type PlannedBand = Planned<Pairs>;
+/// A chunk with its work. In an all-against-all of one store a block's query may be either member of a pair.
+pub type PlannedChunk = Planned<Pairs>;
 
-/// Iterator over bands.
+/// Iterator over chunks.
 #[derive(Debug)]
-pub struct Bands {
+pub struct PlannedChunks {
     job: Job,
     left: PartsLeft,
     cells: u64,
     pairs: u64,
-    /// Order of all targets, the same for every band of a rectangle.
+    /// Order of all targets, the same for every chunk of a rectangle.
     by_length: Option<Arc<[SequenceId]>>,
 }
 
-impl Iterator for Bands {
-    type Item = PlannedBand;
+impl Iterator for PlannedChunks {
+    type Item = PlannedChunk;
 
     fn next(&mut self) -> Option<Self::Item> {
         let part = self.left.front()?;
@@ -181,8 +181,8 @@ impl Iterator for Bands {
             (order, later_of) = later::lists(targets, strands.sequences(begin..end));
             order.into()
         } else if triangle {
-            // The band's own queries first: the one at place p meets everything after p, so that each pair within the
-            // band comes once and a query's targets are one range.
+            // The chunk's own queries first: the one at place p meets everything after p, so that each pair within the
+            // chunk comes once and a query's targets are one range.
             let mut order = sorted_by_length(queries, begin..end);
             order.extend(sorted_by_length(queries, end..queries.len() as SequenceId));
             order.into()
@@ -211,14 +211,14 @@ impl Iterator for Bands {
     }
 }
 
-impl Bands {
+impl PlannedChunks {
     /// Goes on with a part behind all others.
     pub fn add(&mut self, part: Part) {
         self.left.add(part);
     }
 
-    /// The band of one sequence's queries, and of the targets of a part.
-    fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedBand {
+    /// The chunk of one sequence's queries, and of the targets of a part.
+    fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedChunk {
         let job = &self.job;
         let targets = job.targets();
         let met = part.met(job.strands.of(queries.start).0, targets.len(), job.is_later());
@@ -232,17 +232,17 @@ impl Bands {
     }
 }
 
-/// A band of these queries.
+/// A chunk of these queries.
 fn planned(
     job: &Job,
     queries: Range<SequenceId>,
     order: Arc<[SequenceId]>,
     mut blocks: Vec<(LengthClass, Block)>,
-) -> PlannedBand {
+) -> PlannedChunk {
     // Long pairs first, then classes together; queries stay in order within a class.
     blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
     merge_neighbours(&mut blocks);
-    let band = Band {
+    let chunk = PairsChunk {
         queries: Arc::clone(&job.queries),
         targets: Arc::clone(job.targets()),
         order,
@@ -250,7 +250,7 @@ fn planned(
         want: job.want.clone(),
         earlier_is_query: job.against.is_none(),
     };
-    (queries, Arc::new(band), blocks)
+    (queries, Arc::new(chunk), blocks)
 }
 
 /// Ids of a range by falling length; equal lengths in input order.
@@ -296,15 +296,15 @@ fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
 }
 
 /// Splits off the first part of a block that has portion, but at least one pair.
-pub fn split_block(band: &Band, block: Block, portion: Portion) -> (Block, Option<Block>) {
-    let whole_store_fits = band.targets.packed_bytes().len() as u64 <= portion.target_bytes;
+pub fn split_block(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block, Option<Block>) {
+    let whole_store_fits = chunk.targets.packed_bytes().len() as u64 <= portion.target_bytes;
     if block.cells <= portion.cells && block.pairs() <= portion.pairs && whole_store_fits {
         return (block, None);
     }
-    let query_symbols = band.queries.length(block.query) as u64;
+    let query_symbols = chunk.queries.length(block.query) as u64;
     let (mut end, mut cells, mut bytes) = (block.targets.start, 0u64, 0u64);
     while end < block.targets.end {
-        let symbols = band.targets.length(band.order[end as usize]) as u64;
+        let symbols = chunk.targets.length(chunk.order[end as usize]) as u64;
         let (more_cells, more_bytes) = (query_symbols * symbols, symbols.next_multiple_of(4));
         let full = cells + more_cells > portion.cells
             || (end - block.targets.start) as u64 >= portion.pairs

@@ -20,7 +20,7 @@ use crate::trace::EndRegion;
 pub struct Pairs;
 
 impl Work for Pairs {
-    type Band = Band;
+    type Chunk = PairsChunk;
     type Block = Block;
     type Class = LengthClass;
     type Report = Report;
@@ -33,17 +33,17 @@ impl Work for Pairs {
         block.cells
     }
 
-    fn first_cells(band: &Band, block: &Block) -> Option<u64> {
-        let target = *band.order.get(block.targets.start as usize)?;
-        Some(u64::from(band.queries.length(block.query)) * u64::from(band.targets.length(target)))
+    fn first_cells(chunk: &PairsChunk, block: &Block) -> Option<u64> {
+        let target = *chunk.order.get(block.targets.start as usize)?;
+        Some(u64::from(chunk.queries.length(block.query)) * u64::from(chunk.targets.length(target)))
     }
 
-    fn one_block(band: &Band, store_bytes: u64) -> bool {
-        band.targets.packed_bytes().len() as u64 > store_bytes
+    fn one_block(chunk: &PairsChunk, store_bytes: u64) -> bool {
+        chunk.targets.packed_bytes().len() as u64 > store_bytes
     }
 
-    fn split(band: &Band, block: Block, portion: Portion) -> (Block, Option<Block>) {
-        split_block(band, block, portion)
+    fn split(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block, Option<Block>) {
+        split_block(chunk, block, portion)
     }
 
     fn check(batch: &Batch, report: &Report) -> Result<(), String> {
@@ -73,7 +73,7 @@ pub type Batch = engine::Batch<Pairs>;
 pub struct Block {
     /// The query, in the batch's query store.
     pub query: SequenceId,
-    /// The targets: a range of [`Band::order`].
+    /// The targets: a range of [`PairsChunk::order`].
     pub targets: Range<u32>,
     /// Cells of all its pairs together.
     pub cells: u64,
@@ -88,7 +88,7 @@ impl Block {
 
 /// What the blocks of a batch have in common.
 #[derive(Debug)]
-pub struct Band {
+pub struct PairsChunk {
     /// Where queries are.
     pub queries: Arc<SequenceStore>,
     /// Where targets are; the same store in an all-against-all of one file.
@@ -105,7 +105,7 @@ pub struct Band {
     pub earlier_is_query: bool,
 }
 
-impl Band {
+impl PairsChunk {
     /// Length of the longest target in a range of the order; 0 for none.
     pub fn longest(&self, range: Range<u32>) -> u32 {
         self.order[range.start as usize..range.end as usize]
@@ -170,8 +170,8 @@ impl Batch {
     pub fn extent(&self) -> Extent {
         let mut extent = Extent::default();
         for block in self.blocks.iter().filter(|block| !block.targets.is_empty()) {
-            let query = self.band.queries.length(block.query);
-            let target = self.band.longest(block.targets.clone());
+            let query = self.chunk.queries.length(block.query);
+            let target = self.chunk.longest(block.targets.clone());
             extent.query_symbols = extent.query_symbols.max(query);
             extent.target_symbols = extent.target_symbols.max(target);
             extent.shorter = extent.shorter.max(query.min(target));

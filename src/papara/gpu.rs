@@ -31,7 +31,7 @@ const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 2.0 }
 /// How much faster many columns are for the columns that they compute.
 const WIDE_GAIN: f64 = 1.09;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
-const MOST_GROUPS: u64 = 1 << 13;
+const MAX_GROUPS: u64 = 1 << 13;
 
 /// A GPU that scores reads against vectors.
 pub type PhyloGpu = engine::GpuEngine<Phylo>;
@@ -112,7 +112,7 @@ impl PhyloHost {
         let padded = |is_wide: bool| {
             let variant = self.variant(numbers, is_wide, false, false);
             let of = |block: &PhyloBlock| {
-                u64::from(variant.padded(batch.band.reads.length(block.read))) * block.places.len() as u64
+                u64::from(variant.padded(batch.chunk.reads.length(block.read))) * block.places.len() as u64
             };
             batch.blocks.iter().map(of).sum::<u64>() as f64
         };
@@ -153,7 +153,7 @@ impl GpuKind for Phylo {
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// A read of some hundred symbols takes an invocation some hundredths of a second, alone or not.
     fn fill(host: &PhyloHost) -> u64 {
@@ -165,21 +165,21 @@ impl GpuKind for Phylo {
     }
 
     fn choose(host: &mut PhyloHost, site: &mut Site<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
-        let bytes: &[u8] = match batch.band.vectors.cells() {
+        let bytes: &[u8] = match batch.chunk.vectors.cells() {
             Cells::Bytes(bytes) => bytes,
             Cells::Words(words) => bytemuck::cast_slice(words),
         };
         let vectors =
-            host.kit.resident(site.residents, &batch.band.vectors, "ancestral states", bytes, site.memory / 2)?;
+            host.kit.resident(site.residents, &batch.chunk.vectors, "ancestral states", bytes, site.memory / 2)?;
         let candidates = host.candidates(site.kernel, batch)?;
         let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, batch.cells(), remaining);
         let way =
             place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
-        let (scheme, is_protein) = (&batch.band.scheme, batch.band.vectors.alphabet() != Alphabet::Dna);
+        let (scheme, is_protein) = (&batch.chunk.scheme, batch.chunk.vectors.alphabet() != Alphabet::Dna);
         let mut too_long = None;
         for block in &batch.blocks {
-            let symbols = batch.band.reads.length(block.read);
+            let symbols = batch.chunk.reads.length(block.read);
             if !host.variant(Numbers::Words, true, is_protein, false).holds(symbols, scheme) {
                 too_long = Some(symbols);
             }
@@ -212,7 +212,7 @@ impl GpuKind for Phylo {
             tasks: &chosen.tasks,
             programs: &programs,
             scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
-            most_groups: MOST_GROUPS,
+            most_groups: MAX_GROUPS,
             loop_budget: host.kit.loop_budget,
         };
         dispatch::record(&host.kit.gpu, buffers, batch, &work)

@@ -12,21 +12,21 @@ pub type PhyloMock = Mock<Phylo>;
 
 impl TextbookKind for Phylo {
     fn by_the_textbook(batch: &PhyloBatch, interrupt: &AtomicBool) -> Result<PhyloReport> {
-        let band = &batch.band;
-        let vectors = &*band.vectors;
+        let chunk = &batch.chunk;
+        let vectors = &*chunk.vectors;
         let mut scores = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {
-            let codes = band.reads.codes(block.read);
+            let codes = chunk.reads.codes(block.read);
             let read: Vec<u32> = codes.iter().map(|&code| set_of(vectors.alphabet(), code)).collect();
             for place in block.places.clone() {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                let first = band.octet(place) * OCTET as u32;
+                let first = chunk.octet(place) * OCTET as u32;
                 let mut own = [0; OCTET];
                 for (vector, score) in (first..vectors.len()).zip(&mut own) {
                     let sites: Vec<Site> = (0..vectors.sites()).map(|site| vectors.site(vector, site)).collect();
-                    *score = oracle::score(&read, &sites, &band.scheme) as i32;
+                    *score = oracle::score(&read, &sites, &chunk.scheme) as i32;
                 }
                 scores.push(own);
             }

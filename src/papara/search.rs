@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::{OCTET, Vectors};
-use crate::seq::StrandOf;
+use crate::seq::Strand;
 
 /// Vectors up to which a level needs no further one above it.
 const TOP: u32 = 64;
@@ -100,7 +100,7 @@ pub struct Scored {
     /// The score.
     pub score: i32,
     /// The read's strand.
-    pub strand: StrandOf,
+    pub strand: Strand,
 }
 
 impl Scored {
@@ -175,7 +175,7 @@ impl Round {
 #[derive(Debug, Clone, Copy)]
 struct Closed {
     bound: i32,
-    strand: StrandOf,
+    strand: Strand,
     vector: u32,
 }
 
@@ -195,7 +195,7 @@ impl Search {
     }
 
     /// The scores of a strand of the read against an octet of a level.
-    pub fn take(&mut self, levels: &Levels, level: usize, octet: u32, strand: StrandOf, scores: &[i32; OCTET]) {
+    pub fn take(&mut self, levels: &Levels, level: usize, octet: u32, strand: Strand, scores: &[i32; OCTET]) {
         let first = octet * OCTET as u32;
         let count = levels.level(level).len() - first;
         for (vector, &score) in (first..).zip(scores.iter().take(count as usize)) {
@@ -214,7 +214,7 @@ impl Search {
     }
 
     /// Octets that are to be scored in a round, each with the strand; of [`Round::All`], which all reads have, none.
-    pub fn open(&mut self, levels: &Levels, round: Round) -> Vec<(StrandOf, u32)> {
+    pub fn open(&mut self, levels: &Levels, round: Round) -> Vec<(Strand, u32)> {
         let second = self.best.second;
         match round {
             Round::All => Vec::new(),
@@ -245,7 +245,7 @@ mod tests {
     use crate::seq::Alphabet;
 
     /// Scores by the textbook of all that rounds ask for, and the number of octets.
-    fn search(levels: &Levels, strands: &[(StrandOf, Vec<u32>)], scheme: &PhyloScheme) -> (Best, usize) {
+    fn search(levels: &Levels, strands: &[(Strand, Vec<u32>)], scheme: &PhyloScheme) -> (Best, usize) {
         let (mut search, mut octets) = (Search::new(levels.len()), 0);
         let mut round = Some(Round::All);
         while let Some(own) = round {
@@ -253,7 +253,7 @@ mod tests {
             let vectors = levels.level(level);
             let open = match own {
                 Round::All => {
-                    let all = |strand: StrandOf| (0..vectors.octets()).map(move |octet| (strand, octet));
+                    let all = |strand: Strand| (0..vectors.octets()).map(move |octet| (strand, octet));
                     strands.iter().flat_map(|(strand, _)| all(*strand)).collect()
                 }
                 _ => search.open(levels, own),
@@ -305,7 +305,7 @@ mod tests {
             for scheme in [PhyloScheme::papara(), PhyloScheme::paper()] {
                 for _ in 0..4 {
                     let read = |rng: &mut fastrand::Rng| (0..14).map(|_| 1 << rng.u32(..4)).collect::<Vec<u32>>();
-                    let strands = [(StrandOf::Plus, read(rng)), (StrandOf::Minus, read(rng))];
+                    let strands = [(Strand::Plus, read(rng)), (Strand::Minus, read(rng))];
                     let strands = &strands[..1 + rng.usize(..2)];
                     let (expected, octets) = search(&whole, strands, &scheme);
                     let (best, fewer) = search(&levels, strands, &scheme);

@@ -11,7 +11,7 @@ mod pass;
 use crate::alignment::{Cigar, Op};
 use crate::score::PhyloScheme;
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 use super::vectors::{Site, Vectors, set_of};
 use pass::Pass;
@@ -31,7 +31,7 @@ pub struct Placed {
 /// Aligns reads, one at a time, and keeps its memory from one to the next.
 #[derive(Debug)]
 pub struct Aligner {
-    level: Level,
+    level: InstructionSet,
     shorts: Pass<i16, 32>,
     words: Pass<i32, 16>,
     longs: Pass<i64, 8>,
@@ -39,13 +39,13 @@ pub struct Aligner {
 
 impl Default for Aligner {
     fn default() -> Self {
-        Aligner::new(Level::best())
+        Aligner::new(InstructionSet::best())
     }
 }
 
 impl Aligner {
     /// With these instructions.
-    pub fn new(level: Level) -> Self {
+    pub fn new(level: InstructionSet) -> Self {
         let (shorts, words, longs) = (Pass::default(), Pass::default(), Pass::default());
         Aligner { level, shorts, words, longs }
     }

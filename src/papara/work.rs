@@ -11,7 +11,7 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// What the blocks of a batch share.
 #[derive(Debug)]
-pub struct PhyloBand {
+pub struct PhyloChunk {
     /// Where reads are.
     pub reads: Arc<SequenceStore>,
     /// Where vectors are.
@@ -22,7 +22,7 @@ pub struct PhyloBand {
     pub octets: Option<Arc<[u32]>>,
 }
 
-impl PhyloBand {
+impl PhyloChunk {
     /// The octet at a place.
     #[inline]
     pub fn octet(&self, place: u32) -> u32 {
@@ -76,7 +76,7 @@ impl Reported for PhyloReport {
 }
 
 impl Work for Phylo {
-    type Band = PhyloBand;
+    type Chunk = PhyloChunk;
     type Block = PhyloBlock;
     type Class = ();
     type Report = PhyloReport;
@@ -90,15 +90,15 @@ impl Work for Phylo {
         block.place_cells * block.places.len() as u64
     }
 
-    fn first_cells(_band: &PhyloBand, block: &PhyloBlock) -> Option<u64> {
+    fn first_cells(_chunk: &PhyloChunk, block: &PhyloBlock) -> Option<u64> {
         (!block.places.is_empty()).then_some(block.place_cells)
     }
 
-    fn one_block(_band: &PhyloBand, _store_bytes: u64) -> bool {
+    fn one_block(_chunk: &PhyloChunk, _store_bytes: u64) -> bool {
         false
     }
 
-    fn split(_band: &PhyloBand, block: PhyloBlock, portion: Portion) -> (PhyloBlock, Option<PhyloBlock>) {
+    fn split(_chunk: &PhyloChunk, block: PhyloBlock, portion: Portion) -> (PhyloBlock, Option<PhyloBlock>) {
         let most = portion.pairs.min(portion.cells / block.place_cells.max(1)).max(1);
         if block.places.len() as u64 <= most {
             return (block, None);
@@ -113,12 +113,12 @@ impl Work for Phylo {
         if report.scores.len() as u64 != batch.pairs() {
             return Err(format!("scores of {} octets for {}", report.scores.len(), batch.pairs()));
         }
-        let (band, mut rest) = (&batch.band, &report.scores[..]);
+        let (chunk, mut rest) = (&batch.chunk, &report.scores[..]);
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
             let (own, others) = rest.split_at(block.places.len());
             rest = others;
-            let symbols = band.reads.length(block.read);
-            let possible = band.scheme.least(symbols)..=band.scheme.most(symbols);
+            let symbols = chunk.reads.length(block.read);
+            let possible = chunk.scheme.least(symbols)..=chunk.scheme.most(symbols);
             let wrong = own.iter().flatten().find(|&&score| is_finished && !possible.contains(&i64::from(score)));
             if let Some(score) = wrong {
                 return Err(format!("score {score} of read {} of {symbols} symbols", block.read));

@@ -10,7 +10,7 @@ use super::kernel::{Group, MEMORY, Posteriors, Scratch};
 use super::model::Model;
 use super::sparse::Sparse;
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::{Error, Result};
 
 /// Sequences that are compared with a group in one task.
@@ -54,7 +54,7 @@ impl AllPairs {
 pub(super) fn compute(
     model: &Model,
     sequences: &[&[Code]],
-    level: Level,
+    level: InstructionSet,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<AllPairs> {

@@ -10,18 +10,18 @@ use super::work::{Posterior, PosteriorBatch, PosteriorReport};
 use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// What a thread keeps from batch to batch.
 #[derive(Debug)]
 pub struct Workspace {
-    level: Level,
+    level: InstructionSet,
     scratch: Scratch,
 }
 
 impl Default for Workspace {
     fn default() -> Self {
-        Workspace { level: Level::best(), scratch: Scratch::default() }
+        Workspace { level: InstructionSet::best(), scratch: Scratch::default() }
     }
 }
 
@@ -34,7 +34,7 @@ impl CpuKind for Posterior {
 
     fn compute(batch: &PosteriorBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<PosteriorReport> {
         let begin = Instant::now();
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut probabilities = Vec::with_capacity(batch.pairs() as usize);
         // Neighbouring blocks have the columns of one group.
         let mut known: Option<(u32, Group)> = None;
@@ -50,14 +50,14 @@ impl CpuKind for Posterior {
             let group = match known.take() {
                 Some((own, group)) if own == first => group,
                 _ => {
-                    let end = (first as usize + LANES).min(band.order.len()) as u32;
-                    let codes: Vec<&[Code]> = (first..end).map(|place| band.codes(place)).collect();
-                    Group::new(&band.model, &codes, &band.wanted)
+                    let end = (first as usize + LANES).min(chunk.order.len()) as u32;
+                    let codes: Vec<&[Code]> = (first..end).map(|place| chunk.codes(place)).collect();
+                    Group::new(&chunk.model, &codes, &chunk.wanted)
                 }
             };
-            let rows = band.codes(block.row);
+            let rows = chunk.codes(block.row);
             let kernel = Posteriors {
-                model: &band.model,
+                model: &chunk.model,
                 group: &group,
                 rows,
                 lanes: lanes.clone(),

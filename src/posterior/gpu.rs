@@ -11,7 +11,7 @@ use self::dispatch::PosteriorWork;
 use super::kernels::program::Variant;
 use super::kernels::tasks::{Room, Tasks, table};
 use super::sparse::Sparse;
-use super::work::{Posterior, PosteriorBand, PosteriorBatch, PosteriorReport};
+use super::work::{Posterior, PosteriorBatch, PosteriorChunk, PosteriorReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
@@ -31,7 +31,7 @@ const MAX_PAIRS: u64 = 1 << 15;
 const USUAL_RESULTS: f64 = 0.75 * (1 << 28) as f64;
 /// Survivors a row that room is made for at least, and how many times as many as in the last batch: a batch that has more is
 /// partly left to others, with a warning.
-const LEAST_DENSITY: f64 = 12.0;
+const MIN_DENSITY: f64 = 12.0;
 const DENSITY_ROOM: f64 = 2.0;
 
 /// A GPU that computes probabilities of pairs.
@@ -95,7 +95,7 @@ impl PosteriorGpu {
             kit: Kit::new(&gpu, found),
             fill,
             groups,
-            density: LEAST_DENSITY,
+            density: MIN_DENSITY,
             most_cells: u64::MAX,
             pool: None,
         };
@@ -127,11 +127,11 @@ impl PosteriorHost {
     }
 
     /// Sequences on the device, with the weights of their codes.
-    fn resident(&self, residents: &mut Residents, memory: u64, band: &PosteriorBand) -> Result<Arc<Resident>> {
-        if let Some(found) = residents.find(&band.sequences, |_: &Resident| true) {
+    fn resident(&self, residents: &mut Residents, memory: u64, chunk: &PosteriorChunk) -> Result<Arc<Resident>> {
+        if let Some(found) = residents.find(&chunk.sequences, |_: &Resident| true) {
             return Ok(found);
         }
-        let (bytes, weights) = (band.sequences.packed_bytes(), table(&band.model));
+        let (bytes, weights) = (chunk.sequences.packed_bytes(), table(&chunk.model));
         let (size, limit) = (bytes.len() as u64, self.kit.binding.min(memory / 16));
         if size > limit {
             return Err(self.kit.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
@@ -139,7 +139,7 @@ impl PosteriorHost {
         residents.make_room(size + size_of_val(&weights[..]) as u64);
         let sequences = self.kit.gpu.upload("sequences", bytes)?;
         let weights = self.kit.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
-        Ok(residents.keep(&band.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
+        Ok(residents.keep(&chunk.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
     }
 
     /// Bytes of forward values that a batch may have: both slots have their own.
@@ -156,7 +156,7 @@ impl GpuKind for Posterior {
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     fn most_cells(host: &PosteriorHost) -> u64 {
         host.most_cells
@@ -171,7 +171,7 @@ impl GpuKind for Posterior {
     }
 
     fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
-        let resident = host.resident(site.residents, site.memory, &batch.band)?;
+        let resident = host.resident(site.residents, site.memory, &batch.chunk)?;
         let kept = host.kept_bytes(site.memory);
         let (workgroup, lanes) = (host.kit.shape.workgroup, host.lanes(batch, kept / 16));
         let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
@@ -193,7 +193,7 @@ impl GpuKind for Posterior {
         chosen: &mut Chosen,
     ) -> Result<()> {
         let (workgroup, lanes) = (host.kit.shape.workgroup, chosen.lanes);
-        let alphabet = batch.band.sequences.alphabet();
+        let alphabet = batch.chunk.sequences.alphabet();
         let sweeps = if chosen.is_partial { &[Sweep::Forward][..] } else { &[Sweep::Forward, Sweep::Backward] };
         let mut programs = Vec::with_capacity(sweeps.len());
         for &sweep in sweeps {
@@ -203,7 +203,7 @@ impl GpuKind for Posterior {
         let work = PosteriorWork {
             symbols: &chosen.resident.sequences,
             table: &chosen.resident.weights,
-            model: &batch.band.model,
+            model: &batch.chunk.model,
             tasks: &chosen.tasks,
             programs: &programs,
             capacity: chosen.capacity,
@@ -234,7 +234,7 @@ impl GpuKind for Posterior {
         let density = used as f64 / chosen.tasks.rows.max(1) as f64 * DENSITY_ROOM;
         // What was too little once is not tried again.
         host.density =
-            if used > u64::from(chosen.capacity) { density.max(host.density) } else { density.max(LEAST_DENSITY) };
+            if used > u64::from(chosen.capacity) { density.max(host.density) } else { density.max(MIN_DENSITY) };
         Ok(PosteriorReport { kernel_time, ..report })
     }
 

@@ -32,7 +32,7 @@ use super::{LONGEST, Options, align_few};
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, move_places, moved};
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 use crate::{Error, Result};
 
@@ -67,14 +67,14 @@ pub fn align(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<(MultipleAlignment, GuideTree)> {
-    align_with(store, options, limits, Level::best(), pool, advance, interrupt)
+    align_with(store, options, limits, InstructionSet::best(), pool, advance, interrupt)
 }
 
 fn align_with(
     store: &SequenceStore,
     options: &Options,
     limits: &Limits,
-    level: Level,
+    level: InstructionSet,
     pool: &rayon::ThreadPool,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,

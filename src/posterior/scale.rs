@@ -13,7 +13,7 @@ pub(super) type Exponents = Lane<i32>;
 pub(super) type Ratios = Lane<f32>;
 
 /// The least exponent of a normal float.
-const LEAST_EXPONENT: i32 = -126;
+const MIN_EXPONENT: i32 = -126;
 
 /// Exponents of values as they are.
 pub(super) const NO_EXPONENTS: Exponents = Lane::splat(0);
@@ -97,7 +97,7 @@ impl Shares {
         let factor = |lane| {
             let exponent = ahead.0[lane] + behind.0[lane] - self.exponents.0[lane];
             // A product of smaller scale would be no normal float.
-            let power = if exponent < LEAST_EXPONENT { 0.0 } else { power(exponent) };
+            let power = if exponent < MIN_EXPONENT { 0.0 } else { power(exponent) };
             power / self.mantissas.0[lane]
         };
         Lane(std::array::from_fn(factor))

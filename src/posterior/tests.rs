@@ -7,7 +7,7 @@ use super::{Options, align, align_along, align_with, oracle};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Alphabet, Code, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
 
 pub(super) fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
@@ -30,7 +30,7 @@ pub(super) fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet)
 }
 
 /// Probabilities of one pair as a full table, rows of `a`.
-fn table(model: &Model, a: &[Code], b: &[Code], level: Level, memory: usize) -> Vec<Vec<f32>> {
+fn table(model: &Model, a: &[Code], b: &[Code], level: InstructionSet, memory: usize) -> Vec<Vec<f32>> {
     let filler = vec![1; b.len() / 2 + 3];
     let mut group: Vec<&[Code]> = vec![&filler; LANES];
     group[5] = b;
@@ -47,7 +47,7 @@ fn table(model: &Model, a: &[Code], b: &[Code], level: Level, memory: usize) -> 
 }
 
 fn check(model: &Model, a: &[Code], b: &[Code], name: &str) {
-    let table = table(model, a, b, Level::best(), usize::MAX);
+    let table = table(model, a, b, InstructionSet::best(), usize::MAX);
     let truth = oracle::probabilities(model, a, b);
     for (row, (table, truth)) in table.iter().zip(&truth).enumerate() {
         assert!(table.iter().sum::<f32>() < 1.001, "{name}: row {row}");
@@ -96,13 +96,13 @@ fn every_width_and_every_memory_gives_the_same_bits() {
     let rng = &mut fastrand::Rng::with_seed(4);
     let a = random(rng, Alphabet::Protein, 203);
     let b = relative(&a, rng, Alphabet::Protein);
-    let whole = table(&model, &a, &b, Level::best(), usize::MAX);
+    let whole = table(&model, &a, &b, InstructionSet::best(), usize::MAX);
     assert!(whole.iter().flatten().any(|&value| value > 0.5));
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         assert_eq!(table(&model, &a, &b, level, usize::MAX), whole, "{level:?}");
     }
     for memory in [0, 1 << 19] {
-        assert_eq!(table(&model, &a, &b, Level::best(), memory), whole, "{memory} bytes");
+        assert_eq!(table(&model, &a, &b, InstructionSet::best(), memory), whole, "{memory} bytes");
     }
 }
 
@@ -114,7 +114,7 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
     builder.build()
 }
 
-fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignment, GuideTree) {
+fn run(store: &SequenceStore, level: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let never = AtomicBool::new(false);
     let outcome = align_with(store, &Options::default(), None, level, &pool, &|_, _| {}, &never).unwrap();
@@ -136,10 +136,10 @@ pub(super) fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: 
 fn alignments_are_the_same_over_threads_and_widths() {
     for alphabet in [Alphabet::Protein, Alphabet::Dna] {
         let store = store(alphabet, &family(alphabet, 19, 60, 5));
-        let first = run(&store, Level::best(), 1);
+        let first = run(&store, InstructionSet::best(), 1);
         assert_eq!(first.0.rows(), 19);
-        assert_eq!(run(&store, Level::best(), 3), first);
-        for level in Level::available() {
+        assert_eq!(run(&store, InstructionSet::best(), 3), first);
+        for level in InstructionSet::available() {
             assert_eq!(run(&store, level, 2), first, "{level:?}");
         }
     }
@@ -166,7 +166,7 @@ fn a_given_tree_is_followed() {
 #[test]
 fn the_same_sequence_is_in_the_same_columns() {
     let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
-    let (alignment, tree) = run(&store(Alphabet::Protein, &vec![one; 5]), Level::best(), 1);
+    let (alignment, tree) = run(&store(Alphabet::Protein, &vec![one; 5]), InstructionSet::best(), 1);
     assert_eq!((alignment.columns(), tree.leaves, tree.joins.len()), (80, 5, 4));
 }
 
@@ -174,7 +174,7 @@ fn the_same_sequence_is_in_the_same_columns() {
 fn few_short_and_empty_sequences() {
     let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
     let columns = |sequences: &[Vec<Code>]| {
-        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), Level::best(), 1);
+        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
         assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
         for (row, codes) in sequences.iter().enumerate() {
             assert_eq!(alignment.places(row).len(), codes.len());

@@ -18,7 +18,7 @@ const BLOCKS_A_TASK: usize = 16;
 
 /// What the blocks of a batch share.
 #[derive(Debug)]
-pub struct PosteriorBand {
+pub struct PosteriorChunk {
     /// The sequences.
     pub sequences: Arc<SequenceStore>,
     /// By rising length, so that neighbours differ little in it: blocks count places in it.
@@ -28,7 +28,7 @@ pub struct PosteriorBand {
     pub(super) wanted: Vec<bool>,
 }
 
-impl PosteriorBand {
+impl PosteriorChunk {
     /// The codes of the sequence at a place of the order.
     pub(super) fn codes(&self, place: u32) -> &[Code] {
         self.sequences.codes(self.order[place as usize])
@@ -109,7 +109,7 @@ impl Reported for PosteriorReport {
 }
 
 impl Work for Posterior {
-    type Band = PosteriorBand;
+    type Chunk = PosteriorChunk;
     type Block = PosteriorBlock;
     type Class = ();
     type Report = PosteriorReport;
@@ -122,38 +122,38 @@ impl Work for Posterior {
         block.cells
     }
 
-    fn first_cells(band: &PosteriorBand, block: &PosteriorBlock) -> Option<u64> {
-        block.columns.clone().next().map(|column| band.cells(block.row, column))
+    fn first_cells(chunk: &PosteriorChunk, block: &PosteriorBlock) -> Option<u64> {
+        block.columns.clone().next().map(|column| chunk.cells(block.row, column))
     }
 
-    fn one_block(_band: &PosteriorBand, _store_bytes: u64) -> bool {
+    fn one_block(_chunk: &PosteriorChunk, _store_bytes: u64) -> bool {
         false
     }
 
     fn split(
-        band: &PosteriorBand,
+        chunk: &PosteriorChunk,
         block: PosteriorBlock,
         portion: Portion,
     ) -> (PosteriorBlock, Option<PosteriorBlock>) {
         let PosteriorBlock { row, columns: Range { start, end }, .. } = block;
         let (mut cut, mut cells) = (start, 0);
         while cut < end && u64::from(cut - start) < portion.pairs.max(1) {
-            cells += band.cells(row, cut);
+            cells += chunk.cells(row, cut);
             if cut > start && cells > portion.cells {
                 break;
             }
             cut += 1;
         }
-        if cut == end { (block, None) } else { (band.block(row, start..cut), Some(band.block(row, cut..end))) }
+        if cut == end { (block, None) } else { (chunk.block(row, start..cut), Some(chunk.block(row, cut..end))) }
     }
 
     fn check(batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
-        finished(batch, report)?.into_iter().try_for_each(|(block, own)| check_block(&batch.band, block, own))
+        finished(batch, report)?.into_iter().try_for_each(|(block, own)| check_block(&batch.chunk, block, own))
     }
 
     fn check_on(pool: &rayon::ThreadPool, batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
         let finished = finished(batch, report)?;
-        let check = |(block, own)| check_block(&batch.band, block, own);
+        let check = |(block, own)| check_block(&batch.chunk, block, own);
         pool.install(|| finished.into_par_iter().with_min_len(BLOCKS_A_TASK).try_for_each(check))
     }
 }
@@ -176,9 +176,9 @@ fn finished<'a>(
     Ok(batch.blocks.iter().zip(finished).filter_map(with_own).collect())
 }
 
-fn check_block(band: &PosteriorBand, block: &PosteriorBlock, own: &[Sparse]) -> Result<(), String> {
+fn check_block(chunk: &PosteriorChunk, block: &PosteriorBlock, own: &[Sparse]) -> Result<(), String> {
     for (column, sparse) in block.columns.clone().zip(own) {
-        let lengths = [block.row, column].map(|place| band.length(place) as usize);
+        let lengths = [block.row, column].map(|place| chunk.length(place) as usize);
         if !(sparse.rows() == lengths[0] && sparse.is_within(lengths[1])) {
             return Err(format!("probabilities that sequences of {lengths:?} residues cannot have"));
         }
@@ -190,7 +190,7 @@ fn check_block(band: &PosteriorBand, block: &PosteriorBlock, own: &[Sparse]) -> 
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// What all blocks share.
-    pub band: Arc<PosteriorBand>,
+    pub chunk: Arc<PosteriorChunk>,
     /// The blocks: of a group's columns one after the other.
     pub blocks: Vec<PosteriorBlock>,
 }
@@ -209,13 +209,13 @@ impl Plan {
         }
         order.sort_by_key(|&id| (sequences.length(id), id));
         let count = order.len() as u32;
-        let band = PosteriorBand { sequences, order, model, wanted };
+        let chunk = PosteriorChunk { sequences, order, model, wanted };
         let mut blocks = Vec::new();
         for first in (0..count).step_by(LANES) {
             let rows = first + 1..count;
-            blocks.extend(rows.map(|row| band.block(row, first..row.min(first + LANES as u32))));
+            blocks.extend(rows.map(|row| chunk.block(row, first..row.min(first + LANES as u32))));
         }
-        Ok(Plan { band: Arc::new(band), blocks })
+        Ok(Plan { chunk: Arc::new(chunk), blocks })
     }
 
     /// Where probabilities are gathered.
@@ -241,7 +241,7 @@ impl Gathered {
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
             for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
                 if is_finished {
-                    let [row, other] = [block.row, column].map(|place| batch.band.order[place as usize] as usize);
+                    let [row, other] = [block.row, column].map(|place| batch.chunk.order[place as usize] as usize);
                     self.pairs.push(((row, other), sparse));
                 }
             }

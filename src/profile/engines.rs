@@ -6,7 +6,7 @@ use rayon::Scope;
 
 use super::options::{Iterate, Options};
 use super::progressive::{Children, Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
-use super::work::{Merged, Pair, Profile, ProfileBand, ProfileBlock};
+use super::work::{Merged, Pair, Profile, ProfileBlock, ProfileChunk};
 use crate::engine::owner::{Control, Outcome, run_queue};
 use crate::engine::queue::{WorkQueue, wall_clock};
 use crate::engine::stats::Ran;
@@ -64,7 +64,7 @@ struct Feed<'a> {
     work: &'a Work<'a>,
     joins: &'a Joins<'a>,
     queue: Arc<WorkQueue<Profile>>,
-    band: Arc<ProfileBand>,
+    chunk: Arc<ProfileChunk>,
     least_cells: u64,
     /// Joins whose profiles are in the queue.
     waiting: Vec<Mutex<Option<Waiting>>>,
@@ -97,7 +97,7 @@ impl<'a> Feed<'a> {
             work,
             joins,
             queue: Arc::new(WorkQueue::fed(cells, Arc::clone(&engines.control.interrupt), wall_clock())),
-            band: Arc::new(ProfileBand { pool: Arc::clone(&engines.pool), level: work.run.level }),
+            chunk: Arc::new(ProfileChunk { pool: Arc::clone(&engines.pool), level: work.run.level }),
             least_cells: engines.least_cells,
             waiting: (0..count).map(|_| Mutex::default()).collect(),
         }
@@ -106,7 +106,7 @@ impl<'a> Feed<'a> {
     /// Runs the engines until the root is there, or something went wrong.
     fn run(&self, engines: Vec<Box<dyn Engine<Profile>>>, control: &Control) -> Result<Ran> {
         let reserve = || thread_engines(1, &control.interrupt);
-        self.band.pool.in_place_scope(|scope| {
+        self.chunk.pool.in_place_scope(|scope| {
             for number in self.work.lowest() {
                 scope.spawn(move |_| self.guarded(|| self.climb(number)));
             }
@@ -164,7 +164,7 @@ impl<'a> Feed<'a> {
                     if pair.cells() >= self.least_cells {
                         let pair = Arc::new(pair);
                         *lock(&self.waiting[number]) = Some(Waiting { joining, pair: Arc::clone(&pair) });
-                        self.queue.add(&self.band, vec![((), ProfileBlock { number, pair })]);
+                        self.queue.add(&self.chunk, vec![((), ProfileBlock { number, pair })]);
                         return Ok(());
                     }
                     let path = pair.path(run.level, run.stopped).ok_or(Error::Interrupted)?;

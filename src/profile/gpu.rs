@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::divided::Divided;
 use super::kernels::layout::Node;
-use super::kernels::program::{MOST_LETTERS, Variant};
+use super::kernels::program::{MAX_LETTERS, Variant};
 pub use super::kernels::tasks::Shape;
-use super::kernels::tasks::{LEAST_ROWS, Launch, Tasks};
+use super::kernels::tasks::{Launch, MIN_ROWS, Tasks};
 use super::work::{Merged, Profile, ProfileBatch, ProfileReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -27,7 +27,7 @@ pub type ProfileGpu = engine::GpuEngine<Profile>;
 
 impl Sizes for Shape {
     fn for_adapter(_found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        Shape { workgroup: 32, columns: 128, cross: 64, least_rows: LEAST_ROWS }
+        Shape { workgroup: 32, columns: 128, cross: 64, least_rows: MIN_ROWS }
     }
 }
 
@@ -56,7 +56,7 @@ impl GpuKind for Profile {
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
-    const MOST_PAIRS: u64 = MAX_PAIRS;
+    const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// One pair of profiles leaves most of a large card idle.
     fn fill(host: &ProfileHost) -> u64 {
@@ -75,7 +75,7 @@ impl GpuKind for Profile {
         let data = size_of_val(&tasks.data[..]) as u64;
         let largest = data.max(8 * rows).max(8 * columns).max(4 * corners).max(size_of_val(&tasks.nodes[..]) as u64);
         let all = data + 8 * rows + 8 * columns + 4 * corners;
-        if tasks.letters > MOST_LETTERS || largest > host.kit.binding || all > site.memory / 4 {
+        if tasks.letters > MAX_LETTERS || largest > host.kit.binding || all > site.memory / 4 {
             return Err(host.kit.gpu.unsuited(format!("profiles of {} letters take {all} bytes of it", tasks.letters)));
         }
         Ok(tasks)

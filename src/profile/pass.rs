@@ -7,7 +7,7 @@
 
 use super::columns::Penalties;
 use super::scores::Scores;
-use crate::simd::{Kernel, Level, Simd};
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// Two profiles.
 #[derive(Debug)]
@@ -319,11 +319,11 @@ impl Kernel for Backward<'_> {
 }
 
 /// Both halves, with vectors of this level.
-pub(super) fn forward(level: Level, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
+pub(super) fn forward(level: InstructionSet, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
     level.run(Forward { problem, rectangle, to, room });
 }
 
 /// As above, from below.
-pub(super) fn backward(level: Level, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
+pub(super) fn backward(level: InstructionSet, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
     level.run(Backward { problem, rectangle, to, room });
 }

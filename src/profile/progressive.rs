@@ -13,7 +13,7 @@ use crate::alignment::MultipleAlignment;
 use crate::alignment::join::move_places;
 use crate::error::{Error, Result};
 use crate::seq::SequenceStore;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 
 /// How alike two different sequences are, in percent, 0 to 99.
@@ -34,7 +34,7 @@ pub struct Run<'a> {
     /// The threads.
     pub threads: &'a rayon::ThreadPool,
     /// The vectors.
-    pub level: Level,
+    pub level: InstructionSet,
     /// Whether to end early with [`Error::Interrupted`].
     pub stopped: &'a (dyn Fn() -> bool + Sync),
     /// Told how many of how many steps are done, from any thread.

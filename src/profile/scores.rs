@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::simd::{Kernel, Level, Simd};
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// How many scores are kept at most.
 const KEPT: usize = 1 << 22;
@@ -51,7 +51,7 @@ impl Scores {
     ///
     /// # Panics
     /// If there are no letters, or the processor does not have the instructions.
-    pub fn new(first: &[i32], second: &[i32], letters: usize, level: Level) -> Scores {
+    pub fn new(first: &[i32], second: &[i32], letters: usize, level: InstructionSet) -> Scores {
         Scores::keeping(first, second, letters, level, KEPT)
     }
 
@@ -59,12 +59,12 @@ impl Scores {
     ///
     /// # Panics
     /// As above.
-    pub fn sparingly(first: &[i32], second: &[i32], letters: usize, level: Level) -> Scores {
+    pub fn sparingly(first: &[i32], second: &[i32], letters: usize, level: InstructionSet) -> Scores {
         Scores::keeping(first, second, letters, level, 0)
     }
 
     /// As above; so many scores are kept at most.
-    pub(super) fn keeping(first: &[i32], second: &[i32], letters: usize, level: Level, most: usize) -> Scores {
+    pub(super) fn keeping(first: &[i32], second: &[i32], letters: usize, level: InstructionSet, most: usize) -> Scores {
         let (first_all, first_places) = distinct(first, letters);
         let (mut second_all, second_places) = distinct(second, letters);
         let second_columns = second_places.len();

@@ -10,7 +10,7 @@ use super::walk::Walk;
 use super::*;
 use crate::error::Error;
 use crate::seq::{Alphabet, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
 
 /// Sequences with a guide, and what ClustalW makes of them.
@@ -63,7 +63,12 @@ impl Case {
         100.0 - f64::from(meet.unwrap()).clamp(0.01, 1.0) * 100.0
     }
 
-    fn align(&self, level: Level, threads: usize, stopped: &(dyn Fn() -> bool + Sync)) -> crate::Result<Progressive> {
+    fn align(
+        &self,
+        level: InstructionSet,
+        threads: usize,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> crate::Result<Progressive> {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let likeness = |a, b| self.likeness(a, b);
         let guide = Guide { tree: &self.tree, weights: &self.weights, likeness: &likeness };
@@ -92,7 +97,7 @@ fn cases() -> [Case; 4] {
 #[test]
 fn alignments_are_those_that_clustalw_writes() {
     for (number, case) in cases().into_iter().enumerate() {
-        for (level, threads) in Level::available().into_iter().zip([1, 2].into_iter().cycle()) {
+        for (level, threads) in InstructionSet::available().into_iter().zip([1, 2].into_iter().cycle()) {
             let aligned = case.align(level, threads, &|| false).unwrap();
             let row = |id: usize| {
                 let letters = case.store.letters(id as u32);
@@ -108,13 +113,13 @@ fn alignments_are_those_that_clustalw_writes() {
 fn it_ends_early_when_it_is_told_to() {
     for case in cases() {
         let asked = AtomicUsize::new(0);
-        case.align(Level::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
+        case.align(InstructionSet::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
         // Once it is told to, it is told so again whenever it asks.
         let times = asked.into_inner();
         for patience in (0..times).step_by(1 + times / 40) {
             let asked = AtomicUsize::new(0);
-            let ended =
-                case.align(Level::best(), 1 + patience % 2, &|| asked.fetch_add(1, Ordering::Relaxed) >= patience);
+            let ended = case
+                .align(InstructionSet::best(), 1 + patience % 2, &|| asked.fetch_add(1, Ordering::Relaxed) >= patience);
             assert!(matches!(ended, Err(Error::Interrupted)), "{patience}");
         }
     }
@@ -129,7 +134,7 @@ fn scores_beyond_32_bits_are_an_error() {
         let tree = GuideTree { leaves: 2, joins: vec![join] };
         let guide = Guide { tree: &tree, weights: &[500; 2], likeness: &|_, _| 80.0 };
         let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let run = Run { threads: &threads, level: Level::best(), stopped: &|| false, progress: &|_, _| {} };
+        let run = Run { threads: &threads, level: InstructionSet::best(), stopped: &|| false, progress: &|_, _| {} };
         let options = Options { delay, ..Options::new(Alphabet::Dna) };
         let error = align(&store.build(), &guide, &options, &run).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{error}");
@@ -139,7 +144,7 @@ fn scores_beyond_32_bits_are_an_error() {
 #[test]
 fn one_sequence_and_none_are_alignments() {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let run = Run { threads: &threads, level: Level::PORTABLE, stopped: &|| false, progress: &|_, _| {} };
+    let run = Run { threads: &threads, level: InstructionSet::PORTABLE, stopped: &|| false, progress: &|_, _| {} };
     for sequences in 0..2 {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         (0..sequences).for_each(|_| store.push_letters("", b"ACGT").unwrap());
@@ -177,7 +182,7 @@ impl Profiles {
         Profiles { penalties, columns, letters }
     }
 
-    fn check(&self, rectangle: Rectangle, level: Level, kept: usize) {
+    fn check(&self, rectangle: Rectangle, level: InstructionSet, kept: usize) {
         let scores = Scores::keeping(&self.columns[0], &self.columns[1], self.letters, level, kept);
         let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
         let (mut row, mut room) = (Row::default(), Room::default());
@@ -199,7 +204,7 @@ fn rows_are_those_of_the_recurrence() {
         let whole = Rectangle { a: 0, b: 0, m: lengths[0], n: lengths[1], opens: rng.bool(), closes: rng.bool() };
         let (a, b) = (rng.usize(..lengths[0] - 1), rng.usize(..lengths[1]));
         let part = Rectangle { a, b, m: rng.usize(2..=lengths[0] - a), n: rng.usize(1..=lengths[1] - b), ..whole };
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             profiles.check(whole, level, [0, usize::MAX][round % 2]);
             profiles.check(part, level, [0, usize::MAX][round % 2]);
         }
@@ -215,7 +220,7 @@ fn paths_hold_all_columns_and_do_not_depend_on_vectors_and_threads() {
     for lengths in [[1, 1], [1, 30], [30, 1], [2, 2], [50, 40], [700, 600]] {
         let profiles = Profiles::random(rng, lengths);
         let mut known = None;
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             for kept in [0, usize::MAX] {
                 let scores = Scores::keeping(&profiles.columns[0], &profiles.columns[1], profiles.letters, level, kept);
                 let problem = Problem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::divided::{Crossing, Divided};
 use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
 use super::path::{Pieces, Step};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Cells of a rectangle whose halves are given to threads of their own.
 const SHARED: usize = 1 << 18;
@@ -17,7 +17,7 @@ const SHARED: usize = 1 << 18;
 /// What the recursion needs.
 pub(super) struct Walk<'a> {
     pub(super) problem: &'a Problem<'a>,
-    pub(super) level: Level,
+    pub(super) level: InstructionSet,
     /// Whether to give up.
     pub(super) stopped: &'a (dyn Fn() -> bool + Sync),
 }

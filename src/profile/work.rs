@@ -13,7 +13,7 @@ use super::{Penalties, Scores};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Portion, Reported, Work, check};
 use crate::error::{Error, Result};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Two profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Pair {
     }
 
     /// The best alignment, on the pool that this is called in; `None` once it is stopped.
-    pub fn path(&self, level: Level, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Step>> {
+    pub fn path(&self, level: InstructionSet, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Step>> {
         let scores = Scores::new(&self.scored, &self.tenths, self.letters, level);
         let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
         let path = Walk { problem: &problem, level, stopped }.path();
@@ -49,7 +49,12 @@ impl Pair {
     }
 
     /// As above, of what is left of rectangles.
-    pub fn rest(&self, divided: &Divided, level: Level, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Step>> {
+    pub fn rest(
+        &self,
+        divided: &Divided,
+        level: InstructionSet,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Step>> {
         let scores = Scores::sparingly(&self.scored, &self.tenths, self.letters, level);
         let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
         let path = Walk { problem: &problem, level, stopped }.rest(divided);
@@ -58,16 +63,16 @@ impl Pair {
 }
 
 /// What the blocks of a batch share.
-pub struct ProfileBand {
+pub struct ProfileChunk {
     /// The threads on which the CPU computes. Nobody waits for engines there.
     pub pool: Arc<rayon::ThreadPool>,
     /// The vectors.
-    pub level: Level,
+    pub level: InstructionSet,
 }
 
-impl fmt::Debug for ProfileBand {
+impl fmt::Debug for ProfileChunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProfileBand").field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("ProfileChunk").field("level", &self.level).finish_non_exhaustive()
     }
 }
 
@@ -118,7 +123,7 @@ impl Reported for ProfileReport {
 }
 
 impl Work for Profile {
-    type Band = ProfileBand;
+    type Chunk = ProfileChunk;
     type Block = ProfileBlock;
     type Class = ();
     type Report = ProfileReport;
@@ -131,15 +136,15 @@ impl Work for Profile {
         block.pair.cells()
     }
 
-    fn first_cells(_band: &ProfileBand, block: &ProfileBlock) -> Option<u64> {
+    fn first_cells(_chunk: &ProfileChunk, block: &ProfileBlock) -> Option<u64> {
         Some(block.pair.cells())
     }
 
-    fn one_block(_band: &ProfileBand, _store_bytes: u64) -> bool {
+    fn one_block(_chunk: &ProfileChunk, _store_bytes: u64) -> bool {
         false
     }
 
-    fn split(_band: &ProfileBand, block: ProfileBlock, _portion: Portion) -> (ProfileBlock, Option<ProfileBlock>) {
+    fn split(_chunk: &ProfileChunk, block: ProfileBlock, _portion: Portion) -> (ProfileBlock, Option<ProfileBlock>) {
         (block, None)
     }
 
@@ -171,11 +176,11 @@ impl CpuKind for Profile {
 
     fn compute(batch: &ProfileBatch, _scratch: &mut (), interrupt: &AtomicBool) -> Result<ProfileReport> {
         let begin = Instant::now();
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let stopped = || interrupt.load(Ordering::Relaxed);
         let mut merged = Vec::with_capacity(batch.blocks.len());
         for block in &batch.blocks {
-            let path = band.pool.install(|| block.pair.path(band.level, &stopped));
+            let path = chunk.pool.install(|| block.pair.path(chunk.level, &stopped));
             merged.push(Merged::Path(path.ok_or(Error::Interrupted)?));
         }
         Ok(ProfileReport { merged, unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })

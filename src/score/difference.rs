@@ -26,9 +26,9 @@ use crate::seq::Code;
 /// An integer that holds a difference.
 pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send + Sync {
     /// Its least and greatest number.
-    const LEAST: i64;
+    const MIN: i64;
     /// The greatest number.
-    const GREATEST: i64;
+    const MAX: i64;
     /// A number that is known to fit (its low bits otherwise).
     fn of(number: i64) -> Self;
     /// The number.
@@ -40,8 +40,8 @@ pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send +
 macro_rules! elements {
     ($($type:ty, $unsigned:ty;)*) => { $(
         impl Element for $type {
-            const LEAST: i64 = <$type>::MIN as i64;
-            const GREATEST: i64 = <$type>::MAX as i64;
+            const MIN: i64 = <$type>::MIN as i64;
+            const MAX: i64 = <$type>::MAX as i64;
             fn of(number: i64) -> Self {
                 number as $type
             }
@@ -101,9 +101,9 @@ impl<E: Element> DifferenceScoring<E> {
         let least = weighted(step(substitution.min_score()))?.max(floor).min(-opening);
         let fits = if linear {
             // Compared without a sign.
-            greatest <= E::GREATEST.saturating_mul(2)
+            greatest <= E::MAX.saturating_mul(2)
         } else {
-            greatest.max(end_opening) <= E::GREATEST && floor >= E::LEAST && least.checked_sub(opening)? >= E::LEAST
+            greatest.max(end_opening) <= E::MAX && floor >= E::MIN && least.checked_sub(opening)? >= E::MIN
         };
         if !fits {
             return None;
@@ -187,7 +187,7 @@ impl<E: Element> DifferenceScoring<E> {
     /// be an opening more than the greatest step: the neighbour that the step would come from is then reached by a gap
     /// that opens in the row above.
     pub fn tells_alignments(&self) -> bool {
-        let holds = self.opening == 0 || self.greatest_step + self.opening <= E::GREATEST;
+        let holds = self.opening == 0 || self.greatest_step + self.opening <= E::MAX;
         self.weight > 1 && !self.has_raised && holds
     }
 

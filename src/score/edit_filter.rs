@@ -23,7 +23,7 @@ use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
 /// The greatest share of a sequence that an overlap may leave out for it to tell anything.
-const MOST_UNALIGNED: f64 = 0.9;
+const MAX_UNALIGNED: f64 = 0.9;
 
 /// The distance that every alignment of best score with the identity keeps to; `None` if there is none that tells enough.
 pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
@@ -51,7 +51,7 @@ fn reach(scoring: &Scoring, further: f64) -> Option<Reach> {
         Reach { shorter: most + least, constant: opening, divisor: most + 2 * next, rate: Reach::rate_of(further) };
     let enough = reach.divisor > 0 && {
         let long = 1 << 20;
-        reach.unaligned(long, long) as f64 <= MOST_UNALIGNED * f64::from(long)
+        reach.unaligned(long, long) as f64 <= MAX_UNALIGNED * f64::from(long)
     };
     enough.then_some(reach)
 }

@@ -25,8 +25,8 @@ impl<E: Element> LocalScoring<E> {
         let substitution = &scoring.substitution;
         let (least, greatest) = (substitution.min_score().min(0) as i64, substitution.max_score().max(0) as i64);
         let (first, next) = (scoring.gaps.first as i64, scoring.gaps.next as i64);
-        let zero = E::LEAST + first.max(-least);
-        let limit = i64::try_from(E::GREATEST as i128 - greatest as i128 - zero as i128).unwrap_or(i64::MAX);
+        let zero = E::MIN + first.max(-least);
+        let limit = i64::try_from(E::MAX as i128 - greatest as i128 - zero as i128).unwrap_or(i64::MAX);
         if limit < 1 {
             return None;
         }

@@ -23,7 +23,7 @@ pub struct PhyloScheme {
 }
 
 /// The greatest number that a scheme may hold.
-const MOST: i32 = 1 << 16;
+const MAX: i32 = 1 << 16;
 
 impl PhyloScheme {
     /// What PaPaRa 2.5 computes by default.
@@ -50,7 +50,7 @@ impl PhyloScheme {
     /// # Errors
     /// [`Error::Usage`] that names the field.
     pub fn validate(&self) -> Result<()> {
-        let beyond = |number: i32| (number.unsigned_abs() > MOST as u32).then(|| format!("{number} is beyond {MOST}"));
+        let beyond = |number: i32| (number.unsigned_abs() > MAX as u32).then(|| format!("{number} is beyond {MAX}"));
         if let Some(message) = beyond(self.matching) {
             return Err(Error::usage_of("matching", message));
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::store::{SequenceId, SequenceStore};
-use super::strand::Strands;
+use super::strand::QueryStrands;
 
 /// Some of the queries, all strands of each. Where pairs are given one by one, some of those.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,13 +67,13 @@ pub struct Extents<'a> {
     queries: &'a SequenceStore,
     /// Symbols of the targets before each.
     symbols: Vec<u64>,
-    strands: Strands,
+    strands: QueryStrands,
     later: bool,
 }
 
 impl<'a> Extents<'a> {
     /// Of queries that meet all targets; `later`: only those after their own sequence.
-    pub fn new(queries: &'a SequenceStore, targets: &SequenceStore, strands: Strands, later: bool) -> Self {
+    pub fn new(queries: &'a SequenceStore, targets: &SequenceStore, strands: QueryStrands, later: bool) -> Self {
         let mut symbols = Vec::with_capacity(targets.len() + 1);
         let mut sum = 0;
         symbols.push(sum);
@@ -100,7 +100,7 @@ impl<'a> Extents<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seq::{Alphabet, Strand};
+    use crate::seq::{Alphabet, Strands};
     use std::sync::Arc;
 
     #[test]
@@ -125,15 +125,15 @@ mod tests {
         [3, 0, 5, 7].into_iter().for_each(|length| store.push("s", &vec![1; length]).unwrap());
         let store = Arc::new(store.build());
         let part = |queries, targets| Part { queries, targets };
-        let all = Extents::new(&store, &store, Strands::default(), false);
+        let all = Extents::new(&store, &store, QueryStrands::default(), false);
         assert_eq!(all.of(&part(0..4, None)), (16, 225));
         assert_eq!(all.of(&part(2..4, Some(1..3))), (4, 60));
-        let later = Extents::new(&store, &store, Strands::default(), true);
+        let later = Extents::new(&store, &store, QueryStrands::default(), true);
         assert_eq!(later.of(&part(0..4, None)), (6, 36 + 35));
         assert_eq!(later.of(&part(2..3, Some(0..4))), (1, 35));
         assert_eq!(later.of(&part(3..4, None)), (0, 0));
         assert_eq!(later.of(&part(2..3, Some(0..2))), (0, 0));
-        let strands = Strands { strand: Strand::Both, later: true };
+        let strands = QueryStrands { strand: Strands::Both, later: true };
         let both = strands.store(&store);
         assert_eq!(Extents::new(&both, &store, strands, true).of(&part(0..2, Some(2..4))), (4, 72));
     }

@@ -11,12 +11,14 @@ use super::store::{SequenceId, SequenceStore};
 /// Which strands of the query are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Strand {
-    /// As it was read.
+pub enum Strands {
+    /// The query as it was read.
     #[default]
-    Forward,
+    #[serde(rename = "forward")]
+    Plus,
     /// Its reverse complement.
-    Reverse,
+    #[serde(rename = "reverse")]
+    Minus,
     /// Both; what scores better comes first, or is the one that is handed over.
     Both,
 }
@@ -24,7 +26,7 @@ pub enum Strand {
 /// The strand of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StrandOf {
+pub enum Strand {
     /// The query as it was read.
     #[default]
     Plus,
@@ -64,15 +66,15 @@ fn complement(code: &Code) -> Code {
 
 /// Which strands of each sequence stand in a store of queries, and which targets a query meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Strands {
+pub struct QueryStrands {
     /// The strands. Both of a sequence are neighbours, the forward one first.
-    pub strand: Strand,
+    pub strand: Strands,
     /// Targets are the sequences of which the queries are strands, and each query meets only those after its own
     /// sequence: an all-against-all of one store in which it matters who is the query.
     pub later: bool,
 }
 
-impl Strands {
+impl QueryStrands {
     /// Queries a sequence: 1 or 2.
     pub fn copies(self) -> u32 {
         1 << self.shift()
@@ -80,22 +82,22 @@ impl Strands {
 
     /// The logarithm of that to base 2.
     fn shift(self) -> u32 {
-        u32::from(self.strand == Strand::Both)
+        u32::from(self.strand == Strands::Both)
     }
 
     /// The sequence of a query, and its strand.
-    pub fn of(self, query: SequenceId) -> (SequenceId, StrandOf) {
+    pub fn of(self, query: SequenceId) -> (SequenceId, Strand) {
         let is_minus = match self.strand {
-            Strand::Forward => false,
-            Strand::Reverse => true,
-            Strand::Both => query % 2 == 1,
+            Strands::Plus => false,
+            Strands::Minus => true,
+            Strands::Both => query % 2 == 1,
         };
-        (query >> self.shift(), if is_minus { StrandOf::Minus } else { StrandOf::Plus })
+        (query >> self.shift(), if is_minus { Strand::Minus } else { Strand::Plus })
     }
 
     /// The query that is this strand of a sequence.
-    pub fn query(self, sequence: SequenceId, strand: StrandOf) -> SequenceId {
-        let second = self.strand == Strand::Both && strand == StrandOf::Minus;
+    pub fn query(self, sequence: SequenceId, strand: Strand) -> SequenceId {
+        let second = self.strand == Strands::Both && strand == Strand::Minus;
         (sequence << self.shift()) + SequenceId::from(second)
     }
 
@@ -106,14 +108,14 @@ impl Strands {
 
     /// The queries that are strands of these nucleotides: the store itself if only the forward ones are asked for.
     pub fn store(self, sequences: &Arc<SequenceStore>) -> Arc<SequenceStore> {
-        debug_assert!(self.strand == Strand::Forward || sequences.alphabet() == Alphabet::Dna);
-        if self.strand == Strand::Forward {
+        debug_assert!(self.strand == Strands::Plus || sequences.alphabet() == Alphabet::Dna);
+        if self.strand == Strands::Plus {
             return Arc::clone(sequences);
         }
         let mut builder = SequenceStore::builder(sequences.alphabet());
         for id in 0..sequences.len() as SequenceId {
             let (name, codes) = (sequences.name(id), sequences.codes(id));
-            if self.strand == Strand::Both {
+            if self.strand == Strands::Both {
                 builder.push_valid(name, codes);
             }
             builder.push_valid(name, &reverse_complement(codes));
@@ -144,23 +146,23 @@ mod tests {
         }
         let store = Arc::new(builder.build());
         let letters = |strand| {
-            let strands = Strands { strand, later: false };
+            let strands = QueryStrands { strand, later: false };
             let queries = strands.store(&store);
             for query in 0..queries.len() as SequenceId {
                 let (sequence, of) = strands.of(query);
                 assert_eq!(strands.query(sequence, of), query);
                 assert_eq!(queries.name(query), store.name(sequence));
                 let turned = reverse_complement(store.codes(sequence));
-                let expected = if of == StrandOf::Minus { &turned } else { store.codes(sequence) };
+                let expected = if of == Strand::Minus { &turned } else { store.codes(sequence) };
                 assert_eq!(queries.codes(query), expected);
             }
             assert_eq!(strands.sequences(0..queries.len() as u32), 0..3);
             assert_eq!(queries.len() as u32, 3 * strands.copies());
             (0..queries.len() as SequenceId).map(|query| queries.letters(query)).collect::<Vec<_>>()
         };
-        assert_eq!(letters(Strand::Forward), ["ACR", "", "GGT"]);
-        assert_eq!(letters(Strand::Reverse), ["YGT", "", "ACC"]);
-        assert_eq!(letters(Strand::Both), ["ACR", "YGT", "", "", "GGT", "ACC"]);
-        assert!(Arc::ptr_eq(&Strands::default().store(&store), &store));
+        assert_eq!(letters(Strands::Plus), ["ACR", "", "GGT"]);
+        assert_eq!(letters(Strands::Minus), ["YGT", "", "ACC"]);
+        assert_eq!(letters(Strands::Both), ["ACR", "YGT", "", "", "GGT", "ACC"]);
+        assert!(Arc::ptr_eq(&QueryStrands::default().store(&store), &store));
     }
 }

@@ -13,11 +13,11 @@ fn words<const N: usize>(random: &mut fastrand::Rng) -> [u64; N] {
 struct Checked<'a>(&'a [u64; 24]);
 
 impl Kernel for Checked<'_> {
-    type Output = Level;
+    type Output = InstructionSet;
     const JOINS: bool = true;
 
     #[inline(always)]
-    unsafe fn run<S: Simd>(self) -> Level {
+    unsafe fn run<S: Simd>(self) -> InstructionSet {
         // SAFETY: the caller's; there are three times 64 bytes, as many as any vector needs, and codes for them.
         unsafe {
             check_lanes::<S::Bytes>(self.0, |a| a as u8 as i64);
@@ -27,7 +27,7 @@ impl Kernel for Checked<'_> {
             check_doubles::<S::Doubles>(self.0);
             check_eight::<S::Eight>(self.0);
             check_words::<S::Words>(self.0);
-            Level::of::<S>()
+            InstructionSet::of::<S>()
         }
     }
 }
@@ -194,7 +194,7 @@ fn vectors_do_as_numbers_do() {
     let random = &mut fastrand::Rng::with_seed(1);
     for round in 0..100 {
         let words = words(random);
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             eprintln!("round {round}, {level:?}, {words:x?}");
             assert_eq!(level.run(Checked(&words)), level, "a level runs its own code");
             assert_eq!(level.words() * 8, level.bytes());

@@ -11,7 +11,7 @@ use super::rows::{
 };
 use super::wavefront::{Arrays, Costs, Directions, LANES, Value, Wave};
 use crate::seq::Code;
-use crate::simd::{Eight, Kernel, Level, Simd};
+use crate::simd::{Eight, InstructionSet, Kernel, Simd};
 
 /// Code for a level: vectors of eight cells if it has them, else [`Portable`].
 pub(super) struct InEights<S>(PhantomData<S>);
@@ -72,7 +72,7 @@ impl<S: Simd> Rows<i32> for InEights<S> {
         out: &mut Directions,
     ) {
         // SAFETY: the kernel that calls is run at S.
-        let level = unsafe { Level::of::<S>() };
+        let level = unsafe { InstructionSet::of::<S>() };
         // Each is a function of its own, with all registers for itself.
         match sweep.geometry.lanes / LANES {
             1 => level.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),

@@ -10,14 +10,14 @@ use crate::alignment::{Alignment, Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::Scoring;
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// What tracebacks may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resources {
     /// Bytes of directions, or of values, that are kept at once.
     pub budget_bytes: usize,
-    pub level: Level,
+    pub level: InstructionSet,
 }
 
 /// Buffers of global tracebacks, and what these may use.
@@ -34,7 +34,7 @@ impl Buffers {
     /// Empty buffers, for the best level.
     pub(super) fn new(budget_bytes: usize) -> Self {
         Buffers {
-            resources: Resources { budget_bytes, level: Level::best() },
+            resources: Resources { budget_bytes, level: InstructionSet::best() },
             symbols: Symbols::default(),
             directions: Directions::default(),
             wave_32: Wave::default(),

@@ -34,7 +34,7 @@ use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Scoring};
 use crate::seq::Code;
-use crate::simd::{LaneElement, Level};
+use crate::simd::{InstructionSet, LaneElement};
 
 /// An integer that holds a score: 32 bits, which vectors hold more of, or 64 bits.
 trait Number: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
@@ -186,7 +186,7 @@ fn place(
 }
 
 /// Beginnings from which ends are looked for; an alignment has one, or few.
-const MOST_BEGINS: usize = 16;
+const MAX_BEGINS: usize = 16;
 
 /// The same in numbers of one width.
 fn place_in<E: LaneElement>(
@@ -195,10 +195,10 @@ fn place_in<E: LaneElement>(
     values: &mut Values<E>,
     frontiers: &mut Frontiers,
     most_bytes: usize,
-    level: Level,
+    level: InstructionSet,
 ) -> std::result::Result<Option<Place>, Swept> {
     let swept = anchored::sweep(at, gains, values, most_bytes, level);
-    if swept != Swept::Done || values.begins.len() > MOST_BEGINS {
+    if swept != Swept::Done || values.begins.len() > MAX_BEGINS {
         return Err(swept);
     }
     // The fewest symbols of the query first, then of the target.
@@ -230,7 +230,7 @@ fn find_end(
     target: &[Code],
     scoring: &Scoring,
     enough: Option<i64>,
-    level: Level,
+    level: InstructionSet,
     buffers: &mut Buffers,
 ) -> Option<forward::End> {
     let Buffers { profile, rows_32, rows_64, stripes, .. } = buffers;
@@ -252,7 +252,7 @@ fn find_begin(
     target: &[Code],
     scoring: &Scoring,
     score: i64,
-    level: Level,
+    level: InstructionSet,
     buffers: &mut Buffers,
 ) -> Option<(usize, usize)> {
     if suits_stripes(query, target, scoring, Some(score), BACKWARD_COST) {
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::pairs::oracle::smith_waterman;
     use crate::score::{Ambiguity, Gaps, Mode};
-    use crate::simd::Level;
+    use crate::simd::InstructionSet;
 
     fn pair() -> (Vec<Code>, Vec<Code>) {
         // A fixed recipe: two relatives with a run left out, between ends that are not related.
@@ -323,8 +323,10 @@ mod tests {
             let expected = smith_waterman::align(&query, &target, &scoring);
             let mut buffers = Buffers::default();
             let Buffers { profile, rows_32, rows_64, anchored_32, anchored_64, .. } = &mut buffers;
-            let narrow = forward::sweep(&query, &target, &scoring, None, profile, rows_32, Level::best()).unwrap();
-            let wide = forward::sweep(&query, &target, &scoring, None, profile, rows_64, Level::best()).unwrap();
+            let narrow =
+                forward::sweep(&query, &target, &scoring, None, profile, rows_32, InstructionSet::best()).unwrap();
+            let wide =
+                forward::sweep(&query, &target, &scoring, None, profile, rows_64, InstructionSet::best()).unwrap();
             assert_eq!(narrow, wide);
             assert_eq!(
                 (wide.score, wide.query, wide.target),

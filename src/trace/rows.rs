@@ -3,7 +3,7 @@
 
 use super::wavefront::{Cell, Costs, Directions, Geometry, LANES, Symbols, Value, Wave};
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// How a sweep finds the score of two codes: a [`ScoresBy`](super::band::ScoresBy) as a number,
 /// which code is made for.
@@ -29,7 +29,7 @@ pub(super) struct Sweep<'a, T> {
     /// Only cells from which this one can be reached are needed.
     pub apex: Cell,
     /// What it is computed with.
-    pub level: Level,
+    pub level: InstructionSet,
 }
 
 /// Steps after `from` up to `to`.

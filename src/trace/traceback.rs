@@ -12,7 +12,7 @@ use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Buffers that tracebacks use again and again; one for each thread.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Workspace {
     }
 
     /// Computes with these instructions. Changes no result.
-    pub fn with_level(mut self, level: Level) -> Self {
+    pub fn with_level(mut self, level: InstructionSet) -> Self {
         self.global.resources.level = level;
         self
     }

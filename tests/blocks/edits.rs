@@ -11,7 +11,7 @@ use pairwave::engine::Engine;
 use pairwave::jobs::blocks::{Block, BlockSink, Divisible};
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
-use pairwave::seq::{Alphabet, SequenceStore, Strand};
+use pairwave::seq::{Alphabet, SequenceStore, Strands};
 
 use support::blocks::check_blocks;
 use support::codec::check_codec;
@@ -56,7 +56,7 @@ fn patterns_in_blocks_and_their_texts() {
     let (patterns, texts) = (store(&mut random, 9), store(&mut random, 12));
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
         for against in [Against::Later, Against::Texts(Arc::clone(&texts))] {
-            for strand in [Strand::Forward, Strand::Reverse, Strand::Both] {
+            for strand in [Strands::Plus, Strands::Minus, Strands::Both] {
                 for (max_hits, limit) in [(None, Limit::None), (Some(2), Limit::Rate(0.4))] {
                     let job = EditDistances { strand, max_hits, ..job(&patterns, against.clone(), mode, limit) };
                     let blocks = check(&job, &mut random);
@@ -73,7 +73,7 @@ fn alignments_and_ends_come_along() {
     let (patterns, texts) = (store(&mut random, 6), store(&mut random, 7));
     let limit = Limit::Distance(9);
     let job = job(&patterns, Against::Texts(texts), EditMode::Infix, limit);
-    let job = EditDistances { strand: Strand::Both, align: true, all_ends: true, check: true, ..job };
+    let job = EditDistances { strand: Strands::Both, align: true, all_ends: true, check: true, ..job };
     check(&job, &mut random);
     let rows = run_on(&job, mocks(), &two_threads()).expect("the job ends").0;
     assert!(rows.iter().any(|row| row.ends.len() > 1));
@@ -96,7 +96,7 @@ fn candidates(random: &mut Rng, patterns: &SequenceStore, texts: &SequenceStore,
 fn candidates_in_blocks() {
     let mut random = rng(3);
     let (patterns, texts) = (store(&mut random, 20), store(&mut random, 9));
-    for strand in [Strand::Forward, Strand::Both] {
+    for strand in [Strands::Plus, Strands::Both] {
         for max_hits in [None, Some(2)] {
             let mut some = candidates(&mut random, &patterns, &texts, 150);
             let job = |some: &[Candidate]| {

@@ -64,7 +64,7 @@ fn run(engine_set: &mut EngineSet<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) 
     run_set(
         engine_set,
         || reserve,
-        job.bands(u64::MAX, 200),
+        job.chunks(u64::MAX, 200),
         job.cells(),
         &Control::default(),
         |outcome| {
@@ -118,8 +118,8 @@ fn an_error_of_the_caller_leaves_the_engines() {
     let mut engine_set =
         EngineSet::new(vec![Box::new(MockEngine::new("well", capacity, slow)) as Box<dyn Engine<Pairs>>]);
     let job = job().job();
-    let bands = job.bands(u64::MAX, 200);
-    let error = run_set(&mut engine_set, Vec::new, bands, job.cells(), &Control::default(), |_| {
+    let chunks = job.chunks(u64::MAX, 200);
+    let error = run_set(&mut engine_set, Vec::new, chunks, job.cells(), &Control::default(), |_| {
         Err(Error::Internal("enough".into()))
     });
     assert!(error.is_err_and(|error| error.to_string().contains("enough")));

@@ -8,7 +8,7 @@ use pairwave::jobs::blocks::{Block, Divisible, Whole};
 use pairwave::jobs::{PairList, PairRow, PairSource};
 use pairwave::pairs::Pairs;
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{Alphabet, PairedChunks, ReadOptions, SequenceStore, Strand};
+use pairwave::seq::{Alphabet, PairedChunks, ReadOptions, SequenceStore, Strands};
 
 use support::blocks::check_blocks;
 use support::codec::check_codec;
@@ -41,7 +41,7 @@ fn listed_pairs_in_blocks() {
     let run = two_threads();
     let local = Scoring { mode: Mode::Local, ..Scoring::truong() };
     for (scoring, strand) in
-        [(Scoring::truong(), Strand::Both), (local, Strand::Reverse), (Scoring::protein(), Strand::Forward)]
+        [(Scoring::truong(), Strands::Both), (local, Strands::Minus), (Scoring::protein(), Strands::Plus)]
     {
         let sets = sets(&mut rng, scoring.alphabet);
         let all = PairList { strand, check: true, ..PairList::new(listed(&mut rng, &sets), Arc::new(scoring)) };

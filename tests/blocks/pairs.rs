@@ -11,7 +11,7 @@ use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::{Gaps, Mode, Scoring};
-use pairwave::seq::{Alphabet, Code, SequenceStore, Strand};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, jobs::Summary};
 
 use support::blocks::{Late, check_blocks};
@@ -47,11 +47,11 @@ fn jobs(rng: &mut Rng) -> Vec<(&'static str, AllPairs)> {
         ("best scores", AllPairs { score_only: true, max_hits: Some(2), ..rectangle.clone() }),
         ("identity", AllPairs { min_identity: Some(0.8), ..triangle.clone() }),
         ("best", AllPairs { max_hits: Some(3), ..triangle.clone() }),
-        ("both strands", AllPairs { strand: Strand::Both, max_hits: Some(2), ..triangle.clone() }),
-        ("reverse strands", AllPairs { strand: Strand::Reverse, ..triangle }),
-        ("both strands of two", AllPairs { strand: Strand::Both, min_identity: Some(0.7), ..rectangle.clone() }),
+        ("both strands", AllPairs { strand: Strands::Both, max_hits: Some(2), ..triangle.clone() }),
+        ("reverse strands", AllPairs { strand: Strands::Minus, ..triangle }),
+        ("both strands of two", AllPairs { strand: Strands::Both, min_identity: Some(0.7), ..rectangle.clone() }),
         ("local", local.clone()),
-        ("best local", AllPairs { against: Some(others), max_hits: Some(2), strand: Strand::Both, ..local }),
+        ("best local", AllPairs { against: Some(others), max_hits: Some(2), strand: Strands::Both, ..local }),
         ("protein", protein),
         ("one query", AllPairs { queries: store(Alphabet::Dna, &[dna.codes(8).to_vec()]), ..rectangle }),
     ]
@@ -103,7 +103,7 @@ fn gpus_compute_blocks() {
     let (run, queries) = (two_threads(), sequences(&mut rng, Alphabet::Dna, 24));
     let all = AllPairs::new(queries, Arc::new(Scoring::truong()));
     for job in
-        [AllPairs { strand: Strand::Both, max_hits: Some(4), ..all.clone() }, AllPairs { score_only: true, ..all }]
+        [AllPairs { strand: Strands::Both, max_hits: Some(4), ..all.clone() }, AllPairs { score_only: true, ..all }]
     {
         let engines = || vec![Box::new(gpu_checked()) as Box<dyn Engine<Pairs>>, worker()];
         let session = || job.session_on(engines(), &run).expect("a session");
@@ -118,7 +118,7 @@ fn devices_are_opened_and_edit_distances_come_first() {
     let others = sequences(&mut rng, Alphabet::Dna, 12);
     let (min_identity, edit_filter) = (Some(0.8), EditFilter::On);
     let triangle = AllPairs { min_identity, edit_filter, ..AllPairs::new(queries, Arc::new(Scoring::truong())) };
-    let rectangle = AllPairs { against: Some(others), strand: Strand::Both, ..triangle.clone() };
+    let rectangle = AllPairs { against: Some(others), strand: Strands::Both, ..triangle.clone() };
     for (job, devices) in [
         (&triangle, vec![Device::Cpu]),
         (&rectangle, vec![Device::Cpu]),

@@ -12,7 +12,7 @@ use pairwave::jobs::papara::{PhyloAlignment, PhyloResult, ReadSource};
 use pairwave::papara::cpu::phylo_workers;
 use pairwave::papara::gpu::PhyloGpu;
 use pairwave::papara::{Phylo, Reference};
-use pairwave::seq::{AlphabetChoice, Strand};
+use pairwave::seq::{AlphabetChoice, Strands};
 use pairwave::{Error, Result};
 
 use support::blocks::check_blocks;
@@ -57,7 +57,7 @@ fn gpu() -> Box<dyn Engine<Phylo>> {
 #[test]
 fn rows_of_blocks_are_those_of_the_job() {
     let mut random = rng(1);
-    for (set, strand) in [("tiny", Strand::Forward), ("tiny", Strand::Both), ("tiny_aa", Strand::Forward)] {
+    for (set, strand) in [("tiny", Strands::Plus), ("tiny", Strands::Both), ("tiny_aa", Strands::Plus)] {
         let job = PhyloAlignment { strand, ..job(set) };
         let (expected, summary) = run_on_all(&job);
         assert_eq!(expected.len(), 12);

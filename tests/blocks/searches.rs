@@ -8,7 +8,7 @@ use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::{EndGaps, Mode, NamedScheme, Scoring};
 use pairwave::seq::database::{MakeOptions, read_sorted};
-use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, Strand, Subjects};
+use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, Strands, Subjects};
 use pairwave::{Error, Search, SearchHit};
 
 use support::blocks::check_blocks;
@@ -54,13 +54,13 @@ fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
     let (protein, dna) = (search(rng, local(Alphabet::Protein)), search(rng, local(Alphabet::Dna)));
     let whole = |end_gaps| Scoring { end_gaps, mode: Mode::Global, ..Scoring::protein() };
     let (global, free) = (search(rng, whole(EndGaps::Charged)), search(rng, whole(EndGaps::Free)));
-    assert_eq!(dna.strand, Strand::Both);
+    assert_eq!(dna.strand, Strands::Both);
     vec![
         ("proteins", protein.clone()),
         ("the best", Search { max_hits: 1, ..protein.clone() }),
         ("the best of nucleotides", Search { max_hits: 1, ..dna.clone() }),
         ("few of both strands", Search { max_hits: 3, max_evalue: Some(1e9), ..dna.clone() }),
-        ("reverse strands", Search { strand: Strand::Reverse, max_hits: 2, ..dna.clone() }),
+        ("reverse strands", Search { strand: Strands::Minus, max_hits: 2, ..dna.clone() }),
         ("alike", Search { min_identity: Some(0.9), max_hits: 4, max_evalue: Some(1e9), ..dna.clone() }),
         ("covered", Search { min_query_cover: Some(0.8), max_hits: 2, ..dna }),
         ("scores", Search { score_only: true, check: false, max_hits: 5, ..protein.clone() }),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pairwave::cluster::{Claimed, Directory};
+use pairwave::distributed::{Claimed, Directory};
 
 use super::*;
 
@@ -239,7 +239,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
     );
     let directory = Directory::open(Path::new(&work)).expect("it is there");
     let Claimed::Yes(claim) = directory.claim(0).expect("it can be claimed") else { panic!("nobody has it") };
-    let me = format!("block 0 is computed by process {} on {}", std::process::id(), pairwave::cluster::host());
+    let me = format!("block 0 is computed by process {} on {}", std::process::id(), pairwave::distributed::host());
     for which in ["--block=0", "--blocks=0-2", "--share=0/1"] {
         let run = pairwave(&["run", &work, which, "--device", "cpu", "--quiet"]).assert().code(2);
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, OnceLock};
 use pairwave::Error;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::Device;
-use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
@@ -146,12 +146,12 @@ fn an_engine_keeps_to_its_memory() {
     let found = adapter();
     let full = GpuEngine::open(&found, Config::default()).expect("the adapter opens");
     assert_eq!(full.memory(), memory_budget(&found, None));
-    let small = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(LEAST_BYTES);
-    assert_eq!(small.memory(), LEAST_BYTES);
-    assert!(small.capacity().store_bytes <= LEAST_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
+    let small = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
+    assert_eq!(small.memory(), MIN_BYTES);
+    assert!(small.capacity().store_bytes <= MIN_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
     // No cap raises what the device has to spare.
-    assert_eq!(small.with_memory(u64::MAX).memory(), LEAST_BYTES);
-    let capped = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(LEAST_BYTES);
+    assert_eq!(small.with_memory(u64::MAX).memory(), MIN_BYTES);
+    let capped = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     let (results, summary) = run_job_on(vec![Box::new(capped)]);
     assert_same(&results);
     assert_eq!(summary.engines.len(), 1, "the memory sufficed: {:?}", summary.engines);
@@ -159,12 +159,12 @@ fn an_engine_keeps_to_its_memory() {
 
 #[test]
 fn adapters_are_opened_with_their_names_and_memory() {
-    let adapters = [(adapter_called("a"), u64::MAX), (adapter_called("b"), LEAST_BYTES)];
+    let adapters = [(adapter_called("a"), u64::MAX), (adapter_called("b"), MIN_BYTES)];
     let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, false, &AtomicBool::new(false));
     let engines: Vec<GpuEngine> = opened.into_iter().map(|engine| engine.expect("the adapter opens")).collect();
     assert_eq!([engines[0].name(), engines[1].name()], ["a", "b"]);
     assert_eq!(engines[0].config(), engines[1].config());
-    assert_eq!(engines[1].memory(), LEAST_BYTES);
+    assert_eq!(engines[1].memory(), MIN_BYTES);
 }
 
 #[test]

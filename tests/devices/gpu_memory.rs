@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use pairwave::Error;
 use pairwave::edit::gpu::EditGpu;
-use pairwave::edit::{EditBand, EditBatch, EditBlock, Places};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places};
 use pairwave::engine::{self, Engine, Ticket, Work};
 use pairwave::gpu::engine::{GpuEngine, GpuKind};
 use pairwave::gpu::kernels;
-use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::measure::self_test::edit::EditTest;
 use pairwave::pairs::gpu::{Config, Survivors};
 use pairwave::pairs::mock::compute_batch;
-use pairwave::pairs::{self, Band, Batch, Block, Pairs, Report, Want};
+use pairwave::pairs::{self, Batch, Block, Pairs, PairsChunk, Report, Want};
 use pairwave::score::{EditMode, EditScheme, Equality, IdentityDefinition, IdentityFilter, Limit, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::assert_right;
@@ -39,8 +39,8 @@ fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, want:
     let blocks = (0..5).map(block).collect();
     let (queries, targets) = (Arc::clone(queries), Arc::clone(targets));
     let scoring = Arc::new(Scoring::truong());
-    let band = Band { queries, targets, order: order.into(), scoring, want, earlier_is_query: false };
-    Arc::new(Batch { band: Arc::new(band), blocks })
+    let chunk = PairsChunk { queries, targets, order: order.into(), scoring, want, earlier_is_query: false };
+    Arc::new(Batch { chunk: Arc::new(chunk), blocks })
 }
 
 /// All pairs of a store in one batch.
@@ -56,8 +56,8 @@ fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<
     let block = |pattern| EditBlock { pattern, places: 0..5, cells: 5 * 40 * u64::from(patterns.length(pattern)) };
     let blocks = (0..2).map(block).collect();
     let [own, others] = [patterns, texts].map(Arc::clone);
-    let band = EditBand::new(own, others, Arc::new(scheme), Places::Texts((0..5).collect()));
-    Arc::new(EditBatch { band: Arc::new(band), blocks })
+    let chunk = EditChunk::new(own, others, Arc::new(scheme), Places::Texts((0..5).collect()));
+    Arc::new(EditBatch { chunk: Arc::new(chunk), blocks })
 }
 
 fn check_pairs(batch: &Batch, report: &Report) {
@@ -103,7 +103,7 @@ fn stream<K: GpuKind>(
 #[test]
 fn stores_of_pairs_stay_within_the_budget() {
     let mut rng = rng(0x5701);
-    let mut gpu = gpu_checked().with_memory(LEAST_BYTES);
+    let mut gpu = gpu_checked().with_memory(MIN_BYTES);
     let symbols = (gpu.capacity().store_bytes / 2) as usize;
     let stores: Vec<_> = (0..STREAM).map(|_| heavy_store(&mut rng, Alphabet::Dna, symbols)).collect();
     let all: u64 = stores.iter().map(|store| store.packed_bytes().len() as u64).sum();
@@ -112,7 +112,7 @@ fn stores_of_pairs_stay_within_the_budget() {
     let others = (1..STREAM).chain(2..5).chain([STREAM - 1, 1]);
     stream(&mut gpu, others.map(|other| pairs_batch(&stores[0], &stores[other], Want::Scores)), check_pairs);
     // Stores larger than a buffer: every batch brings what it needs.
-    let mut gpu = gpu_checked().with_memory(LEAST_BYTES).with_store_limit(1 << 10);
+    let mut gpu = gpu_checked().with_memory(MIN_BYTES).with_store_limit(1 << 10);
     let twice = [1, 2, 1].map(|other| pairs_batch(&stores[0], &stores[other], Want::Scores));
     stream(&mut gpu, twice.into_iter(), check_pairs);
     assert!(gpu.residents().bytes() < 4 << 10);
@@ -131,7 +131,7 @@ fn what_the_host_has_dropped_leaves_the_device() {
 #[test]
 fn texts_stay_within_the_budget() {
     let mut rng = rng(0x5703);
-    let mut gpu = EditGpu::open(&adapter()).expect("the adapter opens").with_memory(LEAST_BYTES);
+    let mut gpu = EditGpu::open(&adapter()).expect("the adapter opens").with_memory(MIN_BYTES);
     let symbols = (gpu.residents().budget() / 5) as usize;
     let stores: Vec<_> = (0..STREAM).map(|_| heavy_store(&mut rng, Alphabet::Bytes, symbols)).collect();
     let patterns = heavy_store(&mut rng, Alphabet::Bytes, 1);

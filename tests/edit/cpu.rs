@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pairwave::edit::cpu::{EditWorker, Form, Workspace, edit_workers, last_row, run};
-use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
+use pairwave::edit::{Edit, EditBatch, EditBlock, EditChunk, Places, Region, oracle};
 use pairwave::engine::thread_engine::compute_together;
 use pairwave::engine::work::Work;
 use pairwave::engine::{Engine, thread_pool};
 use pairwave::measure::self_test::edit::EditTest;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use proptest::prelude::*;
 use support::check::assert_right;
 use support::*;
@@ -22,7 +22,7 @@ const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefi
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let mut all = Vec::new();
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for form in [Form::Pairs, Form::Rows] {
             all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
         }
@@ -70,13 +70,13 @@ impl Case {
             None => Places::Texts((0..self.texts.len() as u32).collect()),
         };
         let (patterns, texts) = (store(alphabet, &self.patterns), store(alphabet, &self.texts));
-        let band = EditBand::new(patterns, texts, Arc::new(scheme.clone()), places);
+        let band = EditChunk::new(patterns, texts, Arc::new(scheme.clone()), places);
         let blocks = self.blocks.iter().map(|(pattern, places)| {
             let m = self.patterns[*pattern as usize].len() as u64;
             let cells = places.clone().map(|place| m * u64::from(band.region(place).symbols())).sum();
             EditBlock { pattern: *pattern, places: places.clone(), cells }
         });
-        EditBatch { blocks: blocks.collect(), band: Arc::new(band) }
+        EditBatch { blocks: blocks.collect(), chunk: Arc::new(band) }
     }
 }
 

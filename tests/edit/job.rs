@@ -9,12 +9,12 @@ use pairwave::edit::{Distances, Edit, EditReport, Region, oracle};
 use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
-use pairwave::seq::{Alphabet, Code, SequenceStore, Strand};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, Job, Run, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// Two engines that take little at once, so that every band is shared and comes back in pieces.
+/// Two engines that take little at once, so that every chunk is shared and comes back in pieces.
 fn two_engines() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("one").with_capacity(2_000, 3)), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
@@ -277,9 +277,9 @@ fn all_ends() {
     assert!(several > 50, "{several}");
 }
 
-/// More candidates than a band holds.
+/// More candidates than a chunk holds.
 #[test]
-fn several_bands() {
+fn several_chunks() {
     let patterns = support::store(Alphabet::Dna, &[vec![1, 2], vec![4]]);
     let texts = support::store(Alphabet::Dna, &[vec![2, 4, 8, 1, 2]]);
     let region = |start| Region { text: 0, start, end: 5 };
@@ -415,7 +415,7 @@ fn lists_stand_for_all_pairs() {
     let limits = [Limit::None, Limit::Distance(0), Limit::Distance(12), Limit::Rate(0.3)];
     let mut written = 0;
     for against in kinds {
-        for strand in [Strand::Forward, Strand::Reverse, Strand::Both] {
+        for strand in [Strands::Plus, Strands::Minus, Strands::Both] {
             for (limit, max_hits) in limits.into_iter().flat_map(|limit| [(limit, None), (limit, Some(2))]) {
                 for mode in [EditMode::Global, EditMode::Infix] {
                     let scheme = scheme(mode, Alphabet::Dna, limit);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
 use pairwave::edit::plan::{Against, Candidate, EditJob};
-use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region};
+use pairwave::edit::{Distances, Edit, EditBatch, EditBlock, EditChunk, Places, Region};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
 use pairwave::measure::self_test::edit::EditTest;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
-use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
+use pairwave::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 use support::check::{assert_passes, assert_right};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -95,16 +95,16 @@ fn batches(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &E
         patterns: Arc::clone(patterns),
         against: Against::Texts(Arc::clone(texts)),
         scheme: Arc::new(scheme.clone()),
-        strands: Strands::default(),
+        strands: QueryStrands::default(),
         parts: None,
     };
     let mut batches = Vec::new();
-    for (_, band, mut blocks) in job.bands(u64::MAX) {
+    for (_, band, mut blocks) in job.chunks(u64::MAX) {
         while !blocks.is_empty() {
             let class = blocks[0].0;
             let own: Vec<EditBlock> =
                 blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
-            batches.push(Arc::new(EditBatch { band: Arc::clone(&band), blocks: own }));
+            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&band), blocks: own }));
         }
     }
     batches
@@ -277,8 +277,8 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
     for mode in MODES {
         let scheme = Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false)));
         let (own, others) = (Arc::clone(&patterns), Arc::clone(&genome));
-        let band = Arc::new(EditBand::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
-        let test = EditTest::new([Arc::new(EditBatch { band, blocks: blocks.clone() })]);
+        let band = Arc::new(EditChunk::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
+        let test = EditTest::new([Arc::new(EditBatch { chunk: band, blocks: blocks.clone() })]);
         for kernel in whole() {
             assert_passes(&test, &mut engine(kernel, |_| {}), kernel.stem);
         }
@@ -331,12 +331,12 @@ fn regions_of_one_length_are_compared_like_others() {
         let held = if matches!(places, Places::Texts(_)) { &texts } else { &genome };
         for (mode, limit) in MODES.into_iter().flat_map(|mode| [(mode, Limit::None), (mode, Limit::Distance(15))]) {
             let scheme = EditScheme { limit, ..scheme(mode, Equality::literal(Alphabet::Dna)) };
-            let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), places.clone());
+            let band = EditChunk::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), places.clone());
             assert_eq!(band.text_symbols().0 == band.text_symbols().1, are_equal);
             // Without the patterns of no symbol or few there are lists.
             for own in [&blocks[..], &blocks[2..]] {
-                let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
-                let batch = Arc::new(EditBatch { band: Arc::new(band), blocks: own.to_vec() });
+                let band = EditChunk::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
+                let batch = Arc::new(EditBatch { chunk: Arc::new(band), blocks: own.to_vec() });
                 let test = EditTest::new([Arc::clone(&batch)]);
                 let is_band = mode == EditMode::Global && limit != Limit::None;
                 let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));

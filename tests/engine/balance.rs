@@ -85,8 +85,8 @@ fn simulate(job: &Job, kinds: &[Kind]) -> Ends {
     let read = Arc::clone(&nanoseconds);
     let clock = Box::new(move || read.load(Ordering::Relaxed) as f64 / 1e9);
     let at_once: u64 = kinds.iter().map(|kind| kind.cells).sum();
-    let bands = job.bands(4 * at_once, 1 << 22);
-    let queue = WorkQueue::new(Box::new(bands), job.cells(), Arc::new(AtomicBool::new(false)), clock);
+    let chunks = job.chunks(4 * at_once, 1 << 22);
+    let queue = WorkQueue::new(Box::new(chunks), job.cells(), Arc::new(AtomicBool::new(false)), clock);
     let mut engines: Vec<Simulated> = Vec::new();
     for &kind in kinds {
         queue.join(kind.universal, LeastWork { seconds: kind.least_work, pairs: 1, fill: 0 });

@@ -18,7 +18,7 @@ use pairwave::jobs::{
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
-use pairwave::pairs::plan::PlannedBand;
+use pairwave::pairs::plan::PlannedChunk;
 use pairwave::pairs::{Batch, Report};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
 use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
@@ -224,7 +224,7 @@ fn a_slow_caller_is_no_engines_fault() {
         vec![Box::new(mock("slow caller 1", [])), Box::new(mock("slow caller 2", []))];
     let control = Control { patience: Some(PATIENCE), ..Control::default() };
     let (job, mut pairs, mut calls) = (all_aligned().job(), 0, 0);
-    let ran = owner::run(engines, Vec::new, job.bands(u64::MAX, u64::MAX), job.cells(), &control, |outcome| {
+    let ran = owner::run(engines, Vec::new, job.chunks(u64::MAX, u64::MAX), job.cells(), &control, |outcome| {
         calls += 1;
         if calls < 4 {
             std::thread::sleep(2 * PATIENCE);
@@ -301,14 +301,14 @@ fn a_panic_in_the_last_batch_and_in_all_engines_at_once() {
 fn run_queue(
     engines: Vec<Box<dyn Engine<Pairs>>>,
     reserve: Vec<Box<dyn Engine<Pairs>>>,
-    bands: impl Iterator<Item = PlannedBand> + Send + 'static,
+    chunks: impl Iterator<Item = PlannedChunk> + Send + 'static,
 ) -> Result<u64, Error> {
     let control = Control { patience: Some(PATIENCE), ..Control::default() };
     let mut pairs = 0;
     owner::run(
         engines,
         || reserve,
-        bands,
+        chunks,
         all_aligned().job().cells(),
         &control,
         |outcome| {
@@ -322,31 +322,31 @@ fn run_queue(
 #[test]
 fn a_reserve_that_fails_as_well_is_an_error() {
     let panicking = |name: &str| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine<Pairs>>;
-    let bands = || all_aligned().job().bands(u64::MAX, u64::MAX);
+    let chunks = || all_aligned().job().chunks(u64::MAX, u64::MAX);
     let begin = Instant::now();
     for reserve in [vec![panicking("second")], vec![panicking("second"), panicking("third")], Vec::new()] {
-        let error = run_queue(vec![panicking("first")], reserve, bands()).expect_err("nobody is left");
+        let error = run_queue(vec![panicking("first")], reserve, chunks()).expect_err("nobody is left");
         assert_eq!(error.to_string(), "internal error: no engine is left: panicked: panicked by script");
     }
     // A job whose engines all hang, in reserve or not, ends too.
     let gate = Gate::default();
     let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine<Pairs>>;
-    let error = run_queue(vec![hanging("first")], vec![hanging("second")], bands()).expect_err("nobody is left");
+    let error = run_queue(vec![hanging("first")], vec![hanging("second")], chunks()).expect_err("nobody is left");
     assert!(error.to_string().contains("no answer for"), "{error}");
     gate.open();
     assert!(begin.elapsed() < Duration::from_secs(60));
     // Work that only an engine that takes everything may have, and none that does.
     let refusing = || Box::new(mock("refusing", []).with_last(Act::Refuse)) as Box<dyn Engine<Pairs>>;
-    run_queue(vec![refusing()], vec![refusing()], bands()).expect_err("nobody takes it");
+    run_queue(vec![refusing()], vec![refusing()], chunks()).expect_err("nobody takes it");
 }
 
 /// A panic while the queue is locked: nobody hangs on it, and no pair is left out in silence.
 #[test]
 fn a_panic_in_planning_is_an_error() {
     let engines = || ["first", "second"].map(|name| Box::new(mock(name, [])) as Box<dyn Engine<Pairs>>).into();
-    let bands = || all_aligned().job().bands(1, u64::MAX);
-    assert_eq!(run_queue(engines(), Vec::new(), bands()).expect("the job ends well"), 40 * 39 / 2);
-    let broken = bands().enumerate().map(|(index, band)| if index == 3 { panic!("no plan") } else { band });
+    let chunks = || all_aligned().job().chunks(1, u64::MAX);
+    assert_eq!(run_queue(engines(), Vec::new(), chunks()).expect("the job ends well"), 40 * 39 / 2);
+    let broken = chunks().enumerate().map(|(index, chunk)| if index == 3 { panic!("no plan") } else { chunk });
     let error = run_queue(engines(), vec![Box::new(CpuWorker::default())], broken).expect_err("pairs are missing");
     assert!(error.to_string().contains("no plan"), "{error}");
 }

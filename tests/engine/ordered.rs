@@ -1,4 +1,4 @@
-//! Results of bands wait for the oldest one, but not without bound: engines that are much faster than the one that holds it
+//! Results of chunks wait for the oldest one, but not without bound: engines that are much faster than the one that holds it
 //! do not run ahead for ever, nobody waits in vain, and the results are the same.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pairwave::engine::ordered::Ordered;
 use pairwave::engine::owner::{self, Control};
-use pairwave::engine::queue::{BandInfo, Lease, Pull, WorkQueue, wall_clock};
+use pairwave::engine::queue::{ChunkInfo, Lease, Pull, WorkQueue, wall_clock};
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::cpu::CpuWorker;
@@ -22,7 +22,7 @@ use support::*;
 const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
 /// Pairs that an engine takes at once.
 const PAIRS: u64 = 16;
-/// No bound, of bytes and of bands.
+/// No bound, of bytes and of chunks.
 const ANY: (u64, usize) = (u64::MAX, usize::MAX);
 
 fn scores() -> Job {
@@ -30,9 +30,9 @@ fn scores() -> Job {
     job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), Want::Scores)
 }
 
-/// Bands of about 60 pairs.
-fn bands(job: &Job) -> usize {
-    job.bands(u64::MAX, 60).count()
+/// Chunks of about 60 pairs.
+fn chunks(job: &Job) -> usize {
+    job.chunks(u64::MAX, 60).count()
 }
 
 fn capacity(pairs: u64) -> Capacity {
@@ -48,7 +48,7 @@ fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<Lease<Pai
 
 fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
     let interrupt = Arc::new(AtomicBool::new(false));
-    WorkQueue::new(Box::new(job.bands(u64::MAX, 60)), job.cells(), interrupt, wall_clock())
+    WorkQueue::new(Box::new(job.chunks(u64::MAX, 60)), job.cells(), interrupt, wall_clock())
         .with_ahead(gatherer.ordered.ahead())
 }
 
@@ -56,31 +56,31 @@ fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
 struct Gatherer {
     ordered: Ordered<Vec<Hit>>,
     hits: Vec<Hit>,
-    /// Bands that were open at once.
+    /// Chunks that were open at once.
     most_open: usize,
 }
 
 impl Gatherer {
-    fn new((bytes, bands): (u64, usize)) -> Self {
-        Gatherer { ordered: Ordered::with_limits(bytes, bands), hits: Vec::new(), most_open: 0 }
+    fn new((bytes, chunks): (u64, usize)) -> Self {
+        Gatherer { ordered: Ordered::with_limits(bytes, chunks), hits: Vec::new(), most_open: 0 }
     }
 
-    fn add(&mut self, info: &Arc<BandInfo>, pairs: u64, hits: Vec<Hit>) {
+    fn add(&mut self, info: &Arc<ChunkInfo>, pairs: u64, hits: Vec<Hit>) {
         let added = self.ordered.add(info, pairs, Vec::new, |all| {
             // Not every engine counts matches where scores are asked for.
             all.extend(hits.iter().map(|&hit| Hit { matches: None, ..hit }));
             Ok(size_of_val(&*hits) as u64)
         });
-        added.expect("the band has so many pairs");
+        added.expect("the chunk has so many pairs");
         self.most_open = self.most_open.max(self.ordered.open());
-        while let Some((_, mut band)) = self.ordered.complete() {
-            band.sort();
-            self.hits.extend(band);
+        while let Some((_, mut chunk)) = self.ordered.complete() {
+            chunk.sort();
+            self.hits.extend(chunk);
         }
     }
 
     fn end(self) -> (Vec<Hit>, usize) {
-        self.ordered.end().expect("all bands are complete");
+        self.ordered.end().expect("all chunks are complete");
         (self.hits, self.most_open)
     }
 }
@@ -99,7 +99,7 @@ fn expected(job: &Job) -> Vec<Hit> {
     hits
 }
 
-/// An engine holds a part of the first band; how many bands a fast one begins meanwhile.
+/// An engine holds a part of the first chunk; how many chunks a fast one begins meanwhile.
 fn bands_ahead(
     job: &Job,
     most: (u64, usize),
@@ -121,11 +121,11 @@ fn bands_ahead(
     };
     let before = go_on(&mut gatherer);
     then(&queue, held, &mut gatherer);
-    assert_eq!(go_on(&mut gatherer), bands(job), "the fast engine goes on");
+    assert_eq!(go_on(&mut gatherer), chunks(job), "the fast engine goes on");
     assert!(!queue.has_work());
     let (hits, most_open) = gatherer.end();
     assert!(hits == expected(job), "other results");
-    assert!(most_open <= before, "{most_open} bands were open");
+    assert!(most_open <= before, "{most_open} chunks were open");
     before
 }
 
@@ -148,17 +148,17 @@ fn die(queue: &WorkQueue<Pairs>, lease: Lease<Pairs>, gatherer: &mut Gatherer) {
 #[test]
 fn a_fast_engine_does_not_run_ahead_of_a_slow_one_without_bound() {
     let job = scores();
-    let all = bands(&job);
-    assert!(all > 20, "{all} bands");
+    let all = chunks(&job);
+    assert!(all > 20, "{all} chunks");
     assert_eq!(bands_ahead(&job, ANY, finish), all, "nothing bounds it");
     for then in [finish, die] {
         for most in [1, 2, 5] {
             assert_eq!(bands_ahead(&job, (u64::MAX, most), then), 1 + most);
         }
-        // A band has 60 to 120 pairs.
+        // A chunk has 60 to 120 pairs.
         let bytes = 500 * size_of::<Hit>() as u64;
         let begun = bands_ahead(&job, (bytes, usize::MAX), then);
-        assert!((5..=10).contains(&begun), "{begun} bands");
+        assert!((5..=10).contains(&begun), "{begun} chunks");
     }
 }
 
@@ -177,27 +177,27 @@ fn an_engine_that_refuses_everything_does_not_plan_everything() {
     assert_eq!(refused, 3);
     let mut last = 0;
     while let Some(lease) = pull(&queue, able, PAIRS) {
-        assert!(lease.info.index >= last, "the oldest band comes first");
+        assert!(lease.info.index >= last, "the oldest chunk comes first");
         last = lease.info.index;
         finish(&queue, lease, &mut gatherer);
     }
     assert!(gatherer.end().0 == expected(&job));
 }
 
-/// Runs a job on threads; its hits, and bands that were open at once.
+/// Runs a job on threads; its hits, and chunks that were open at once.
 fn run(job: &Job, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<Hit>, usize) {
     let mut gatherer = Gatherer::new(most);
     let control = Control { ahead: gatherer.ordered.ahead(), ..Control::default() };
     let reserve = || (0..2).map(|_| Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>).collect();
-    let ran = owner::run(engines, reserve, job.bands(u64::MAX, 60), job.cells(), &control, |outcome| {
-        gatherer.add(&outcome.band, outcome.pairs, outcome.report.hits);
+    let ran = owner::run(engines, reserve, job.chunks(u64::MAX, 60), job.cells(), &control, |outcome| {
+        gatherer.add(&outcome.chunk, outcome.pairs, outcome.report.hits);
         Ok(())
     });
     ran.expect("the job ends well");
     gatherer.end()
 }
 
-/// The gate of the engine that holds the first band opens when the other one has gone as far as it may.
+/// The gate of the engine that holds the first chunk opens when the other one has gone as far as it may.
 #[test]
 fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
     let (job, gate, most) = (scores(), Gate::default(), 3);
@@ -210,7 +210,7 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
             self.0.capacity()
         }
         fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
-            // The rest of the first band and three more take so many batches.
+            // The rest of the first chunk and three more take so many batches.
             self.2 = self.2.saturating_sub(1);
             if self.2 == 0 {
                 self.1.open();
@@ -225,7 +225,7 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
     let fast = Opening(MockEngine::new("fast", capacity(PAIRS), []), gate, most * 60 / PAIRS as usize);
     let (hits, most_open) = run(&job, vec![Box::new(slow), Box::new(fast)], (u64::MAX, most));
     assert!(hits == expected(&job), "other results");
-    assert!(most_open <= 1 + most, "{most_open} bands were open");
+    assert!(most_open <= 1 + most, "{most_open} chunks were open");
 }
 
 /// Engines of random speed that fail in random ways, with bounds from the narrowest.
@@ -257,10 +257,10 @@ fn nobody_waits_in_vain_whatever_engines_do() {
             }
         });
         let engines: Vec<Box<dyn Engine<Pairs>>> = engines.collect();
-        let bands = 1 + rng.below(4) as usize;
+        let chunks = 1 + rng.below(4) as usize;
         let bytes = if rng.below(2) == 0 { u64::MAX } else { u64::from(1 + rng.below(4_000u32)) };
-        let (hits, most_open) = run(&job, engines, (bytes, bands));
+        let (hits, most_open) = run(&job, engines, (bytes, chunks));
         assert!(hits == expected, "round {round}: other results");
-        assert!(most_open <= 1 + bands, "round {round}: {most_open} bands were open");
+        assert!(most_open <= 1 + chunks, "round {round}: {most_open} chunks were open");
     }
 }

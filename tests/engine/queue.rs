@@ -143,30 +143,30 @@ fn impossible_identities_and_gap_costs_are_refused() {
     }
 }
 
-/// A band that takes long to plan: what other engines finish or give back is heard meanwhile, and can be taken.
+/// A chunk that takes long to plan: what other engines finish or give back is heard meanwhile, and can be taken.
 #[test]
 fn planning_keeps_nobody_from_other_work() {
     const LONG: Duration = Duration::from_secs(120);
     let job = job().job();
     let (began, planning) = mpsc::channel();
     let (gate, opened) = mpsc::channel::<()>();
-    let mut planned = job.bands(1, 1).enumerate();
-    let bands = std::iter::from_fn(move || {
-        let (index, band) = planned.next()?;
+    let mut planned = job.chunks(1, 1).enumerate();
+    let chunks = std::iter::from_fn(move || {
+        let (index, chunk) = planned.next()?;
         if index == 1 {
             began.send(()).unwrap();
             opened.recv().unwrap();
         }
-        Some(band)
+        Some(chunk)
     });
-    let queue = Arc::new(WorkQueue::<Pairs>::new(Box::new(bands), job.cells(), Arc::default(), wall_clock()));
+    let queue = Arc::new(WorkQueue::<Pairs>::new(Box::new(chunks), job.cells(), Arc::default(), wall_clock()));
     let [one, two] = [(); 2].map(|()| queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 }));
     let Pull::Work(lease) = queue.pull(one, capacity(1, 2), true) else { panic!("there is work") };
     let planner = {
         let queue = Arc::clone(&queue);
         std::thread::spawn(move || while matches!(queue.pull(two, capacity(u64::MAX, 2), true), Pull::Work(_)) {})
     };
-    planning.recv_timeout(LONG).expect("the second band is planned");
+    planning.recv_timeout(LONG).expect("the second chunk is planned");
     let (done, heard) = mpsc::channel();
     let other = {
         let queue = Arc::clone(&queue);
@@ -177,7 +177,7 @@ fn planning_keeps_nobody_from_other_work() {
             done.send(matches!(again, Pull::Work(again) if again.batch.blocks == lease.batch.blocks)).unwrap();
         })
     };
-    assert_eq!(heard.recv_timeout(LONG), Ok(true), "what was given back is taken while a band is planned");
+    assert_eq!(heard.recv_timeout(LONG), Ok(true), "what was given back is taken while a chunk is planned");
     gate.send(()).unwrap();
     other.join().unwrap();
     // Takes all that is left but waits for the lease that is out.
@@ -233,14 +233,14 @@ fn an_engine_hears_what_remains_before_every_batch() {
     assert!(heard.len() > 5, "{} batches", heard.len());
 }
 
-/// A queue whose bands become known one after the other, what it should hold, and who works.
+/// A queue whose chunks become known one after the other, what it should hold, and who works.
 struct OpenEnded {
     queue: WorkQueue<Pairs>,
     ahead: Arc<Ahead>,
-    /// Cells of each band.
-    bands: Vec<u64>,
+    /// Cells of each chunk.
+    chunks: Vec<u64>,
     planned: Arc<AtomicUsize>,
-    /// Bands that may be planned.
+    /// Chunks that may be planned.
     opened: usize,
     engines: Vec<usize>,
     leases: Vec<Lease<Pairs>>,
@@ -251,25 +251,25 @@ struct OpenEnded {
 }
 
 impl OpenEnded {
-    fn new(bands: Vec<Planned<Pairs>>) -> Self {
+    fn new(chunks: Vec<Planned<Pairs>>) -> Self {
         let cells = |(_, _, blocks): &Planned<Pairs>| blocks.iter().map(|(_, block)| block.cells).sum();
         let (planned, ahead, time) = (Arc::new(AtomicUsize::new(0)), Arc::new(Ahead::closed()), AtomicU64::new(0));
-        let own = bands.iter().map(cells).collect();
+        let own = chunks.iter().map(cells).collect();
         let counted = Arc::clone(&planned);
-        let bands = bands.into_iter().inspect(move |_| _ = counted.fetch_add(1, Ordering::Relaxed));
+        let chunks = chunks.into_iter().inspect(move |_| _ = counted.fetch_add(1, Ordering::Relaxed));
         // Milliseconds go by whenever somebody looks.
         let clock = move || time.fetch_add(1, Ordering::Relaxed) as f64 / 1e3;
         // A guess that is far off.
-        let queue = WorkQueue::new(Box::new(bands), 1 << 50, Arc::default(), Box::new(clock));
+        let queue = WorkQueue::new(Box::new(chunks), 1 << 50, Arc::default(), Box::new(clock));
         let queue = queue.with_ahead(Arc::clone(&ahead)).with_unknown_cells();
         let engines = vec![queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 })];
         let (leases, seen) = (Vec::new(), BTreeSet::new());
-        OpenEnded { queue, ahead, bands: own, planned, opened: 1, engines, leases, done: 0, seen }
+        OpenEnded { queue, ahead, chunks: own, planned, opened: 1, engines, leases, done: 0, seen }
     }
 
-    fn open(&mut self, bands: usize) {
-        self.opened = bands;
-        self.ahead.open(bands);
+    fn open(&mut self, chunks: usize) {
+        self.opened = chunks;
+        self.ahead.open(chunks);
         self.queue.look_again();
     }
 
@@ -295,9 +295,9 @@ impl OpenEnded {
     /// Compares what the queue says with what it should hold.
     fn check(&self) {
         let planned = self.planned.load(Ordering::Relaxed);
-        assert!(planned <= self.opened, "{planned} bands are planned, and {} may be", self.opened);
+        assert!(planned <= self.opened, "{planned} chunks are planned, and {} may be", self.opened);
         let held: u64 = self.leases.iter().map(|lease| lease.batch.cells()).sum();
-        let waiting = self.bands[..planned].iter().sum::<u64>() - held - self.done;
+        let waiting = self.chunks[..planned].iter().sum::<u64>() - held - self.done;
         let told: Vec<u64> = self.engines.iter().map(|&engine| self.queue.remaining_for(engine)).collect();
         // Alone, an engine may expect all to be its own; with others a part.
         assert!(told.iter().all(|&own| own <= waiting), "{told:?} of {waiting} cells");
@@ -305,16 +305,16 @@ impl OpenEnded {
     }
 }
 
-/// Nobody knows how much there will be: what engines are told is what is planned, bands come when they are opened and not
+/// Nobody knows how much there will be: what engines are told is what is planned, chunks come when they are opened and not
 /// before, the queue does not end as long as one may come, and every pair is computed once.
 #[test]
 fn bands_that_become_known_one_after_the_other() {
     let rng = &mut rng(0x09e7);
     let job = job().job();
     for _ in 0..60 {
-        let bands: Vec<Planned<Pairs>> = job.bands(u64::MAX, 1 + u64::from(rng.below(90u32))).collect();
-        let count = bands.len();
-        let mut all = OpenEnded::new(bands);
+        let chunks: Vec<Planned<Pairs>> = job.chunks(u64::MAX, 1 + u64::from(rng.below(90u32))).collect();
+        let count = chunks.len();
+        let mut all = OpenEnded::new(chunks);
         let mut steps = 0;
         while all.opened < count {
             steps += 1;
@@ -346,7 +346,7 @@ fn bands_that_become_known_one_after_the_other() {
             all.check();
         }
         assert!(steps >= count / 3);
-        // One engine does the rest; as long as a band may come, that is not all.
+        // One engine does the rest; as long as a chunk may come, that is not all.
         while all.engines.len() > 1 {
             let engine = all.engines.swap_remove(1);
             all.queue.retire(engine);
@@ -370,16 +370,16 @@ fn bands_that_become_known_one_after_the_other() {
 #[test]
 fn work_is_added_while_the_queue_runs() {
     let job = job().job();
-    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+    let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
     let least = LeastWork { seconds: 0.0, pairs: 1, fill: 0 };
     let engine = queue.join(true, least);
     let some = capacity(1 << 40, 1);
     assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "nothing is there yet");
     let mut blocks = blocks.into_iter();
-    queue.add(&band, Vec::new());
-    queue.add(&band, vec![blocks.next().expect("a block")]);
-    queue.add(&band, vec![blocks.next().expect("a block")]);
+    queue.add(&chunk, Vec::new());
+    queue.add(&chunk, vec![blocks.next().expect("a block")]);
+    queue.add(&chunk, vec![blocks.next().expect("a block")]);
     let one = capacity(1, 1);
     let Pull::Work(first) = queue.pull(engine, one, true) else { panic!("there is work") };
     assert_eq!(first.batch.blocks.len(), 1);
@@ -394,7 +394,7 @@ fn work_is_added_while_the_queue_runs() {
     });
     let mut pairs = first.batch.pairs();
     queue.finish(&first, &[]).expect("it is its own");
-    blocks.for_each(|block| queue.add(&band, vec![block]));
+    blocks.for_each(|block| queue.add(&chunk, vec![block]));
     while pairs < 40 * 39 / 2 {
         pairs += heard.recv_timeout(Duration::from_secs(60)).expect("it goes on");
     }
@@ -405,7 +405,7 @@ fn work_is_added_while_the_queue_runs() {
     assert!(matches!(queue.pull(engine, some, true), Pull::Finished) && !queue.has_work());
     assert_eq!(pairs, 40 * 39 / 2);
     // What comes too late is nobody's.
-    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
-    queue.add(&band, blocks);
+    let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
+    queue.add(&chunk, blocks);
     assert!(!queue.has_work());
 }

@@ -13,7 +13,7 @@ use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::workers;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{Alphabet, SequenceStore, Strand};
+use pairwave::seq::{Alphabet, SequenceStore, Strands};
 use pairwave::{Error, Result};
 use support::*;
 
@@ -99,7 +99,7 @@ fn jobs() -> Vec<AllPairs> {
     let scoring = |mode| Arc::new(Scoring { mode, ..Scoring::dna() });
     let all = AllPairs::new(store(0x11e5, 60), scoring(Mode::Global));
     let against = Some(store(0x7a6, 23));
-    let strand = Strand::Both;
+    let strand = Strands::Both;
     vec![
         all.clone(),
         AllPairs { check: true, against: against.clone(), ..all.clone() },

@@ -5,7 +5,7 @@ use pairwave::output::{
     self, Contents, Context, Details, Distance, EDIT_FIELDS, FIELDS, Field, Format, MatrixShape, Output, Pair, PairKind,
 };
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
-use pairwave::seq::{Alphabet, SequenceStore, StrandOf};
+use pairwave::seq::{Alphabet, SequenceStore, Strand};
 use pairwave::{Error, Result};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
         writer.write(&Pair {
             query,
             target,
-            strand: StrandOf::Plus,
+            strand: Strand::Plus,
             score,
             alignment,
             query_start: 0,

@@ -1,7 +1,7 @@
 //! Distances at the limits of words, vectors of words and what a limit can be.
 
 use super::*;
-use pairwave::edit::{EditBand, EditBatch, EditBlock, Places, cpu, oracle};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places, cpu, oracle};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit};
 
 /// Rows of one word, and of one and two vectors of 2, 4 and 8 words, with one more and one less.
@@ -10,7 +10,7 @@ const LENGTHS: [usize; 20] =
 
 fn workspaces() -> Vec<(String, cpu::Workspace)> {
     let forms = [cpu::Form::Pairs, cpu::Form::Rows];
-    let all = Level::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
+    let all = InstructionSet::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
     all.map(|(level, form)| (format!("{level:?} {form:?}"), cpu::Workspace::with(level, form))).collect()
 }
 
@@ -19,9 +19,9 @@ fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Lim
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
     let places = Places::Texts((0..texts.len() as u32).collect());
     let (own, others) = (store(Alphabet::Dna, patterns), store(Alphabet::Dna, texts));
-    let band = EditBand::new(own, others, Arc::new(scheme.clone()), places);
+    let band = EditChunk::new(own, others, Arc::new(scheme.clone()), places);
     let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, places: k..k + 1, cells: 1 }).collect();
-    let batch = EditBatch { blocks, band: Arc::new(band) };
+    let batch = EditBatch { blocks, chunk: Arc::new(band) };
     let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| oracle::find(a, b, &scheme)).collect();
     for (what, mut workspace) in workspaces() {
         assert_eq!(cpu::run(&batch, &mut workspace), expected, "{what}, {mode:?} {limit:?}");

@@ -16,7 +16,7 @@ use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
 use pairwave::pairs::{Hit, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use support::*;
 
 /// Scores of match and mismatch: as far up and down as can be, alike, none, all below 0, and about what bytes hold.
@@ -72,7 +72,7 @@ fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let forms = [Form::Targets, Form::Rows];
-    let all = Level::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
+    let all = InstructionSet::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
     all.map(|(level, form)| (format!("{level:?} {form:?}"), Workspace::with(level, form))).collect()
 }
 

@@ -34,7 +34,7 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
         }
         checked += 1;
         let case = LongCase::new(&query, &target, scoring);
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             let (rows, columns) = (of(rng, &SIDES), of(rng, &SIDES));
             let mut engine = CpuLong::new(1).with_level(level).with_tile(rows, columns);
             eprintln!("{m} x {n}, {engine:?}: {}", name(scoring));
@@ -118,7 +118,7 @@ fn gaps_beyond_32_bits_beside_a_local_path() {
         assert!(pair.fits());
         let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
         let (top, left) = (pair.top(0..2_400), pair.left(0..2_400));
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             let mut engine = CpuLong::new(1).with_level(level);
             for method in METHODS {
                 let strip = Some(3_000);

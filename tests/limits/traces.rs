@@ -27,8 +27,8 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     let (expected, matches) = truth(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
-    let levels = Level::available().into_iter().map(|level| (trace::Workspace::DEFAULT_BUDGET_BYTES, level));
-    for (budget, level) in levels.chain([(0, Level::best())]) {
+    let levels = InstructionSet::available().into_iter().map(|level| (trace::Workspace::DEFAULT_BUDGET_BYTES, level));
+    for (budget, level) in levels.chain([(0, InstructionSet::best())]) {
         let mut workspace = trace::Workspace::with_budget(budget).with_level(level);
         for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }] {
             let found = traceback(query, target, scoring, hint, &mut workspace);

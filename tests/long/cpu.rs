@@ -10,7 +10,7 @@ use pairwave::long::{
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use support::long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
 use support::long_cases::{METHODS, case, codes, relative};
 use support::random::{Rng, rng};
@@ -19,7 +19,7 @@ use support::random::{Rng, rng};
 fn engine(rng: &mut Rng) -> CpuLong {
     let side = |rng: &mut Rng| rng.of(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
-    let level = rng.of(&Level::available());
+    let level = rng.of(&InstructionSet::available());
     CpuLong::new(1 + rng.below(3)).with_level(level).with_tile(rows, columns)
 }
 

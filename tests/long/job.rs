@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
+use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::mock::Textbook;
 use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced, oracle};
@@ -162,7 +162,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> 
     }
     let range = |from: usize, to: usize| Some(from as u32..to as u32);
     vec![LongHit {
-        strand: StrandOf::Plus,
+        strand: Strand::Plus,
         score: found.score,
         query: range(found.start.0, found.end.0),
         target: range(found.start.1, found.end.1),
@@ -175,7 +175,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> 
 /// The same of the other strand.
 fn on_minus(mut hits: Vec<LongHit>, m: usize) -> Vec<LongHit> {
     for hit in &mut hits {
-        hit.strand = StrandOf::Minus;
+        hit.strand = Strand::Minus;
         hit.query = hit.query.take().map(|query| m as u32 - query.end..m as u32 - query.start);
     }
     hits
@@ -272,17 +272,17 @@ fn the_better_strand_comes_first() {
             let of_minus = on_minus(expected(minus, &target, &scoring), plus.len());
             let job = job(plus, &target, scoring.clone());
             let on = |strand| hits(&LongAlignment { strand, ..job.clone() }, three());
-            assert_eq!(on(Strand::Forward), of_plus);
-            assert_eq!(on(Strand::Reverse), of_minus);
+            assert_eq!(on(Strands::Plus), of_plus);
+            assert_eq!(on(Strands::Minus), of_minus);
             let better = if of_minus[0].score > of_plus[0].score { of_minus } else { of_plus };
-            assert_eq!(on(Strand::Both), better);
+            assert_eq!(on(Strands::Both), better);
         }
     }
     // Its own reverse complement: the plus strand is named.
     let both = [query.clone(), turned].concat();
     let job =
-        LongAlignment { strand: Strand::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
-    assert_eq!(hits(&job, one())[0].strand, StrandOf::Plus);
+        LongAlignment { strand: Strands::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
+    assert_eq!(hits(&job, one())[0].strand, Strand::Plus);
 }
 
 /// A strand is passed over where its corner tells that it has no alignment of the other one's score, and swept where it might.
@@ -293,9 +293,9 @@ fn a_hopeless_strand_is_passed_over() {
     let ends_alike = [&end[..], &inside[..], &reverse_complement(&end)[..]].concat();
     for (query, is_hopeless) in [(support::random_codes(rng, Alphabet::Dna, 8000), true), (ends_alike, false)] {
         let target = support::mutated(rng, Alphabet::Dna, &query, 1);
-        for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+        for (query, strand) in [(query.clone(), Strand::Plus), (reverse_complement(&query), Strand::Minus)] {
             let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
-            let pruned = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+            let pruned = LongAlignment { strand: Strands::Both, ..job(&query, &target, scoring) };
             let whole = LongAlignment { prune: false, ..pruned.clone() };
             let pruned = LongAlignment { tuning: Tuning::default(), ..pruned };
             let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
@@ -316,10 +316,10 @@ fn the_least_score_passes_over_what_is_below_it_alone() {
     let query = support::random_codes(rng, Alphabet::Dna, 6000);
     let other = |code| if code & 1 == 1 { 2 } else { 1 };
     let target: Vec<Code> = (1..).zip(&query).map(|(k, &code)| if k % 12 == 0 { other(code) } else { code }).collect();
-    for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+    for (query, strand) in [(query.clone(), Strand::Plus), (reverse_complement(&query), Strand::Minus)] {
         let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
         let greatest = i64::from(scoring.substitution.max_score());
-        let both = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+        let both = LongAlignment { strand: Strands::Both, ..job(&query, &target, scoring) };
         let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
         let expected = hits(&LongAlignment { prune: false, ..both.clone() }, cpu());
         let score = expected[0].score;
@@ -407,7 +407,7 @@ fn jobs_that_make_no_sense_are_refused() {
         (LongAlignment { strip: Some(0), ..good.clone() }, "strip 0: "),
         (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "query: it is of DNA"),
         (LongAlignment { scoring: costly, target: long, ..good.clone() }, "from -1203000000 to 15"),
-        (LongAlignment { strand: Strand::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
+        (LongAlignment { strand: Strands::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
     ] {
         let error = run(&wrong, one()).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");

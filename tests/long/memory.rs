@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use support::warnings;
 
 use pairwave::Error;
-use pairwave::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::long::{BestSoFar, LongEngine, Region, Sweep};
 use pairwave::score::{Mode, Scoring};
@@ -149,7 +149,7 @@ fn without_memory_an_engine_refuses_and_goes_on() {
 fn pairs_on_the_device_stay_within_their_budget() {
     let (rng, scoring) = (&mut rng(0x10eb), Scoring { mode: Mode::Local, ..Scoring::truong() });
     let query = codes(rng, Alphabet::Dna, 8);
-    let mut engine = open("budget").with_memory(LEAST_BYTES);
+    let mut engine = open("budget").with_memory(MIN_BYTES);
     let budget = engine.residents().budget();
     let targets: Vec<_> = (0..4).map(|_| codes(rng, Alphabet::Dna, budget as usize / 3)).collect();
     let mut all: Vec<LongCase> = targets.iter().map(|target| LongCase::new(&query, target, &scoring)).collect();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Bytes that are allocated.
 pub(crate) static NOW: AtomicUsize = AtomicUsize::new(0);
 /// The most that were.
-pub(crate) static MOST: AtomicUsize = AtomicUsize::new(0);
+pub(crate) static MAX: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits until no other test allocates.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -20,7 +20,7 @@ struct Counting;
 // SAFETY: the system's allocator does it all.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MOST.fetch_max(NOW.fetch_add(layout.size(), SeqCst) + layout.size(), SeqCst);
+        MAX.fetch_max(NOW.fetch_add(layout.size(), SeqCst) + layout.size(), SeqCst);
         // SAFETY: the caller's.
         unsafe { System.alloc(layout) }
     }

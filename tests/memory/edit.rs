@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-use super::counting::{MOST, NOW, alone};
+use super::counting::{MAX, NOW, alone};
 use pairwave::edit::cpu::{Workspace, run};
-use pairwave::edit::{EditBand, EditBatch, EditBlock, Places};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places};
 use pairwave::score::{EditMode, EditScheme, Equality, Found, Limit};
 use pairwave::seq::{Alphabet, Code};
 use support::store;
@@ -30,14 +30,14 @@ fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
         let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit: Limit::None });
         let (patterns, texts) =
             (store(Alphabet::Dna, std::slice::from_ref(&pattern)), store(Alphabet::Dna, std::slice::from_ref(&text)));
-        let band = Arc::new(EditBand::new(patterns, texts, scheme, Places::Texts([0].into())));
+        let chunk = Arc::new(EditChunk::new(patterns, texts, scheme, Places::Texts([0].into())));
         let blocks = vec![EditBlock { pattern: 0, places: 0..1, cells: (TEXT * PATTERN) as u64 }];
-        let batch = EditBatch { band, blocks };
+        let batch = EditBatch { chunk, blocks };
         let mut workspace = Workspace::new();
         let before = NOW.load(SeqCst);
-        MOST.store(before, SeqCst);
+        MAX.store(before, SeqCst);
         let found = run(&batch, &mut workspace);
-        let taken = MOST.load(SeqCst) - before;
+        let taken = MAX.load(SeqCst) - before;
         if mode == EditMode::Infix {
             assert_eq!(found, [Found { distance: 1, end: end as u32 }]);
         }

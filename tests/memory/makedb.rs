@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
-use super::counting::{MOST, NOW, alone};
+use super::counting::{MAX, NOW, alone};
 use pairwave::papara::{Aligner, Site, Vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::database::{MakeOptions, read_sorted};
@@ -24,11 +24,11 @@ fn make(count: usize, memory: u64) -> (Vec<u8>, usize) {
     drop(text);
     let options = MakeOptions { read: ReadOptions::default(), memory, aside: folder.path().to_owned() };
     let before = NOW.load(SeqCst);
-    MOST.store(before, SeqCst);
+    MAX.store(before, SeqCst);
     let sorted = read_sorted(&[input.to_str().expect("UTF-8")], &options, |_| {}).expect("it is read");
     let file = std::fs::File::create(&db).expect("it is made");
     let made = sorted.write(file, Path::new("x.pwdb"), |_| Ok(())).expect("it is written");
-    let taken = MOST.load(SeqCst) - before;
+    let taken = MAX.load(SeqCst) - before;
     assert_eq!(made.size.sequences, count as u64);
     (std::fs::read(db).expect("it was made"), taken)
 }
@@ -58,9 +58,9 @@ fn long_reads_take_memory_for_themselves() {
     for length in [30_000, 300_000] {
         let read = random_codes(&mut support::rng(3), Alphabet::Dna, length);
         let before = NOW.load(SeqCst);
-        MOST.store(before, SeqCst);
+        MAX.store(before, SeqCst);
         let placed = Aligner::default().align(&read, &vectors, 0, &PhyloScheme::papara());
-        let taken = MOST.load(SeqCst) - before;
+        let taken = MAX.load(SeqCst) - before;
         assert_eq!(placed.cigar.query_span(), length as u64);
         assert!(taken < BYTES_A_SYMBOL * length, "{length} symbols: {taken} bytes");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use super::counting::{MOST, NOW, alone};
+use super::counting::{MAX, NOW, alone};
 use pairwave::posterior::{Options, align, memory};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, read_bytes};
 use support::store;
@@ -19,9 +19,9 @@ fn a_thread(sequences: &SequenceStore) -> u64 {
 fn taken(sequences: &SequenceStore) -> (u64, u64, u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let before = NOW.load(SeqCst);
-    MOST.store(before, SeqCst);
+    MAX.store(before, SeqCst);
     align(sequences, &Options::default(), &pool, &|_, _| {}, &AtomicBool::new(false)).expect("it aligns");
-    let (taken, thread) = ((MOST.load(SeqCst) - before) as u64, a_thread(sequences));
+    let (taken, thread) = ((MAX.load(SeqCst) - before) as u64, a_thread(sequences));
     (taken, memory(sequences.lengths()) + thread, thread)
 }
 

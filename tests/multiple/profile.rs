@@ -9,10 +9,10 @@ use pairwave::engine::owner::Control;
 use pairwave::engine::thread_engine::{ThreadEngine, thread_engines};
 use pairwave::engine::{Batch, Engine, Work};
 use pairwave::profile::gpu::{ProfileGpu, Shape};
-use pairwave::profile::work::{Merged, Pair, Profile, ProfileBand, ProfileBatch, ProfileBlock, ProfileReport};
+use pairwave::profile::work::{Merged, Pair, Profile, ProfileBatch, ProfileBlock, ProfileChunk, ProfileReport};
 use pairwave::profile::{Engines, Guide, Options, Penalties, Progressive, Run, align, align_on};
 use pairwave::seq::{Alphabet, SequenceStore};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use pairwave::tree::{GuideTree, Join};
 use support::{Rng, rng};
 
@@ -52,9 +52,9 @@ fn pair(rng: &mut Rng, lengths: [usize; 2], letters: usize, most: i32) -> Pair {
 }
 
 fn batch(pairs: Vec<Pair>) -> Arc<ProfileBatch> {
-    let band = ProfileBand { pool: pool(), level: Level::best() };
+    let chunk = ProfileChunk { pool: pool(), level: InstructionSet::best() };
     let blocks = pairs.into_iter().enumerate().map(|(number, pair)| ProfileBlock { number, pair: Arc::new(pair) });
-    Arc::new(Batch { band: Arc::new(band), blocks: blocks.collect() })
+    Arc::new(Batch { chunk: Arc::new(chunk), blocks: blocks.collect() })
 }
 
 fn compute(engine: &mut dyn Engine<Profile>, batch: &Arc<ProfileBatch>) -> ProfileReport {
@@ -69,10 +69,10 @@ fn compute(engine: &mut dyn Engine<Profile>, batch: &Arc<ProfileBatch>) -> Profi
 fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usize {
     let mut crossings = 0;
     for (block, merged) in batch.blocks.iter().zip(&report.merged) {
-        let expected = block.pair.path(Level::PORTABLE, &|| false).expect("nobody stops it");
+        let expected = block.pair.path(InstructionSet::PORTABLE, &|| false).expect("nobody stops it");
         let Merged::Divided(divided) = merged else { panic!("{what}: a whole path") };
         crossings += divided.0.iter().flatten().count();
-        let path = block.pair.rest(divided, Level::best(), &|| false).expect("nobody stops it");
+        let path = block.pair.rest(divided, InstructionSet::best(), &|| false).expect("nobody stops it");
         assert_eq!(path, expected, "{what}: {:?} columns", block.pair.columns());
     }
     crossings
@@ -202,7 +202,7 @@ impl Case {
         let likeness = |a: usize, b: usize| if a % 7 == 6 || b % 7 == 6 { 20.0 } else { 40.0 + ((a + b) % 50) as f64 };
         let guide = Guide { tree: &self.tree, weights: &self.weights, likeness: &likeness };
         let pool = pool();
-        let control = Run { threads: &pool, level: Level::best(), stopped, progress: &|_, _| {} };
+        let control = Run { threads: &pool, level: InstructionSet::best(), stopped, progress: &|_, _| {} };
         run(&guide, &Options::new(self.store.alphabet()), &control, Arc::clone(&pool))
     }
 

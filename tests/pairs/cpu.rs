@@ -6,14 +6,14 @@ use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::{Hit, Want};
 use pairwave::score::{EndGaps, Gaps, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use support::check::*;
 use support::*;
 
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let mut all = Vec::new();
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for form in [Form::Targets, Form::Rows] {
             all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
         }
@@ -55,7 +55,8 @@ fn global_scores_in_every_width_equal_the_textbook() {
         let store = mixed_store(&mut rng, base.alphabet, &lengths);
         for factor in FACTORS {
             let scoring = times(&base, factor);
-            let expected = hits(&mut Workspace::with(Level::PORTABLE, Form::Targets), &store, &scoring, Want::Scores);
+            let expected =
+                hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Scores);
             check_hits(&store, &scoring, &expected, false);
             for (what, mut workspace) in workspaces() {
                 assert_eq!(hits(&mut workspace, &store, &scoring, Want::Scores), expected, "{what}, factor {factor}");
@@ -73,7 +74,7 @@ fn matches_ride_along_in_every_width() {
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);
             let expected =
-                hits(&mut Workspace::with(Level::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
+                hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
             check_hits(&store, &scoring, &expected, true);
             for (what, mut workspace) in workspaces() {
                 let found = hits(&mut workspace, &store, &scoring, Want::Alignments);
@@ -153,7 +154,8 @@ fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
         let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
         let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::truong() };
-        let expected = hits(&mut Workspace::with(Level::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
+        let expected =
+            hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
         for (what, mut workspace) in workspaces() {
             assert_eq!(hits(&mut workspace, &store, &scoring, Want::Alignments), expected, "{what}");
             let scores = hits(&mut workspace, &store, &scoring, Want::Scores);

@@ -11,7 +11,7 @@ use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
 use pairwave::score::{EndGaps, Gaps, Mode, Scoring};
-use pairwave::seq::{Code, PairedChunks, ReadOptions, SequenceStore, Strand, StrandOf, reverse_complement};
+use pairwave::seq::{Code, PairedChunks, ReadOptions, SequenceStore, Strand, Strands, reverse_complement};
 use pairwave::{Job, Run};
 use support::{Rng, rng};
 
@@ -66,9 +66,9 @@ fn judge(row: &PairRow, job: &PairList) -> Result<(), String> {
     let (query, target) = (row.queries.codes(result.query), row.targets.codes(result.target));
     let [plus, minus] = [query.to_vec(), reverse_complement(query)].map(|query| expected(&query, target, &job.scoring));
     let (best, strand) = match job.strand {
-        Strand::Both if minus.score > plus.score => (minus, StrandOf::Minus),
-        Strand::Reverse => (minus, StrandOf::Minus),
-        Strand::Both | Strand::Forward => (plus, StrandOf::Plus),
+        Strands::Both if minus.score > plus.score => (minus, Strand::Minus),
+        Strands::Minus => (minus, Strand::Minus),
+        Strands::Both | Strands::Plus => (plus, Strand::Plus),
     };
     let found = (result.score, result.strand, result.alignment.clone());
     let right = (best.score, strand, (!job.score_only).then(|| best.clone()));
@@ -115,7 +115,7 @@ fn every_listed_pair_has_the_canonical_alignment() {
     for scoring in scorings() {
         let sets = sets(&mut rng, &scoring, 30);
         let is_dna = scoring.alphabet == pairwave::Alphabet::Dna;
-        let strands = if is_dna { &[Strand::Forward, Strand::Reverse, Strand::Both][..] } else { &[Strand::Forward] };
+        let strands = if is_dna { &[Strands::Plus, Strands::Minus, Strands::Both][..] } else { &[Strands::Plus] };
         for &strand in strands {
             let source = listed(&mut rng, &sets, 70);
             let PairSource::Listed { pairs, .. } = source.clone() else { unreachable!("it was listed") };
@@ -147,7 +147,7 @@ fn the_judge_refuses_wrong_rows() {
     wrong.result.score += 1;
     judge(&wrong, &job).unwrap_err();
     let mut wrong = rows[0].clone();
-    wrong.result.strand = StrandOf::Minus;
+    wrong.result.strand = Strand::Minus;
     judge(&wrong, &job).unwrap_err();
     judge(&PairRow { result: rows[1].result.clone(), ..rows[0].clone() }, &job).unwrap();
     judge(&PairRow { targets: Arc::clone(&rows[0].queries), ..rows[0].clone() }, &job).unwrap_err();

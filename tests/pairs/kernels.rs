@@ -29,7 +29,7 @@ fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
         let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let job = job(&store, scoring.clone(), Want::Alignments);
-        // Small bands: several batches, two of them in flight at a time.
+        // Small chunks: several batches, two of them in flight at a time.
         let hits = compute(engine, &batches(&job, 400));
         check_hits(&store, &scoring, &hits, true);
     }

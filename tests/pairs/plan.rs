@@ -1,4 +1,4 @@
-//! Planning: bands hold every pair once, cutting changes nothing but where, and sums are sums.
+//! Planning: chunks hold every pair once, cutting changes nothing but where, and sums are sums.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Mode, Scoring, Substitution};
-use pairwave::seq::{Alphabet, Part, SequenceStore, Strand, Strands};
+use pairwave::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -37,13 +37,13 @@ fn scoring() -> impl Strategy<Value = Scoring> {
 }
 
 fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
-    let (scoring, strands, want) = (Arc::new(scoring), Strands::default(), Want::Scores);
+    let (scoring, strands, want) = (Arc::new(scoring), QueryStrands::default(), Want::Scores);
     Job { queries: store_of(queries), against: against.map(store_of), scoring, want, strands, parts: None }
 }
 
 /// The same with other strands of the queries.
-fn stranded(job: Job, strand: Strand) -> Job {
-    let strands = Strands { strand, later: job.against.is_none() && strand != Strand::Forward };
+fn stranded(job: Job, strand: Strands) -> Job {
+    let strands = QueryStrands { strand, later: job.against.is_none() && strand != Strands::Plus };
     let against = if strands.later { Some(Arc::clone(&job.queries)) } else { job.against };
     Job { queries: strands.store(&job.queries), against, strands, ..job }
 }
@@ -53,7 +53,7 @@ fn limit() -> impl Strategy<Value = u64> {
     prop_oneof![Just(u64::MAX), (0..34u32, 1..8u64).prop_map(|(magnitude, factor)| factor << magnitude)]
 }
 
-/// What the bands of a job hold: how often each pair comes.
+/// What the chunks of a job hold: how often each pair comes.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     times: BTreeMap<(u32, u32), u32>,
@@ -61,24 +61,24 @@ struct Held {
     cells: u64,
 }
 
-/// Goes through all bands and checks each as far as it can be checked alone.
+/// Goes through all chunks and checks each as far as it can be checked alone.
 fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
     let triangle = job.against.is_none();
     let copies = job.strands.copies();
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let mut next = 0;
-    for (queries, band, blocks) in job.bands(cells, pairs) {
-        assert!(queries.start == next && queries.end > next, "bands {next}.. and {queries:?} are no neighbours");
+    for (queries, chunk, blocks) in job.chunks(cells, pairs) {
+        assert!(queries.start == next && queries.end > next, "chunks {next}.. and {queries:?} are no neighbours");
         next = queries.end;
         let (mut of_last, mut in_band) = ((0, 0), (0, 0));
         for (class, block) in &blocks {
             assert!(!block.targets.is_empty(), "an empty block");
             let mut block_cells = 0;
-            for &target in &band.order[block.targets.start as usize..block.targets.end as usize] {
-                let (m, n) = (band.queries.length(block.query), band.targets.length(target));
+            for &target in &chunk.order[block.targets.start as usize..block.targets.end as usize] {
+                let (m, n) = (chunk.queries.length(block.query), chunk.targets.length(target));
                 assert_eq!(*class, LengthClass::of(&job.scoring, m, n), "{m} and {n} symbols in a block of {class:?}");
                 let pair = if triangle && target < block.query { (target, block.query) } else { (block.query, target) };
-                assert!(queries.contains(&pair.0), "{pair:?} in the band of {queries:?}");
+                assert!(queries.contains(&pair.0), "{pair:?} in the chunk of {queries:?}");
                 assert!(!triangle || pair.0 < pair.1, "{pair:?} in a triangle");
                 *held.times.entry(pair).or_insert(0) += 1;
                 block_cells += m as u64 * n as u64;
@@ -89,10 +89,10 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
             assert_eq!(block.cells, block_cells, "cells of {block:?}");
             in_band = (in_band.0 + block_cells, in_band.1 + block.pairs());
         }
-        let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let batch: Batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         assert_eq!((batch.cells(), batch.pairs()), in_band);
         let before_last = (in_band.0 - of_last.0, in_band.1 - of_last.1);
-        assert_eq!(queries.len() as u32 % copies, 0, "a band with one strand of a sequence");
+        assert_eq!(queries.len() as u32 % copies, 0, "a chunk with one strand of a sequence");
         let one = queries.len() as u32 == copies;
         assert!(one || (before_last.0 < cells && before_last.1 < pairs), "{queries:?} goes on beyond its limits");
         let full = in_band.0 >= cells || in_band.1 >= pairs;
@@ -100,7 +100,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
         held.cells += in_band.0;
         held.pairs += in_band.1;
     }
-    assert_eq!(next as usize, job.queries.len(), "queries in bands");
+    assert_eq!(next as usize, job.queries.len(), "queries in chunks");
     held
 }
 
@@ -190,7 +190,7 @@ proptest! {
         queries in lengths(100), against in prop::option::of(lengths(16)), both in any::<bool>(), scoring in scoring(),
         cells in limit(), pairs in limit()
     ) {
-        let strand = if both { Strand::Both } else { Strand::Reverse };
+        let strand = if both { Strands::Both } else { Strands::Minus };
         let job = stranded(job(&queries, against.as_deref(), scoring), strand);
         let all = all_pairs(&job);
         prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
@@ -200,7 +200,7 @@ proptest! {
     #[test]
     fn parts_hold_every_pair_once_in_their_order(
         queries in lengths(24), against in prop::option::of(lengths(16)), scoring in scoring(), cuts in cuts(),
-        strand in select(vec![Strand::Forward, Strand::Reverse, Strand::Both]), cells in limit(), pairs in limit()
+        strand in select(vec![Strands::Plus, Strands::Minus, Strands::Both]), cells in limit(), pairs in limit()
     ) {
         let job = stranded(job(&queries, against.as_deref(), scoring), strand);
         let edit = edit_job(&job);
@@ -209,19 +209,19 @@ proptest! {
         let some = Job { parts: Some(parts.clone().into()), ..job.clone() };
         let some_edit = EditJob { parts: Some(parts.clone().into()), ..edit };
         let (mut of_pairs, mut of_edit) = (BTreeMap::new(), BTreeMap::new());
-        let (mut bands, mut edit_bands) = (some.bands(cells, pairs).peekable(), some_edit.bands(pairs).peekable());
+        let (mut chunks, mut edit_chunks) = (some.chunks(cells, pairs).peekable(), some_edit.chunks(pairs).peekable());
         let mut sums = (0, 0);
         for part in &parts {
             let extent = some.extents().of(part);
             prop_assert_eq!(some_edit.extents(std::slice::from_ref(part)), [extent]);
             let (mut next, mut in_part) = (part.queries.start, (0, 0));
-            while let Some((range, band, blocks)) = bands.next_if(|_| next < part.queries.end) {
+            while let Some((range, chunk, blocks)) = chunks.next_if(|_| next < part.queries.end) {
                 prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
                 next = range.end;
                 for (_, block) in blocks {
                     in_part = (in_part.0 + block.pairs(), in_part.1 + u128::from(block.cells));
-                    for &target in &band.order[block.targets.start as usize..block.targets.end as usize] {
-                        let is_turned = band.earlier_is_query && target < block.query;
+                    for &target in &chunk.order[block.targets.start as usize..block.targets.end as usize] {
+                        let is_turned = chunk.earlier_is_query && target < block.query;
                         let pair = if is_turned { (target, block.query) } else { (block.query, target) };
                         prop_assert!(part.targets.as_ref().is_none_or(|targets| targets.contains(&pair.1)));
                         prop_assert!(range.contains(&pair.0), "{:?} in {:?}", pair, range);
@@ -231,12 +231,12 @@ proptest! {
             }
             prop_assert_eq!((next.max(part.queries.end), in_part), (next, extent), "{:?}", part);
             let mut next = part.queries.start;
-            while let Some((range, band, blocks)) = edit_bands.next_if(|_| next < part.queries.end) {
+            while let Some((range, chunk, blocks)) = edit_chunks.next_if(|_| next < part.queries.end) {
                 prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
                 next = range.end;
                 for (_, block) in blocks {
                     for place in block.places {
-                        let (one, other) = (block.pattern, band.region(place).text);
+                        let (one, other) = (block.pattern, chunk.region(place).text);
                         let is_turned = job.against.is_none() && other < one;
                         let pair = if is_turned { (other, one) } else { (one, other) };
                         prop_assert!(range.contains(&pair.0), "{:?} in {:?}", pair, range);
@@ -246,7 +246,7 @@ proptest! {
             }
             sums = (sums.0 + extent.0, sums.1 + extent.1 as u64);
         }
-        prop_assert!(bands.next().is_none() && edit_bands.next().is_none());
+        prop_assert!(chunks.next().is_none() && edit_chunks.next().is_none());
         prop_assert_eq!((&of_pairs, &of_edit), (&all.times, &all.times));
         prop_assert_eq!(sums, (all.pairs, all.cells));
         prop_assert_eq!((some.pairs(), some.cells()), sums);
@@ -256,18 +256,18 @@ proptest! {
     #[test]
     fn parts_of_a_block_are_the_block(queries in lengths(24), scoring in scoring(), portion in portion()) {
         let job = job(&queries, None, scoring);
-        for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
+        for (_, chunk, blocks) in job.chunks(u64::MAX, u64::MAX) {
             for (_, whole) in blocks {
                 let mut left = Some(whole.clone());
                 let (mut next, mut cells) = (whole.targets.start, 0);
                 while let Some(block) = left {
-                    let (head, tail) = split_block(&band, block, portion);
+                    let (head, tail) = split_block(&chunk, block, portion);
                     prop_assert!(head.query == whole.query && head.targets.start == next && !head.targets.is_empty());
-                    let lengths = band.order[head.targets.start as usize..head.targets.end as usize]
+                    let lengths = chunk.order[head.targets.start as usize..head.targets.end as usize]
                         .iter()
-                        .map(|&target| band.targets.length(target) as u64);
+                        .map(|&target| chunk.targets.length(target) as u64);
                     let symbols: u64 = lengths.clone().sum();
-                    prop_assert_eq!(head.cells, symbols * band.queries.length(head.query) as u64);
+                    prop_assert_eq!(head.cells, symbols * chunk.queries.length(head.query) as u64);
                     let bytes: u64 = lengths.map(|length| length.next_multiple_of(4)).sum();
                     let fits = head.cells <= portion.cells && head.pairs() <= portion.pairs && bytes <= portion.target_bytes;
                     prop_assert!(fits || head.pairs() == 1, "{:?} has no portion in {:?}", head, portion);
@@ -314,10 +314,10 @@ fn every_class_is_reached() {
 #[test]
 fn a_block_that_fits_is_not_cut() {
     let job = job(&[10, 20, 30], None, Scoring::truong());
-    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("one band");
+    let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("one chunk");
     let (_, block): (_, Block) = blocks[0].clone();
     let portion = Portion { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
-    assert_eq!(split_block(&band, block.clone(), portion), (block, None));
+    assert_eq!(split_block(&chunk, block.clone(), portion), (block, None));
 }
 
 #[test]
@@ -332,10 +332,10 @@ fn the_harness_sees_a_pair_that_comes_twice() {
 #[test]
 fn bands_of_a_rectangle_share_their_order() {
     let job = job(&[5, 9, 7], Some(&[3, 8, 8, 1]), Scoring::truong());
-    let orders: Vec<Arc<[u32]>> = job.bands(1, 1).map(|(_, band, _)| Arc::clone(&band.order)).collect();
+    let orders: Vec<Arc<[u32]>> = job.chunks(1, 1).map(|(_, chunk, _)| Arc::clone(&chunk.order)).collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
-    let orders = edit_job(&job).bands(1).map(|(_, band, _)| match &band.places {
+    let orders = edit_job(&job).chunks(1).map(|(_, chunk, _)| match &chunk.places {
         Places::Texts(order) => Arc::clone(order),
         Places::Regions(_) | Places::Candidates(..) => panic!("texts are whole"),
     });

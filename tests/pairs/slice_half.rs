@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pairwave::pairs::kernels::nw_slice_half::{group_words, table};
 use pairwave::pairs::oracle::needleman_wunsch;
-use pairwave::pairs::{Band, Batch, Block, Hit, Want};
+use pairwave::pairs::{Batch, Block, Hit, PairsChunk, Want};
 use pairwave::score::{EndGaps, Gaps, OffsetScoring, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceId};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use support::check::*;
 use support::*;
 
 /// Integers that halves hold.
-const MOST: i64 = 2048;
+const MAX: i64 = 2048;
 /// The slice of engines with checks.
 const SLICE: u32 = 12;
 
@@ -53,13 +53,13 @@ impl Model<'_> {
     /// A number as halves hold it.
     fn held(&mut self, number: i64) -> i64 {
         self.farthest = self.farthest.max(number.abs());
-        assert!(number.abs() <= MOST, "{number} is no half");
+        assert!(number.abs() <= MAX, "{number} is no half");
         number
     }
 
     /// The maximum that is an addition that clamps to 0 and 2048.
     fn later_max(&mut self, from: i64, other: i64) -> i64 {
-        assert!(other - from <= MOST, "{other} is {} above {from}", other - from);
+        assert!(other - from <= MAX, "{other} is {} above {from}", other - from);
         self.held(from + (other - from).max(0))
     }
 
@@ -169,7 +169,7 @@ fn scheme(matching: i32, mismatching: i32, gaps: Gaps, end_gaps: EndGaps) -> Sco
 
 /// Schemes with the greatest steps and openings that a slice of so many columns takes, as (scheme, whether steps are it).
 fn limits(slice: u32) -> Vec<(Scoring, bool)> {
-    let step = MOST as i32 / slice as i32;
+    let step = MAX as i32 / slice as i32;
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 3 })] {
         // A match and two gap symbols are a step.
@@ -217,7 +217,7 @@ fn numbers_come_to_the_limits_and_stay_within() {
                     assert_eq!(score, needleman_wunsch::score_only(query, target, &scoring).0);
                 }
             }
-            let comes_close = !by_steps || model.farthest >= MOST * 9 / 10;
+            let comes_close = !by_steps || model.farthest >= MAX * 9 / 10;
             assert!(comes_close, "{} in slices of {slice}, {:?}", model.farthest, scoring.gaps);
         }
     }
@@ -325,7 +325,7 @@ fn queries_that_differ_in_length_and_targets() {
         let queries = mixed_store(&mut rng, scoring.alphabet, &lengths);
         let target_lengths: Vec<usize> = (0..45).map(|index| 90 - 2 * index).collect();
         let targets = mixed_store(&mut rng, scoring.alphabet, &target_lengths);
-        let band = Arc::new(Band {
+        let chunk = Arc::new(PairsChunk {
             queries: Arc::clone(&queries),
             targets: Arc::clone(&targets),
             order: (0..45).collect(),
@@ -339,7 +339,7 @@ fn queries_that_differ_in_length_and_targets() {
             cells: targets.clone().map(|place| (lengths[query] * target_lengths[place as usize]) as u64).sum(),
             targets,
         });
-        let batch = Arc::new(Batch { band, blocks: blocks.collect() });
+        let batch = Arc::new(Batch { chunk, blocks: blocks.collect() });
         let hits = compute(&mut engine, &[Arc::clone(&batch)]);
         assert_eq!(hits.len() as u64, batch.pairs());
         for hit in &hits {

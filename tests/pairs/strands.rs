@@ -12,7 +12,7 @@ use pairwave::jobs::EditFilter;
 use pairwave::pairs::mock::MockEngine;
 use pairwave::pairs::{Pairs, oracle};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, IdentityDefinition, Limit, Mode, Scoring};
-use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, StrandOf};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, Strands};
 use pairwave::{AllPairs, EditDistances, EditResult, Job, PairResult, Run};
 use support::{Rng, rng};
 
@@ -56,16 +56,16 @@ fn sequences(rng: &mut Rng, count: usize, longest: u32) -> Arc<SequenceStore> {
 }
 
 /// The strands that are compared, in the order in which equal ones are taken.
-fn strands(strand: Strand) -> &'static [StrandOf] {
+fn strands(strand: Strands) -> &'static [Strand] {
     match strand {
-        Strand::Forward => &[StrandOf::Plus],
-        Strand::Reverse => &[StrandOf::Minus],
-        Strand::Both => &[StrandOf::Plus, StrandOf::Minus],
+        Strands::Plus => &[Strand::Plus],
+        Strands::Minus => &[Strand::Minus],
+        Strands::Both => &[Strand::Plus, Strand::Minus],
     }
 }
 
-fn on(strand: StrandOf, codes: &[Code]) -> Vec<Code> {
-    if strand == StrandOf::Minus { turned(codes) } else { codes.to_vec() }
+fn on(strand: Strand, codes: &[Code]) -> Vec<Code> {
+    if strand == Strand::Minus { turned(codes) } else { codes.to_vec() }
 }
 
 /// What a job has to hand over, by its definition.
@@ -142,7 +142,7 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what
     assert_eq!(found.len(), expected.len(), "{what}");
 }
 
-/// Engines that take little at once, so that bands are shared and come back in pieces.
+/// Engines that take little at once, so that chunks are shared and come back in pieces.
 fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
     let mock = |cells, pairs| Capacity { cells, pairs, store_bytes: u64::MAX, batches: 2 };
     let capacities = [mock(3_000, 7), mock(40_000, 64), mock(500, 3)];
@@ -159,7 +159,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         let mut rng = rng(0x57a0d + seed);
         let mode = if rng.below(5u32) == 0 { Mode::Local } else { Mode::Global };
         let scoring = Scoring { mode, ..scorings[rng.below(scorings.len())].clone() };
-        // Some sets are larger than the parts into which a band is halved.
+        // Some sets are larger than the parts into which a chunk is halved.
         let count = [5, 12, 40][rng.below(3usize)];
         let queries = sequences(&mut rng, count, 60);
         let against = (rng.below(2u32) == 0).then(|| sequences(&mut rng, 9, 90));
@@ -167,7 +167,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         let score_only = min_identity.is_none() && rng.below(3u32) == 0;
         let job = AllPairs {
             against,
-            strand: [Strand::Both, Strand::Both, Strand::Reverse][rng.below(3usize)],
+            strand: [Strands::Both, Strands::Both, Strands::Minus][rng.below(3usize)],
             definition: [IdentityDefinition::InnerColumns, IdentityDefinition::Columns][rng.below(2usize)],
             min_identity,
             min_score: [None, Some(20)][rng.below(2usize)],
@@ -178,7 +178,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
             ..AllPairs::new(queries, Arc::new(scoring))
         };
         let expected = expected_pairs(&job);
-        minus += expected.iter().filter(|result| result.strand == StrandOf::Minus).count();
+        minus += expected.iter().filter(|result| result.strand == Strand::Minus).count();
         let what = |who: &str| format!("seed {seed}, {who}, {:?}", AllPairs { against: None, ..job.clone() });
         assert_same(&run(&job, vec![Device::Cpu]), &expected, &what("CPU"));
         // Neither mocks nor kernels align locally.
@@ -208,7 +208,7 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
     let mut all = Vec::new();
     for (pattern, region) in pairs {
         let text = &job.texts().codes(region.text)[region.start as usize..region.end as usize];
-        let of = |&strand: &StrandOf| {
+        let of = |&strand: &Strand| {
             let codes = on(strand, job.patterns.codes(pattern));
             let found = edit_oracle::find(&codes, text, &job.scheme);
             let end = found.first_end(job.scheme.mode, codes.len() as u32);
@@ -266,7 +266,7 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
         // An empty pattern ends everywhere, an empty text once: what ends there are is said by tests of their own.
         let all_ends = mode != EditMode::Global && limit != Limit::None && rng.below(2u32) == 0;
         let job = EditDistances {
-            strand: [Strand::Both, Strand::Both, Strand::Reverse][rng.below(3usize)],
+            strand: [Strands::Both, Strands::Both, Strands::Minus][rng.below(3usize)],
             align,
             all_ends,
             max_hits: [None, Some(2)][rng.below(2usize)],
@@ -274,7 +274,7 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
             ..EditDistances::new(patterns, against, Arc::new(scheme))
         };
         let expected = expected_distances(&job);
-        minus += expected.iter().filter(|result| result.strand == StrandOf::Minus).count();
+        minus += expected.iter().filter(|result| result.strand == Strand::Minus).count();
         let compare = |found: &[EditResult], who: &str| {
             let bare = |result: &EditResult| {
                 let is_odd = job.patterns.length(result.pattern) == 0 || result.region.symbols() == 0;
@@ -310,14 +310,14 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
 #[test]
 fn what_has_one_strand_is_refused() {
     let proteins = support::store(Alphabet::Protein, &[vec![1, 2, 3], vec![1, 2]]);
-    let job = AllPairs { strand: Strand::Both, ..AllPairs::new(Arc::clone(&proteins), Arc::new(Scoring::protein())) };
+    let job = AllPairs { strand: Strands::Both, ..AllPairs::new(Arc::clone(&proteins), Arc::new(Scoring::protein())) };
     let error = job.run(&support::two_threads(), |_| Ok(())).unwrap_err();
     assert_eq!((error.to_string().as_str(), error.exit_code()), ("strand: only DNA and RNA have a reverse one", 2));
     for alphabet in [Alphabet::Protein, Alphabet::Bytes] {
         let store = support::store(alphabet, &[vec![1, 2, 3], vec![1, 2]]);
         let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(alphabet), limit: Limit::None };
         let job =
-            EditDistances { strand: Strand::Reverse, ..EditDistances::new(store, Against::Later, Arc::new(scheme)) };
+            EditDistances { strand: Strands::Minus, ..EditDistances::new(store, Against::Later, Arc::new(scheme)) };
         let error = job.run(&support::two_threads(), |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "strand: only DNA and RNA have a reverse one");
     }

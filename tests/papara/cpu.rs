@@ -13,10 +13,10 @@ use pairwave::measure::self_test::papara::PhyloTest;
 use pairwave::papara::cpu::{PhyloWorker, Workspace, phylo_workers, run};
 use pairwave::papara::mock::PhyloMock;
 use pairwave::papara::vectors::{all, set_of};
-use pairwave::papara::{OCTET, Phylo, PhyloBand, PhyloBatch, PhyloBlock, PhyloReport, Site, Vectors};
+use pairwave::papara::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloChunk, PhyloReport, Site, Vectors};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use proptest::prelude::*;
 use support::check::assert_right;
 use support::{Rng, *};
@@ -117,14 +117,14 @@ fn reads(rng: &mut Rng, vectors: &Vectors, lengths: &[usize]) -> Vec<Vec<Code>> 
 /// Reads against all places.
 fn batch(vectors: Vectors, reads: &[Vec<Code>], octets: Option<Vec<u32>>, scheme: PhyloScheme) -> PhyloBatch {
     let places = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
-    let band = PhyloBand {
+    let chunk = PhyloChunk {
         reads: store(vectors.alphabet(), reads),
         vectors: Arc::new(vectors),
         scheme: Arc::new(scheme),
         octets: octets.map(Arc::from),
     };
-    let block = |read| PhyloBlock { read, places: 0..places, place_cells: band.cells(read) };
-    PhyloBatch { blocks: (0..reads.len() as u32).map(block).collect(), band: Arc::new(band) }
+    let block = |read| PhyloBlock { read, places: 0..places, place_cells: chunk.cells(read) };
+    PhyloBatch { blocks: (0..reads.len() as u32).map(block).collect(), chunk: Arc::new(chunk) }
 }
 
 /// Has the textbook compute a batch.
@@ -135,7 +135,7 @@ fn test(batch: &PhyloBatch) -> PhyloTest {
 /// Compares all instructions with the textbook.
 fn check(batch: &PhyloBatch) {
     let test = test(batch);
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         // The second time with buffers in use.
         let mut workspace = Workspace::with(level);
         for _ in 0..2 {
@@ -240,8 +240,8 @@ fn reads_with_few_octets() {
             let reads = reads(rng, &vectors, &lengths);
             let mut batch = batch(vectors, &reads, None, scheme);
             for block in &mut batch.blocks {
-                let first = rng.below(batch.band.vectors.octets());
-                block.places = first..(first + 1 + rng.below(6u32)).min(batch.band.vectors.octets());
+                let first = rng.below(batch.chunk.vectors.octets());
+                block.places = first..(first + 1 + rng.below(6u32)).min(batch.chunk.vectors.octets());
             }
             check(&batch);
         }

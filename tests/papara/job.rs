@@ -13,7 +13,7 @@ use pairwave::papara::gpu::PhyloGpu;
 use pairwave::papara::mock::PhyloMock;
 use pairwave::papara::{GapModel, Phylo, Reference};
 use pairwave::score::PhyloScheme;
-use pairwave::seq::{AlphabetChoice, Strand, StrandOf, reverse_complement_letters};
+use pairwave::seq::{AlphabetChoice, Strand, Strands, reverse_complement_letters};
 
 fn asset(set: &str, file: &str) -> String {
     let root = PathBuf::from(support::ROOT).join("assets/papara");
@@ -107,16 +107,16 @@ fn the_better_strand_is_aligned() {
         *letters = String::from_utf8(reverse_complement_letters(letters.as_bytes())).expect("letters");
     }
     let plus = run(&job("tiny"), cpu(2)).0;
-    let both = PhyloAlignment { strand: Strand::Both, reads: some(&turned), ..job("tiny") };
+    let both = PhyloAlignment { strand: Strands::Both, reads: some(&turned), ..job("tiny") };
     let rows = run(&both, cpu(2)).0;
     assert_eq!(rows.len(), plus.len());
     for (index, (row, plus)) in rows.iter().zip(&plus).enumerate() {
-        let expected = if index % 2 == 0 { StrandOf::Minus } else { StrandOf::Plus };
+        let expected = if index % 2 == 0 { Strand::Minus } else { Strand::Plus };
         assert_eq!((row.strand, row.edge, row.score), (expected, plus.edge, plus.score), "{index}");
         assert_eq!((&row.letters, &row.cigar), (&plus.letters, &plus.cigar));
     }
-    let minus = run(&PhyloAlignment { strand: Strand::Reverse, ..both }, cpu(1)).0;
-    assert!(minus.iter().all(|row| row.strand == StrandOf::Minus));
+    let minus = run(&PhyloAlignment { strand: Strands::Minus, ..both }, cpu(1)).0;
+    assert!(minus.iter().all(|row| row.strand == Strand::Minus));
     assert_eq!(minus[0], rows[0]);
 }
 

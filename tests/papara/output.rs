@@ -9,7 +9,7 @@ use pairwave::jobs::PhyloResult;
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
 use pairwave::score::PhyloScheme;
-use pairwave::seq::{AlphabetChoice, StrandOf, reverse_complement_letters};
+use pairwave::seq::{AlphabetChoice, Strand, reverse_complement_letters};
 use pairwave::{Error, Result};
 use support::Tape;
 
@@ -171,9 +171,9 @@ fn what_was_not_counted_is_refused() {
 fn the_table_of_best_edges() {
     let tape = Tape::default();
     let mut table = BestTable::begin(Output::to_writer(tape.clone()));
-    let best = Best { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: StrandOf::Plus };
+    let best = Best { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: Strand::Plus };
     table.write(&best, b"edge 7").unwrap();
-    let best = Best { name: b"b", edge: 0, score: -5, runner_up: None, strand: StrandOf::Minus };
+    let best = Best { name: b"b", edge: 0, score: -5, runner_up: None, strand: Strand::Minus };
     table.write(&best, b"x|y").unwrap();
     table.finish().unwrap();
     let expected = "\

@@ -7,7 +7,7 @@ use pairwave::alignment::{Cigar, Op};
 use pairwave::jobs::Fingerprint;
 use pairwave::jobs::PhyloResult;
 use pairwave::jobs::papara::spool::Spool;
-use pairwave::seq::StrandOf;
+use pairwave::seq::Strand;
 use pairwave::{Error, Result};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn records(count: u32) -> Vec<PhyloResult> {
         edge: index * 100,
         score: 500 - 300 * index as i32,
         runner_up: (index % 2 == 1).then_some((index, i32::MIN + index as i32)),
-        strand: if index % 3 == 1 { StrandOf::Minus } else { StrandOf::Plus },
+        strand: if index % 3 == 1 { Strand::Minus } else { Strand::Plus },
         first_site: 1000 * index,
         cigar: format!("{}=1D2I200X", index + 1).parse().unwrap(),
     };
@@ -137,7 +137,7 @@ proptest! {
                 last = if length > 0 { op } else { 4 };
             }
         }
-        let strand = if is_minus { StrandOf::Minus } else { StrandOf::Plus };
+        let strand = if is_minus { Strand::Minus } else { Strand::Plus };
         let number = u64::from(edge) * 5;
         let record = PhyloResult { number, name, letters, edge, score, runner_up, strand, first_site, cigar };
         let mut spool = Spool::create(&std::env::temp_dir()).unwrap();

@@ -5,7 +5,7 @@ use pairwave::papara::vectors::{all, set_of};
 use pairwave::papara::{Aligner, Placed, Site, Vectors, oracle};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use proptest::prelude::*;
 
 fn schemes() -> Vec<PhyloScheme> {
@@ -65,7 +65,7 @@ impl Case {
 }
 
 fn aligners() -> Vec<Aligner> {
-    Level::available().into_iter().map(Aligner::new).collect()
+    InstructionSet::available().into_iter().map(Aligner::new).collect()
 }
 
 /// Sites, and a read that is a part of them with changes, so that there is something to align; or any.

@@ -1,5 +1,5 @@
 //! Plans driven by schedulers as clusters have them: Slurm, whose daemons are started here for the test, and Snakemake. The
-//! scripts are those in `assets/cluster`, and whatever is killed, the result's bytes are those of the plain command.
+//! scripts are those in `assets/schedulers`, and whatever is killed, the result's bytes are those of the plain command.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ALL_GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
-const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/cluster");
+const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/schedulers");
 /// The job's options, and how it is cut: sixty genes in some seven blocks.
 const OPTIONS: [&str; 2] = ["--min-identity", "0.8"];
 const CUT: [&str; 2] = ["--block-cells", "600M"];

@@ -7,7 +7,7 @@ use pairwave::engine::{Capacity, Engine};
 use pairwave::gpu::kernels::{self, Family};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::seq::Strand;
+use pairwave::seq::Strands;
 use pairwave::{Error, Job, Run, SearchHit};
 
 use super::textbook::{Row, hits, row};
@@ -28,7 +28,7 @@ fn cpu() -> Box<dyn Engine<Pairs>> {
 fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<Row>> {
     let (found, summary) = support::run_on(search, engines, &support::two_threads())?;
     assert_eq!(summary.written, found.len() as u64);
-    let copies = if search.strand == Strand::Both { 2 } else { 1 };
+    let copies = if search.strand == Strands::Both { 2 } else { 1 };
     let pairs = search.queries.len() as u64 * search.subjects.size().sequences * copies;
     assert_eq!((summary.pairs, summary.cells), (pairs, search.cells()));
     assert!(search.score_only && summary.aligned == 0 || summary.aligned >= summary.written);
@@ -61,7 +61,7 @@ fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
             }
         }
         if scoring.alphabet == Alphabet::Dna {
-            for strand in [Strand::Forward, Strand::Reverse] {
+            for strand in [Strands::Plus, Strands::Minus] {
                 add(Search { strand, ..search.clone() });
             }
         }
@@ -83,7 +83,7 @@ fn hits_are_those_of_the_textbook() {
             let (found, expected) = (run(&search), hits(&search, &subjects));
             assert_eq!(found, expected, "seed {seed:#x}, {search:?}");
             some += usize::from(!found.is_empty());
-            minus += found.iter().filter(|row| row.strand == pairwave::seq::StrandOf::Minus).count();
+            minus += found.iter().filter(|row| row.strand == pairwave::seq::Strand::Minus).count();
             ties += found.windows(2).filter(|two| two[0].query == two[1].query && two[0].score == two[1].score).count();
         }
     }
@@ -184,7 +184,7 @@ fn a_kernel_of_another_mode_is_refused() {
 fn what_makes_no_sense_is_refused() {
     let (of_proteins, of_dna) = (self::search(1, &protein()).0, self::search(1, &dna()).0);
     let (without, whole) = (self::search(1, &odd()).0, self::search(1, &global(EndGaps::Free)).0);
-    assert_eq!((of_dna.strand, of_proteins.strand), (Strand::Both, Strand::Forward));
+    assert_eq!((of_dna.strand, of_proteins.strand), (Strands::Both, Strands::Plus));
     assert_eq!((of_proteins.max_evalue, without.max_evalue, whole.max_evalue), (Some(10.0), None, None));
     for search in [&of_proteins, &of_dna, &without, &whole] {
         search.validate().unwrap();
@@ -198,7 +198,7 @@ fn what_makes_no_sense_is_refused() {
         (Search { min_identity: Some(90.0), ..of_proteins.clone() }, "min_identity 90"),
         (Search { min_query_cover: Some(-0.1), ..of_proteins.clone() }, "min_query_cover -0.1"),
         (Search { score_only: true, min_identity: Some(0.5), ..of_proteins.clone() }, "score_only"),
-        (Search { strand: Strand::Both, ..of_proteins.clone() }, "strand"),
+        (Search { strand: Strands::Both, ..of_proteins.clone() }, "strand"),
         (Search { queries: Arc::clone(&of_dna.queries), ..of_proteins.clone() }, "queries"),
         (Search { subjects: of_dna.subjects, ..of_proteins }, "subjects"),
     ];

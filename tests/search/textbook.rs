@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
 use pairwave::score::{Mode, Statistics};
-use pairwave::seq::{SequenceStore, Strand, StrandOf, reverse_complement};
+use pairwave::seq::{SequenceStore, Strand, Strands, reverse_complement};
 use pairwave::{Cigar, Search, SearchHit};
 
 /// A hit, comparable.
@@ -12,7 +12,7 @@ use pairwave::{Cigar, Search, SearchHit};
 pub(crate) struct Row {
     pub query: u32,
     pub record: u64,
-    pub strand: StrandOf,
+    pub strand: Strand,
     pub score: i64,
     /// Symbols before it, and its columns.
     pub alignment: Option<(u32, u32, String)>,
@@ -53,11 +53,11 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<Row> {
         let mut found = Vec::new();
         for record in 0..subjects.len() as u32 {
             let mut of_pair: Vec<Row> = Vec::new();
-            for strand in [StrandOf::Plus, StrandOf::Minus] {
+            for strand in [Strand::Plus, Strand::Minus] {
                 let forward = queries.codes(query);
                 let a = match (search.strand, strand) {
-                    (Strand::Forward | Strand::Both, StrandOf::Plus) => forward.to_vec(),
-                    (Strand::Reverse | Strand::Both, StrandOf::Minus) => reverse_complement(forward),
+                    (Strands::Plus | Strands::Both, Strand::Plus) => forward.to_vec(),
+                    (Strands::Minus | Strands::Both, Strand::Minus) => reverse_complement(forward),
                     _ => continue,
                 };
                 let (m, n) = (queries.length(query), subjects.length(record));

@@ -20,7 +20,7 @@ use pairwave::score::{EditMode, Gaps, Reach};
 use pairwave::seq::Alphabet;
 
 /// Workgroup memory that every device has.
-const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
+const MIN_WORKGROUP_BYTES: u32 = 16 << 10;
 
 /// A shader text as it goes to a device.
 struct Text {
@@ -213,9 +213,9 @@ fn distances() -> Vec<myers::Variant> {
 fn tracebacks() -> Vec<striped_trace::Variant> {
     let mut all = Vec::new();
     for stage in [Stage::Starts, Stage::Chase, Stage::Trace] {
-        for strip in [1, 4, 256, striped_trace::MOST_STRIP] {
+        for strip in [1, 4, 256, striped_trace::MAX_STRIP] {
             for (local, edges) in [(false, false), (false, true), (true, false), (true, true)] {
-                for codes in [16, 28, striped_trace::MOST_CODES] {
+                for codes in [16, 28, striped_trace::MAX_CODES] {
                     let workgroup = if stage == Stage::Chase { 1 } else { striped_trace::workgroup(strip) };
                     let column_bits = striped_trace::column_bits(strip);
                     all.push(striped_trace::Variant { stage, workgroup, codes, column_bits, local, edges });
@@ -252,11 +252,11 @@ fn strips() -> Vec<striped::Variant> {
                             persistent,
                             shuffle,
                         };
-                        while variant.workgroup_bytes() > LEAST_WORKGROUP_BYTES && variant.cells > 4 {
+                        while variant.workgroup_bytes() > MIN_WORKGROUP_BYTES && variant.cells > 4 {
                             variant.cells -= 4;
                         }
                         variant.last_cell = last % variant.cells;
-                        if variant.workgroup_bytes() <= LEAST_WORKGROUP_BYTES {
+                        if variant.workgroup_bytes() <= MIN_WORKGROUP_BYTES {
                             all.push(variant);
                         }
                     }
@@ -315,7 +315,7 @@ fn sums() -> Vec<PosteriorVariant> {
 /// Sets of constants of the kernels for profiles: those of devices, and others.
 fn merges() -> Vec<profile::Variant> {
     let tile = |(workgroup, columns, letters)| profile::Variant::Tile { workgroup, columns, letters };
-    let tiles = [(32, 128, profile::MOST_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
+    let tiles = [(32, 128, profile::MAX_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
     tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::Variant::Cross { workgroup })).collect()
 }
 
@@ -528,12 +528,12 @@ fn workgroup_memory_is_what_the_variant_says() {
         assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
         // Tiles and profiles are as large as a device allows, and the least one is for every device.
         let is_fitted = source.contains("fn run_tasks") || source.contains("const BLOCK_GROUPS");
-        assert!(is_fitted || workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
+        assert!(is_fitted || workgroup_bytes <= MIN_WORKGROUP_BYTES, "{name}: more than every device has");
     }
     let least = tiles().into_iter().find(|variant| (variant.columns, variant.codes) == (28, 28)).expect("there is one");
-    assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+    assert!(least.workgroup_bytes() <= MIN_WORKGROUP_BYTES, "{least:?}");
     for least in matrices().into_iter().filter(|variant| (variant.scan, variant.columns) == (Scan::Checkpoint, 4)) {
-        assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+        assert!(least.workgroup_bytes() <= MIN_WORKGROUP_BYTES, "{least:?}");
     }
 }
 

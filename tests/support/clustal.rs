@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pairwave::clustal::{ClustalBand, ClustalBatch, ClustalCosts};
+use pairwave::clustal::{ClustalBatch, ClustalChunk, ClustalCosts};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 use super::Rng;
@@ -54,8 +54,8 @@ pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> 
 pub fn all_pairs(sequences: &Arc<SequenceStore>, costs: ClustalCosts) -> Arc<ClustalBatch> {
     let count = sequences.len() as u32;
     let order = (0..count).collect();
-    let band = ClustalBand { sequences: Arc::clone(sequences), costs: Arc::new(costs), order };
-    let block = |query: u32| band.block(query, if query.is_multiple_of(2) { query + 1..count } else { 0..query });
+    let chunk = ClustalChunk { sequences: Arc::clone(sequences), costs: Arc::new(costs), order };
+    let block = |query: u32| chunk.block(query, if query.is_multiple_of(2) { query + 1..count } else { 0..query });
     let blocks = (0..count).map(block).collect();
-    Arc::new(ClustalBatch { band: Arc::new(band), blocks })
+    Arc::new(ClustalBatch { chunk: Arc::new(chunk), blocks })
 }

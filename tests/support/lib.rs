@@ -25,7 +25,7 @@ use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
-use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
+use pairwave::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 
 #[allow(unused_imports)] // as above
 pub use adapter::{adapter, adapter_called};
@@ -188,10 +188,10 @@ pub fn priced() -> Vec<Scoring> {
 /// All pairs of a store as batches, one per length class and band.
 pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
     let mut all = Vec::new();
-    for (_, band, blocks) in job.bands(cells, u64::MAX) {
+    for (_, band, blocks) in job.chunks(cells, u64::MAX) {
         for class in blocks.chunk_by(|a, b| a.0 == b.0) {
             let blocks = class.iter().map(|(_, block)| block.clone()).collect();
-            all.push(Arc::new(Batch { band: Arc::clone(&band), blocks }));
+            all.push(Arc::new(Batch { chunk: Arc::clone(&band), blocks }));
         }
     }
     all
@@ -227,6 +227,6 @@ pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) ->
 
 /// A job for all pairs of a store.
 pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
-    let (scoring, strands) = (Arc::new(scoring), Strands::default());
+    let (scoring, strands) = (Arc::new(scoring), QueryStrands::default());
     Job { queries: Arc::clone(store), against: None, scoring, want, strands, parts: None }
 }

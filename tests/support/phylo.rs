@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pairwave::papara::vectors::{all, set_bits, set_of};
-use pairwave::papara::{PhyloBand, PhyloBatch, PhyloBlock, Site, Vectors};
+use pairwave::papara::{PhyloBatch, PhyloBlock, PhyloChunk, Site, Vectors};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
@@ -106,8 +106,8 @@ pub fn batch(
     let reads = store(vectors.alphabet(), reads);
     let places = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
     let count = reads.len() as u32;
-    let band =
-        PhyloBand { reads, vectors: Arc::clone(vectors), scheme: Arc::new(scheme), octets: octets.map(Arc::from) };
-    let block = |read| PhyloBlock { read, places: 0..places, place_cells: band.cells(read) };
-    Arc::new(PhyloBatch { blocks: (0..count).map(block).collect(), band: Arc::new(band) })
+    let chunk =
+        PhyloChunk { reads, vectors: Arc::clone(vectors), scheme: Arc::new(scheme), octets: octets.map(Arc::from) };
+    let block = |read| PhyloBlock { read, places: 0..places, place_cells: chunk.cells(read) };
+    Arc::new(PhyloBatch { blocks: (0..count).map(block).collect(), chunk: Arc::new(chunk) })
 }

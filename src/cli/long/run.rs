@@ -9,7 +9,7 @@ use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
 use pairwave::error::Place;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
+use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::jobs::{Fingerprint, Job, Run};
 #[cfg(feature = "plot")]
@@ -191,7 +191,7 @@ impl JobCommand for Long {
             ..LongAlignment::new(query.store.clone(), query.id, target.store.clone(), target.id, scoring.clone())
         };
         let (m, n) = (query.length(), target.length());
-        let strands = if strand == Strand::Both { 2 } else { 1 };
+        let strands = if strand == Strands::Both { 2 } else { 1 };
         // Further alignments take sweeps of their own, of which nobody knows the number.
         let cells = u64::from(m) * u64::from(n) * strands;
         runner.show_progress_long(cells);
@@ -208,7 +208,7 @@ impl JobCommand for Long {
         if self.scoring.mode() == Mode::Local && chance::is_heard() {
             warn_of_chance(&query, &target, &scoring, &hits);
         }
-        let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
+        let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
         let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
         let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
         let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
@@ -267,7 +267,7 @@ fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, 
 
 /// A hit as writers take it. The query has `m` symbols.
 fn found(hit: &LongHit, m: u32) -> Found<'_> {
-    let is_reverse = hit.strand == StrandOf::Minus;
+    let is_reverse = hit.strand == Strand::Minus;
     // Of a mere score the last column alone is known.
     let last = |end: u32| end.saturating_sub(1)..end;
     let query = hit.query.clone().unwrap_or_else(|| {

@@ -11,7 +11,7 @@ use pairwave::jobs::EditFilter;
 use pairwave::output::Format;
 use pairwave::score::{IdentityDefinition, Mode};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{ReadOptions, Strand};
+use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(in crate::cli) struct AllPairs {
     pub against: Option<PathBuf>,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
-    pub strand: Strand,
+    pub strand: Strands,
     pub selection: Selection,
     pub format: Format,
     pub files: OutputFiles,
@@ -51,7 +51,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         args.against = args.against.or(args.other.take());
         let read = ReadOptions::from(args.letters);
         let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        let strand = args.strand.map_or(Strands::Plus, Strands::from);
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_strand(strand, alphabet)?;

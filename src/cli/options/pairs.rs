@@ -9,7 +9,7 @@ use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
 use pairwave::output::{Field, Format};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{ReadOptions, Strand};
+use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl TryFrom<PairsArgs> for PairsJob {
     fn try_from(args: PairsArgs) -> Result<Self> {
         let read = ReadOptions::from(args.letters);
         let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        let strand = args.strand.map_or(Strands::Plus, Strands::from);
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_strand(strand, alphabet)?;

@@ -16,7 +16,7 @@ use pairwave::output::Output;
 use pairwave::output::search::{SearchContext, SearchFormat};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Mode, Scoring, Statistics};
-use pairwave::seq::{Alphabet, SequenceStore, Strand, Subjects, read_queries};
+use pairwave::seq::{Alphabet, SequenceStore, Strands, Subjects, read_queries};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::fs::File;
@@ -83,7 +83,7 @@ impl JobCommand for Search {
         let scoring = resolved(&self.scoring, alphabet)?;
         check_strand(self.strand.unwrap_or_default(), alphabet)?;
         let statistics = (self.mode() == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
-        let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strand::Forward);
+        let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strands::Plus);
         let score_only = self.selection.score_only;
         let format = self.format.resolve(score_only, statistics.is_some(), has_strands, &self.command)?;
         if statistics.is_none() && self.selection.evalue.is_some() {

@@ -166,7 +166,7 @@ fn distances() {
 
 #[test]
 fn long_pairs() {
-    use pairwave::jobs::long::Strand;
+    use pairwave::jobs::long::Strands;
     use pairwave::long::Method;
     use pairwave::output::LongFormat;
     use pairwave::output::dotplot::Picture;
@@ -191,7 +191,7 @@ fn long_pairs() {
          --plot Path.PNG --check --threads 2 -o out.txt --gap-open 5 --gap-extend 2",
     );
     assert_eq!((job.query_id.as_deref(), job.target_id.as_deref()), (Some("a"), Some("b")));
-    assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strand::Both), 5, Some(100), false));
+    assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strands::Both), 5, Some(100), false));
     assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
     assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));
     assert_eq!(job.plot, Some(("Path.PNG".into(), Picture::Png)));

@@ -12,7 +12,7 @@ use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
 use crate::score::difference::STEPS;
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::simd::{Level, MAX_DOUBLES};
+use crate::simd::{InstructionSet, MAX_DOUBLES};
 
 /// A gigabyte: for sequences of some 25,000 residues.
 const ROOM: usize = 1 << 28;
@@ -20,7 +20,7 @@ const ROOM: usize = 1 << 28;
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    level: Level,
+    level: InstructionSet,
     memory: Memory,
     /// Elements of rows that may be kept of a group.
     pub(super) room: usize,
@@ -30,11 +30,11 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Level::best())
+        Self::with(InstructionSet::best())
     }
 
     /// A workspace for these instructions, which change no result.
-    pub fn with(level: Level) -> Self {
+    pub fn with(level: InstructionSet) -> Self {
         Workspace { level, memory: Memory::default(), room: ROOM, walker: Walker::default() }
     }
 }
@@ -54,9 +54,9 @@ impl CpuKind for Clustal {
 
     fn compute(batch: &ClustalBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<ClustalReport> {
         let begin = Instant::now();
-        let pairs: Vec<_> = batch.blocks.iter().flat_map(|block| batch.band.pairs(block)).collect();
+        let pairs: Vec<_> = batch.blocks.iter().flat_map(|block| batch.chunk.pairs(block)).collect();
         let over = || interrupt.load(Ordering::Relaxed);
-        let identities = compute(&batch.band.sequences, &batch.band.costs, &pairs, workspace, over);
+        let identities = compute(&batch.chunk.sequences, &batch.chunk.costs, &pairs, workspace, over);
         let identities = identities.ok_or(Error::Interrupted)?;
         Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
     }

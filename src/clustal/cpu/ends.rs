@@ -13,7 +13,7 @@ use crate::clustal::oracle::Gaps;
 use crate::clustal::walk::Corridor;
 use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
-use crate::simd::{Doubles, Kernel, Lanes, Level, Lines, MAX_DOUBLES, Simd};
+use crate::simd::{Doubles, InstructionSet, Kernel, Lanes, Lines, MAX_DOUBLES, Simd};
 
 /// A code of no letter: it never scores.
 const OUTSIDE: Code = SIZE as Code - 1;
@@ -53,7 +53,7 @@ pub(super) struct Group<'a> {
 }
 
 /// Finds the alignments of a group, lane by lane.
-pub(super) fn find(level: Level, group: &Group, memory: &mut Memory) -> Vec<Lane> {
+pub(super) fn find(level: InstructionSet, group: &Group, memory: &mut Memory) -> Vec<Lane> {
     level.run(Task { group, memory })
 }
 

@@ -7,7 +7,7 @@ use crate::engine::thread_engine::CpuKind;
 use crate::error::Error;
 use crate::score::clustal::Matrix;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -55,7 +55,7 @@ fn costs(alphabet: Alphabet) -> Vec<ClustalCosts> {
     vec![ClustalCosts::of(alphabet), of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
 }
 
-fn check(seed: u64, levels: &[Level], rounds: usize, most: usize) {
+fn check(seed: u64, sets: &[InstructionSet], rounds: usize, most: usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..rounds {
         let alphabet = if random.bool() { Alphabet::Dna } else { Alphabet::Protein };
@@ -66,7 +66,7 @@ fn check(seed: u64, levels: &[Level], rounds: usize, most: usize) {
         for costs in costs(alphabet) {
             let expected: Vec<_> =
                 pairs.iter().map(|&(a, b)| oracle::identities(store.codes(a), store.codes(b), &costs)).collect();
-            for &level in levels {
+            for &level in sets {
                 let found = compute(&store, &costs, &pairs, &mut Workspace::with(level), || false).unwrap();
                 for ((pair, found), expected) in pairs.iter().zip(found).zip(&expected) {
                     assert_eq!(&found, expected, "seed {seed}, round {round}, {level:?}, {pair:?}, {costs:?}");
@@ -78,20 +78,20 @@ fn check(seed: u64, levels: &[Level], rounds: usize, most: usize) {
 
 #[test]
 fn identities_are_the_textbooks_whatever_the_instructions() {
-    check(fastrand::u64(..), &Level::available(), 30, 40);
+    check(fastrand::u64(..), &InstructionSet::available(), 30, 40);
 }
 
 /// Pairs for which the recursion chooses a gap at a corner of the rectangle, which opens for nothing there.
 #[test]
 fn gaps_at_corners_too() {
     for seed in [331, 1287, 1811, 15_262_635_080_471_336_067] {
-        check(seed, &[Level::best()], 10, 40);
+        check(seed, &[InstructionSet::best()], 10, 40);
     }
 }
 
 #[test]
 fn longer_pairs_too() {
-    check(fastrand::u64(..), &[Level::best()], 6, 400);
+    check(fastrand::u64(..), &[InstructionSet::best()], 6, 400);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_thread_reports_what_the_textbook_does() {
     let mut random = fastrand::Rng::with_seed(5);
     let store = families(&mut random, Alphabet::Dna, 25, 60);
     let plan = Plan::new(Arc::new(store), Arc::new(ClustalCosts::dna()));
-    let batch = ClustalBatch { band: Arc::clone(&plan.band), blocks: plan.blocks.clone() };
+    let batch = ClustalBatch { chunk: Arc::clone(&plan.chunk), blocks: plan.blocks.clone() };
     let report = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(false)).unwrap();
     let textbook = Clustal::by_the_textbook(&batch, &AtomicBool::new(false)).unwrap();
     assert_eq!(report.identities, textbook.identities);

@@ -9,9 +9,9 @@ use crate::clustal::{ClustalBatch, ClustalCosts};
 use crate::seq::{Code, SequenceId, SequenceStore};
 
 /// What sums of scores stay below.
-const MOST: i64 = 1 << 31;
+const MAX: i64 = 1 << 31;
 /// What is taken from scores stays below this, so that padding (`PADDING` of the shader) can be added and two halves be summed.
-const MOST_COST: i64 = 1 << 29;
+const MAX_COST: i64 = 1 << 29;
 
 /// What one program computes of a batch.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl Table {
     /// Whether numbers of 32 bits hold all sums of a pair.
     fn holds(&self, bounds: [i64; 2], symbols: u32, [opening, extension]: [i32; 2]) -> bool {
         let cost = 4 * i64::from(opening) + i64::from(extension) * i64::from(symbols) + self.loss + 2;
-        cost < MOST_COST && bounds.iter().all(|bound| bound + cost < MOST)
+        cost < MAX_COST && bounds.iter().all(|bound| bound + cost < MAX)
     }
 }
 
@@ -87,7 +87,7 @@ impl Tasks {
     /// The tasks of a batch, with as many pairs each as a workgroup of slices has invocations. `None` if a score may exceed 32
     /// bits.
     pub fn new(batch: &ClustalBatch, program: impl Fn(Pass) -> Variant) -> Option<Self> {
-        let (sequences, costs) = (&batch.band.sequences, &batch.band.costs);
+        let (sequences, costs) = (&batch.chunk.sequences, &batch.chunk.costs);
         let lanes = program(Pass::Ends).workgroup as usize;
         let (table, extension) = (Table::new(costs, sequences.alphabet().size()), costs.extension());
         let mut bounds: Vec<Option<i64>> = vec![None; sequences.len()];
@@ -98,7 +98,7 @@ impl Tasks {
         for block in &batch.blocks {
             let (query, columns) = (block.query, sequences.length(block.query));
             let mut own: Vec<(Pair, u32)> = Vec::with_capacity(block.targets.len());
-            for &target in batch.band.targets(block) {
+            for &target in batch.chunk.targets(block) {
                 let rows = sequences.length(target);
                 let opening = costs.opening(rows.min(columns));
                 if !table.holds([bound(query), bound(target)], rows.saturating_add(columns), [opening, extension]) {

@@ -15,7 +15,7 @@ use super::least::Least;
 use super::planes::{Matcher, Planes};
 use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
-use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
+use crate::simd::{BITS, InstructionSet, Kernel, Lines, MAX_WORDS, Simd, Words};
 
 /// The most vectors of rows at a time: two hide each other's delays.
 const VECTORS: usize = 2;
@@ -64,7 +64,7 @@ pub(super) enum Outcome {
 }
 
 /// Computes a pair.
-pub(super) fn align_pair<M: Matcher>(level: Level, task: AloneTask<'_>) {
+pub(super) fn align_pair<M: Matcher>(level: InstructionSet, task: AloneTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 

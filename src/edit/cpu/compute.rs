@@ -9,7 +9,7 @@ use super::side::{self, SideBuffers, SideTask};
 use super::{Pair, scalar};
 use crate::edit::EditBatch;
 use crate::score::{EditMode, EditScheme, Found};
-use crate::simd::{BITS, Level};
+use crate::simd::{BITS, InstructionSet};
 
 /// What is in a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Form {
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    level: Level,
+    level: InstructionSet,
     form: Form,
     side: SideBuffers,
     alone: AloneBuffers,
@@ -35,11 +35,11 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Level::best(), Form::Cheaper)
+        Self::with(InstructionSet::best(), Form::Cheaper)
     }
 
     /// A workspace for these instructions and this form, which change no result.
-    pub fn with(level: Level, form: Form) -> Self {
+    pub fn with(level: InstructionSet, form: Form) -> Self {
         Workspace { level, form, side: SideBuffers::default(), alone: AloneBuffers::default() }
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn run_until(
     workspace: &mut Workspace,
     is_over: impl Fn() -> bool,
 ) -> Option<Vec<Found>> {
-    let band = &*batch.band;
+    let band = &*batch.chunk;
     let scheme = &*band.scheme;
     let mut found = vec![Found::NONE; batch.pairs() as usize];
     // Pairs that need computing, and where their results go.
@@ -131,9 +131,9 @@ const SIDE_COST: u64 = 13;
 const ALONE_COST: u64 = 17;
 const NARROW_COST: u64 = 24;
 /// Words of a pattern whose lanes and planes stay in the fastest cache.
-const MOST_WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 /// Columns of a text that may be kept in memory: some words each, where the rows of whole sequences are in all lanes.
-const MOST_COLUMNS: usize = 1 << 23;
+const MAX_COLUMNS: usize = 1 << 23;
 
 /// The least length of a pair whose distance is guessed: the band of a guess is narrower than the matrix.
 const FEWEST_GUESSED: usize = 4096;
@@ -173,8 +173,8 @@ impl Workspace {
             _ if matches!(scheme.mode, EditMode::Overlap(_)) => false,
             Form::Rows => true,
             Form::Pairs => false,
-            Form::Cheaper if words(first) > MOST_WORDS => true,
-            Form::Cheaper if is_global && first.text.len() > MOST_COLUMNS => false,
+            Form::Cheaper if words(first) > MAX_WORDS => true,
+            Form::Cheaper if is_global && first.text.len() > MAX_COLUMNS => false,
             Form::Cheaper => self.alone_cost(group) < self.side_cost(group),
         };
         if is_alone {

@@ -13,7 +13,7 @@ use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
-use crate::simd::{BITS, Kernel, Level, Lines, Simd, Words};
+use crate::simd::{BITS, InstructionSet, Kernel, Lines, Simd, Words};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub(super) struct SideTask<'a> {
 }
 
 /// Computes a group.
-pub(super) fn align_group<M: Matcher>(level: Level, task: SideTask<'_>) {
+pub(super) fn align_group<M: Matcher>(level: InstructionSet, task: SideTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 

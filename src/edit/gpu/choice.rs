@@ -19,8 +19,8 @@ const BAND_WORDS: u32 = 16;
 const BAND_COST: [f64; 2] = [1.4, 1.5];
 
 /// Words of a lane that are tried.
-const LEAST_TRIED_WORDS: u32 = 4;
-const MOST_TRIED_WORDS: u32 = 16;
+const MIN_TRIED_WORDS: u32 = 4;
+const MAX_TRIED_WORDS: u32 = 16;
 
 /// What the kernels do on an H200, in 10^12 cells a second, by the words that a lane keeps (m = 100 to 1,000 symbols;
 /// between two rows by proportion). One invocation a pair: as many words as are kept in registers, and more.
@@ -81,7 +81,7 @@ impl Sizes for EditShape {
 }
 
 /// Pairs that a list has room for at least, if there are as many.
-const LEAST_LIST_ROOM: u32 = 1024;
+const MIN_LIST_ROOM: u32 = 1024;
 /// Pairs of a batch to one that a list has room for.
 const LIST_SHARE: u32 = 8;
 
@@ -91,7 +91,7 @@ pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &Extent, p
     if !may_leave_out(scheme, extent.least_pattern_symbols) {
         return None;
     }
-    let room = shape.list_room.unwrap_or((pairs / LIST_SHARE).max(LEAST_LIST_ROOM)).min(pairs);
+    let room = shape.list_room.unwrap_or((pairs / LIST_SHARE).max(MIN_LIST_ROOM)).min(pairs);
     (room > 0).then_some((extent.limit, room))
 }
 
@@ -235,14 +235,14 @@ impl Situation<'_> {
         let shape = self.shape;
         let most_lanes = if self.has_subgroups() { shape.subgroup_size.min(shape.lanes_workgroup) } else { 1 };
         let ways = [
-            (Cooperation::Subgroup, most_lanes, MOST_TRIED_WORDS),
+            (Cooperation::Subgroup, most_lanes, MAX_TRIED_WORDS),
             (Cooperation::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
         ];
         ways.into_iter().flat_map(move |(cooperation, most_lanes, most_words)| {
             let lanes = (1..=5).map(|power| 1 << power).filter(move |lanes| *lanes <= most_lanes);
             lanes.filter_map(move |lanes| {
                 let words = self.words().div_ceil(lanes);
-                let is_likely = (LEAST_TRIED_WORDS..=most_words).contains(&words);
+                let is_likely = (MIN_TRIED_WORDS..=most_words).contains(&words);
                 let variant = is_likely.then(|| self.divided(cooperation, lanes, most_words).ok()).flatten();
                 variant.filter(|variant| !variant.strips)
             })

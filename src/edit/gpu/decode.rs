@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::edit::check::Possible;
 use crate::edit::kernels::myers::{Cooperation, EditTasks, POSITION_BITS, Run, Variant, run_of};
-use crate::edit::{EditBand, EditBatch, GROUP_PAIRS};
+use crate::edit::{EditBatch, EditChunk, GROUP_PAIRS};
 use crate::engine::shelf::Lent;
 use crate::score::{EditMode, EditScheme, Found};
 
@@ -144,7 +144,7 @@ impl Decoder<'_> {
             let mut results = results;
             let (mut room, mut task) = (room, piece * GROUP_PAIRS);
             let mut run = run_of(&self.tasks.runs, task as u32);
-            let mut memory = Memory::new(&self.batch.band.scheme);
+            let mut memory = Memory::new(&self.batch.chunk.scheme);
             let mut are_possible = true;
             while !results.is_empty() {
                 let end = self.tasks.runs[run + 1].task as usize;
@@ -179,12 +179,12 @@ impl Decoder<'_> {
         if results.is_empty() {
             return true;
         }
-        let (band, m) = (&self.batch.band, run.pattern_symbols);
+        let (chunk, m) = (&self.batch.chunk, run.pattern_symbols);
         let first = self.tasks.places.start + run.place + (task - run.task);
         let mut are_possible = true;
         let all = room.iter_mut().zip(results);
         // A few regions of another length, at the ends of a genome, should not make all others slow.
-        if let Some(n) = self.text_symbols.or_else(|| one_length(band, first..first + results.len() as u32)) {
+        if let Some(n) = self.text_symbols.or_else(|| one_length(chunk, first..first + results.len() as u32)) {
             let Lengths { trivial, limit, possible, .. } = *memory.of(m, n);
             if let Some(found) = trivial {
                 all.for_each(|(room, _)| _ = room.write(found));
@@ -198,7 +198,7 @@ impl Decoder<'_> {
             return are_possible;
         }
         for ((room, &result), place) in all.zip(first..) {
-            let n = band.region(place).symbols();
+            let n = chunk.region(place).symbols();
             let Lengths { trivial, limit, possible, .. } = memory.of(m, n);
             let found = trivial.unwrap_or_else(|| read(result, n).within(*limit));
             room.write(found);
@@ -219,7 +219,7 @@ impl Decoder<'_> {
         if !is_rising || listed.last().is_some_and(|&(pair, _)| pair as usize >= self.pairs()) {
             return None;
         }
-        let (band, scheme, form) = (&self.batch.band, &*self.batch.band.scheme, Form::of(&self.variant));
+        let (chunk, scheme, form) = (&self.batch.chunk, &*self.batch.chunk.scheme, Form::of(&self.variant));
         let parts = listed.par_chunks(LISTED_AT_ONCE).map(|part| {
             let mut run = part.first().map_or(0, |&(pair, _)| run_of(&self.tasks.runs, pair));
             let mut own = Vec::with_capacity(part.len());
@@ -229,7 +229,7 @@ impl Decoder<'_> {
                 }
                 let Run { task, place, pattern_symbols: m, .. } = self.tasks.runs[run];
                 let place = self.tasks.places.start + place + (pair - task);
-                let n = self.text_symbols.unwrap_or_else(|| band.region(place).symbols());
+                let n = self.text_symbols.unwrap_or_else(|| chunk.region(place).symbols());
                 let found = form.read(output, n).within(scheme.limit(m, n));
                 if found.is_some() {
                     own.push((pair, found));
@@ -246,9 +246,9 @@ impl Decoder<'_> {
 }
 
 /// Symbols of the texts at these places, if all have as many.
-fn one_length(band: &EditBand, mut places: Range<u32>) -> Option<u32> {
-    let n = band.region(places.start).symbols();
-    places.all(|place| band.region(place).symbols() == n).then_some(n)
+fn one_length(chunk: &EditChunk, mut places: Range<u32>) -> Option<u32> {
+    let n = chunk.region(places.start).symbols();
+    places.all(|place| chunk.region(place).symbols() == n).then_some(n)
 }
 
 #[cfg(test)]

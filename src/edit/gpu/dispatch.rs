@@ -25,7 +25,7 @@ pub struct EditWork<'a> {
     pub scratch_budget: u64,
     /// Greatest lengths, and the greatest distance of interest.
     pub extent: Extent,
-    /// Symbols of every text of the band, if all have as many.
+    /// Symbols of every text of the chunk, if all have as many.
     pub text_symbols: Option<u32>,
     /// Columns that one dispatch may compute.
     pub columns: u32,

@@ -30,11 +30,11 @@ pub struct Extent {
 impl Extent {
     /// Those of a batch, found on the threads of the pool that this runs in.
     pub fn of(batch: &EditBatch) -> Self {
-        let (band, scheme) = (&batch.band, &*batch.band.scheme);
-        let (least_text, longest_text) = band.text_symbols();
+        let (chunk, scheme) = (&batch.chunk, &*batch.chunk.scheme);
+        let (least_text, longest_text) = chunk.text_symbols();
         let are_equal = least_text == longest_text;
         let tally = |tally: Tally, block: &EditBlock| {
-            let (m, pairs) = (band.patterns.length(block.pattern), block.pairs());
+            let (m, pairs) = (chunk.patterns.length(block.pattern), block.pairs());
             tally.and(Tally {
                 shortest: m,
                 longest: m,
@@ -48,8 +48,8 @@ impl Extent {
         let greatest_limit = |group: Group| {
             let blocks = batch.blocks[group.blocks].iter();
             let limits = blocks.flat_map(|block| {
-                let m = band.patterns.length(block.pattern);
-                block.places.clone().map(move |place| scheme.limit(m, band.region(place).symbols()))
+                let m = chunk.patterns.length(block.pattern);
+                block.places.clone().map(move |place| scheme.limit(m, chunk.region(place).symbols()))
             });
             limits.max().unwrap_or(0)
         };

@@ -10,7 +10,7 @@ use crate::edit::words;
 /// The part of the pairs that heads are thought to keep, until a batch tells.
 pub(super) const KEPT: f64 = 0.05;
 /// The part of a pattern that its head may be.
-const MOST_PART: f64 = 0.7;
+const MAX_PART: f64 = 0.7;
 /// Letters from which on symbols of 8 bits are taken for those of proteins.
 const MANY_LETTERS: u32 = 16;
 
@@ -26,7 +26,7 @@ pub(super) fn words_of(extent: &Extent, coding: &Coding) -> Option<u32> {
     // Rows of the pattern's first word that it does not have. (A shorter one of the batch may lack others.)
     let above = extent.pattern_symbols.next_multiple_of(32) - extent.pattern_symbols;
     let head = ((rows + f64::from(above)) / 32.0).ceil();
-    (head <= MOST_PART * f64::from(whole)).then_some(head as u32)
+    (head <= MAX_PART * f64::from(whole)).then_some(head as u32)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use crate::edit::{Distances, EditBand, EditBatch, EditBlock, Places, Region};
+use crate::edit::{Distances, EditBatch, EditBlock, EditChunk, Places, Region};
 use crate::score::{EditMode, Found};
 
 /// Own columns of a piece at most; a text of fewer stays whole.
-const MOST_COLUMNS: u64 = 1 << 16;
+const MAX_COLUMNS: u64 = 1 << 16;
 /// Own columns of a piece at least, in symbols of the pattern.
-const LEAST_PATTERNS: u64 = 8;
+const MIN_PATTERNS: u64 = 8;
 /// Pieces of a batch that keep a device busy.
 const ENOUGH_PIECES: u64 = 1 << 18;
 
@@ -29,20 +29,20 @@ pub(super) struct Pieces {
 impl Pieces {
     /// Cuts a batch; `None` if no text is long enough.
     pub(super) fn cut(batch: &EditBatch, text_symbols: u32) -> Option<Self> {
-        let band = &batch.band;
-        if band.scheme.mode != EditMode::Infix || u64::from(text_symbols) <= MOST_COLUMNS {
+        let chunk = &batch.chunk;
+        if chunk.scheme.mode != EditMode::Infix || u64::from(text_symbols) <= MAX_COLUMNS {
             return None;
         }
         let places = batch.blocks.iter().flat_map(|block| block.places.clone());
-        let columns: u64 = places.map(|place| u64::from(band.region(place).symbols())).sum();
+        let columns: u64 = places.map(|place| u64::from(chunk.region(place).symbols())).sum();
         let (mut ends, mut offsets, mut regions) = (Vec::new(), Vec::new(), Vec::new());
         let mut blocks: Vec<EditBlock> = Vec::new();
         for block in &batch.blocks {
-            let m = u64::from(band.patterns.length(block.pattern));
-            let own = (columns / ENOUGH_PIECES).min(MOST_COLUMNS).max(LEAST_PATTERNS * m).max(1);
+            let m = u64::from(chunk.patterns.length(block.pattern));
+            let own = (columns / ENOUGH_PIECES).min(MAX_COLUMNS).max(MIN_PATTERNS * m).max(1);
             let (first, mut cells) = (regions.len() as u32, 0);
             for place in block.places.clone() {
-                let Region { text, start, end } = band.region(place);
+                let Region { text, start, end } = chunk.region(place);
                 let n = u64::from(end - start);
                 let mut column = 0;
                 loop {
@@ -61,9 +61,9 @@ impl Pieces {
             blocks.push(EditBlock { pattern: block.pattern, places: first..regions.len() as u32, cells });
         }
         let places = Places::Regions(Arc::new(regions));
-        let [patterns, texts] = [&band.patterns, &band.texts].map(Arc::clone);
-        let band = EditBand::new(patterns, texts, Arc::clone(&band.scheme), places);
-        Some(Pieces { batch: Arc::new(EditBatch { band: Arc::new(band), blocks }), ends, offsets })
+        let [patterns, texts] = [&chunk.patterns, &chunk.texts].map(Arc::clone);
+        let chunk = EditChunk::new(patterns, texts, Arc::clone(&chunk.scheme), places);
+        Some(Pieces { batch: Arc::new(EditBatch { chunk: Arc::new(chunk), blocks }), ends, offsets })
     }
 
     /// The results of pairs, from those of their pieces.
@@ -130,14 +130,14 @@ mod tests {
         for limit in [Limit::None, Limit::Rate(0.1)] {
             let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit };
             let [own, others] = [&patterns, &texts].map(Arc::clone);
-            let band = EditBand::new(own, others, Arc::new(scheme), Places::Texts([2, 0, 1].into()));
+            let chunk = EditChunk::new(own, others, Arc::new(scheme), Places::Texts([2, 0, 1].into()));
             let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, places: 0..3, cells: 1 });
-            let batch = EditBatch { band: Arc::new(band), blocks: blocks.collect() };
+            let batch = EditBatch { chunk: Arc::new(chunk), blocks: blocks.collect() };
             let compute = |batch: &EditBatch| {
                 let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(move |place| (block, place)));
                 let find = |(block, place): (&EditBlock, u32)| {
-                    let pattern = batch.band.patterns.codes(block.pattern);
-                    oracle::find(pattern, batch.band.text(place), &batch.band.scheme)
+                    let pattern = batch.chunk.patterns.codes(block.pattern);
+                    oracle::find(pattern, batch.chunk.text(place), &batch.chunk.scheme)
                 };
                 pairs.map(find).collect::<Vec<Found>>()
             };

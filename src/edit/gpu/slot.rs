@@ -10,7 +10,7 @@ use super::decode::Decoder;
 use super::dispatch::{EditPlan, EditWork, plan_dispatches};
 use super::staging::{List, Staging};
 use crate::edit::kernels::myers::{EditTasks, Selection, Variant};
-use crate::edit::{Distances, EditBand, EditBatch, EditReport, Places, Region};
+use crate::edit::{Distances, EditBatch, EditChunk, EditReport, Places, Region};
 use crate::engine::shelf::Shelf;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
@@ -58,11 +58,11 @@ impl Slot for EditSlot {
 impl EditSlot {
     /// Records a batch: its lists, its dispatches and the copy of its results.
     pub fn record(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &mut EditWork<'_>) -> Result<()> {
-        let (begin, variant, band, pool) = (Instant::now(), work.variant, &batch.band, work.pool);
+        let (begin, variant, chunk, pool) = (Instant::now(), work.variant, &batch.chunk, work.pool);
         let heads = work.heads.map(|(_, variant)| variant);
         pool.install(|| self.tasks.fill(batch, &heads.unwrap_or(variant), &work.profiles.begins));
         let list = &self.tasks;
-        if band.text_symbols().0 == 0 && pool.install(|| has_empty_text(band, list.places.clone())) {
+        if chunk.text_symbols().0 == 0 && pool.install(|| has_empty_text(chunk, list.places.clone())) {
             // Kernels do not know what is found in a text without symbols.
             work.listing = None;
         }
@@ -75,7 +75,7 @@ impl EditSlot {
         let place_words = work.place_words() as usize;
         let write_places = |first: usize, words: &mut [u32]| {
             let first = list.places.start as usize + first / place_words;
-            write_places(band, first, &work.texts.begins, place_words, words);
+            write_places(chunk, first, &work.texts.begins, place_words, words);
         };
         let copied = |from: &[u32], first: usize, words: &mut [u32]| {
             let count = words.len();
@@ -174,13 +174,13 @@ impl EditSlot {
     }
 }
 
-/// Writes the places of a band from one on, as the kernels read them: the first symbol of the text, and its length if a place has
+/// Writes the places of a chunk from one on, as the kernels read them: the first symbol of the text, and its length if a place has
 /// two words.
-fn write_places(band: &EditBand, first: usize, begins: &[u32], place_words: usize, words: &mut [u32]) {
+fn write_places(chunk: &EditChunk, first: usize, begins: &[u32], place_words: usize, words: &mut [u32]) {
     let range = first..first + words.len() / place_words;
     let begin_of = |region: Region| begins[region.text as usize] + region.start;
     // Loops of their own, so that none decides anything for each place.
-    match (&band.places, place_words) {
+    match (&chunk.places, place_words) {
         (Places::Regions(regions), 1) => {
             words.iter_mut().zip(&regions[range]).for_each(|(word, &region)| *word = begin_of(region));
         }
@@ -192,7 +192,7 @@ fn write_places(band: &EditBand, first: usize, begins: &[u32], place_words: usiz
             words.iter_mut().zip(&order[range]).for_each(|(word, &text)| *word = begins[text as usize]);
         }
         _ => {
-            let regions = range.map(|place| band.region(place as u32));
+            let regions = range.map(|place| chunk.region(place as u32));
             let places = words.as_chunks_mut().0.iter_mut().zip(regions);
             places.for_each(|(place, region)| *place = [begin_of(region), region.symbols()]);
         }
@@ -200,6 +200,6 @@ fn write_places(band: &EditBand, first: usize, begins: &[u32], place_words: usiz
 }
 
 /// Whether a text at one of these places has no symbols.
-fn has_empty_text(band: &EditBand, places: Range<u32>) -> bool {
-    places.into_par_iter().any(|place| band.region(place).symbols() == 0)
+fn has_empty_text(chunk: &EditChunk, places: Range<u32>) -> bool {
+    places.into_par_iter().any(|place| chunk.region(place).symbols() == 0)
 }

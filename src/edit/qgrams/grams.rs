@@ -7,7 +7,7 @@ use crate::seq::{Alphabet, Code};
 
 /// A symbol of a text that equals several letters makes several q-grams. Of a window with more readings than these, all q-grams
 /// are taken to be there.
-const MOST_READINGS: usize = 256;
+const MAX_READINGS: usize = 256;
 /// Rows of an index for each symbol of the longest text, at least: so few are shared by chance.
 const ROWS_A_SYMBOL: usize = 4;
 /// Different q-grams for each symbol of the longest text, at least.
@@ -120,7 +120,7 @@ impl<'a> Grams<'a> {
                 readings.push(0);
                 for &code in &codes[at + 1 - self.q..=at] {
                     let own = &self.letters.readings[usize::from(code)];
-                    if readings.len() * own.len() > MOST_READINGS {
+                    if readings.len() * own.len() > MAX_READINGS {
                         return false;
                     }
                     longer.clear();

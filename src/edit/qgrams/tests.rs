@@ -4,7 +4,7 @@ use super::*;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{EditBatch, cpu};
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Reach, Scoring, edit_filter};
-use crate::seq::{Alphabet, Code, SequenceStore, Strand, Strands};
+use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore, Strands};
 
 /// Families of sequences: whole, cut at either end, with a few ambiguous symbols, and some that are too short to tell.
 fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, longest: usize) -> Arc<SequenceStore> {
@@ -52,17 +52,17 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, lo
 
 fn job(patterns: &Arc<SequenceStore>, texts: Option<&Arc<SequenceStore>>, scheme: EditScheme) -> EditJob {
     let against = texts.map_or(Against::Later, |texts| Against::Texts(Arc::clone(texts)));
-    let strands = Strands { strand: Strand::Forward, later: false };
+    let strands = QueryStrands { strand: Strands::Plus, later: false };
     EditJob { patterns: Arc::clone(patterns), against, scheme: Arc::new(scheme), strands, parts: None }
 }
 
-/// Pairs of bands, of the pattern and the text.
-fn pairs((_, band, blocks): &Planned<Edit>) -> Vec<(SequenceId, SequenceId)> {
+/// Pairs of chunks, of the pattern and the text.
+fn pairs((_, chunk, blocks): &Planned<Edit>) -> Vec<(SequenceId, SequenceId)> {
     let mut all = Vec::new();
     for (_, block) in blocks {
-        all.extend(block.places.clone().map(|place| (block.pattern, band.region(place).text)));
-        let cells = block.places.clone().map(|place| u64::from(band.region(place).symbols()));
-        assert_eq!(block.cells, cells.sum::<u64>() * u64::from(band.patterns.length(block.pattern)));
+        all.extend(block.places.clone().map(|place| (block.pattern, chunk.region(place).text)));
+        let cells = block.places.clone().map(|place| u64::from(chunk.region(place).symbols()));
+        assert_eq!(block.cells, cells.sum::<u64>() * u64::from(chunk.patterns.length(block.pattern)));
     }
     all.sort_unstable();
     all
@@ -99,15 +99,15 @@ fn no_pair_within_the_limit_is_left_out() {
         for is_triangle in [true, false] {
             let patterns = if is_triangle { Arc::clone(&texts) } else { families(&mut random, alphabet, 40, 800) };
             let job = job(&patterns, (!is_triangle).then_some(&texts), scheme.clone());
-            // Some bands, each of a few patterns more than are needed.
-            for planned in job.bands(9_000).take(2) {
+            // Some chunks, each of a few patterns more than are needed.
+            for planned in job.chunks(9_000).take(2) {
                 let blocks: Vec<EditBlock> = planned.2.iter().map(|(_, block)| block.clone()).collect();
-                let batch = EditBatch { band: Arc::clone(&planned.1), blocks };
+                let batch = EditBatch { chunk: Arc::clone(&planned.1), blocks };
                 let found = cpu::run(&batch, &mut workspace);
                 let places =
                     batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)));
                 let all: Vec<_> =
-                    places.map(|(pattern, place)| (pattern, batch.band.region(place).text)).zip(found).collect();
+                    places.map(|(pattern, place)| (pattern, batch.chunk.region(place).text)).zip(found).collect();
                 let (few, left) = leave_out(planned);
                 left_out += left.pairs;
                 let kept = pairs(&few);
@@ -141,7 +141,7 @@ fn a_band_keeps_a_pair_and_few_patterns_all() {
     };
     let (patterns, texts) = (store(&mut random, 20), store(&mut random, 600));
     let scheme = edit_filter(IdentityDefinition::InnerColumns, 0.97, &Scoring::dna()).unwrap();
-    let planned = job(&patterns, Some(&texts), scheme.clone()).bands(u64::MAX).next().unwrap();
+    let planned = job(&patterns, Some(&texts), scheme.clone()).chunks(u64::MAX).next().unwrap();
     let (few, left) = leave_out(planned);
     assert_eq!((pairs(&few).len(), left.pairs), (1, 20 * 600 - 1));
     let some = store(&mut random, FEWEST_PATTERNS - 1);
@@ -150,7 +150,7 @@ fn a_band_keeps_a_pair_and_few_patterns_all() {
         (&patterns, EditScheme { limit: Limit::None, ..scheme.clone() }),
         (&patterns, edit_filter(IdentityDefinition::InnerColumns, 0.8, &Scoring::dna()).unwrap()),
     ] {
-        let planned = job(patterns, Some(&texts), scheme).bands(u64::MAX).next().unwrap();
+        let planned = job(patterns, Some(&texts), scheme).chunks(u64::MAX).next().unwrap();
         assert_eq!(leave_out(planned.clone()).1, LeftOut::default());
     }
 }

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use super::grams::{Grams, Letters};
 use super::needed::{self, SEGMENT, Test};
-use crate::edit::EditBand;
+use crate::edit::EditChunk;
 use crate::seq::{Code, SequenceId};
-use crate::simd::{Kernel, Level, Simd};
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// Words of a row.
 const WORDS: usize = 8;
@@ -73,7 +73,7 @@ pub(super) struct Tile<'a> {
 
 impl<'a> Tile<'a> {
     /// Of these texts.
-    pub(super) fn new(band: &EditBand, texts: &[SequenceId], letters: &'a Letters) -> Self {
+    pub(super) fn new(band: &EditChunk, texts: &[SequenceId], letters: &'a Letters) -> Self {
         debug_assert!(texts.len() <= TEXTS);
         let mut lengths: Vec<u32> = texts.iter().map(|&text| band.texts.length(text)).collect();
         lengths.sort_unstable();
@@ -96,7 +96,13 @@ impl<'a> Tile<'a> {
     }
 
     /// The texts that may be within the limit.
-    pub(super) fn candidates(&self, band: &EditBand, pattern: &[Code], level: Level, room: &mut Room) -> Bits {
+    pub(super) fn candidates(
+        &self,
+        band: &EditChunk,
+        pattern: &[Code],
+        level: InstructionSet,
+        room: &mut Room,
+    ) -> Bits {
         let Room { rows, tests, sums } = room;
         let q = self.grams.q;
         if !needed::tests(&band.scheme, pattern.len() as u32, q, &self.lengths, tests) {
@@ -216,7 +222,7 @@ mod tests {
         let seed = 0x7153;
         println!("seed {seed}");
         let mut random = fastrand::Rng::with_seed(seed);
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             for windows in [1usize, 7, 32, 33, 100, 545] {
                 let mut row = || Bits(std::array::from_fn(|_| random.u64(..) | random.u64(..)));
                 let index: Vec<Bits> = (0..40).map(|_| row()).collect();

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::BandInfo;
+use super::ChunkInfo;
 use crate::engine::{Portion, Work};
 
 /// Parts of what waits that are not made equal.
 const MANY_PARTS: u64 = 64;
 
-/// Blocks that wait, all of one band.
+/// Blocks that wait, all of one chunk.
 pub(super) struct Pile<W: Work> {
-    pub info: Arc<BandInfo>,
-    pub band: Arc<W::Band>,
+    pub info: Arc<ChunkInfo>,
+    pub chunk: Arc<W::Chunk>,
     pub blocks: VecDeque<(W::Class, W::Block)>,
     /// Some engine could not do these: only one that does anything may take them.
     pub universal_only: bool,
@@ -23,12 +23,12 @@ pub(super) struct Pile<W: Work> {
 impl<W: Work> Pile<W> {
     /// Blocks that wait.
     pub(super) fn new(
-        info: Arc<BandInfo>,
-        band: Arc<W::Band>,
+        info: Arc<ChunkInfo>,
+        chunk: Arc<W::Chunk>,
         blocks: VecDeque<(W::Class, W::Block)>,
         universal_only: bool,
     ) -> Self {
-        Pile { info, band, blocks, universal_only, counted: None }
+        Pile { info, chunk, blocks, universal_only, counted: None }
     }
 
     /// More of them.
@@ -37,7 +37,7 @@ impl<W: Work> Pile<W> {
         self.counted = None;
     }
 
-    /// Cells of the first blocks of one class. A band may have more blocks than should be counted at every pull.
+    /// Cells of the first blocks of one class. A chunk may have more blocks than should be counted at every pull.
     fn waiting(&mut self, class: W::Class) -> u64 {
         if let Some((_, cells)) = self.counted.filter(|(counted, _)| *counted == class) {
             return cells;
@@ -51,7 +51,7 @@ impl<W: Work> Pile<W> {
 
 /// Cells of the pair that the next batch of a pile begins with.
 pub(super) fn next_pair_cells<W: Work>(pile: &Pile<W>) -> Option<u64> {
-    W::first_cells(&pile.band, &pile.blocks.front()?.1)
+    W::first_cells(&pile.chunk, &pile.blocks.front()?.1)
 }
 
 /// What was taken from a pile.
@@ -73,7 +73,7 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
     let waiting = if all / MANY_PARTS > portion.cells { portion.cells } else { all };
     let parts = waiting.div_ceil(portion.cells.max(1)).max(1);
     let portion = Portion { cells: waiting.div_ceil(parts).max(1), ..portion };
-    let one_block = W::one_block(&pile.band, portion.target_bytes);
+    let one_block = W::one_block(&pile.chunk, portion.target_bytes);
     // As many as there will be, where all are alike.
     let likely = (pile.blocks.len() as f64 * portion.cells as f64 / all.max(1) as f64) as u64;
     let room = likely.min(portion.pairs).min(pile.blocks.len() as u64) as usize;
@@ -89,10 +89,10 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
         let (head, tail) = if W::fits(&block, left) {
             (block, None)
         } else {
-            let (head, tail) = W::split(&pile.band, block.clone(), left);
+            let (head, tail) = W::split(&pile.chunk, block.clone(), left);
             let over = W::pairs(&head) % group.max(1);
             if tail.is_some() && over > 0 && W::pairs(&head) > over {
-                W::split(&pile.band, block, Portion { pairs: W::pairs(&head) - over, ..left })
+                W::split(&pile.chunk, block, Portion { pairs: W::pairs(&head) - over, ..left })
             } else {
                 (head, tail)
             }
@@ -115,7 +115,7 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Edit, EditBand, EditBlock, Places};
+    use crate::edit::{Edit, EditBlock, EditChunk, Places};
     use crate::score::{EditMode, EditScheme, Equality, Limit};
     use crate::seq::{Alphabet, SequenceStore};
 
@@ -128,11 +128,11 @@ mod tests {
         let scheme =
             EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
         let places = Places::Texts(vec![0; 50].into());
-        let band = Arc::new(EditBand::new(Arc::clone(&store), store, Arc::new(scheme), places));
-        let info = Arc::new(BandInfo { index: 0, queries: 0..1, pairs: 0 });
+        let chunk = Arc::new(EditChunk::new(Arc::clone(&store), store, Arc::new(scheme), places));
+        let info = Arc::new(ChunkInfo { index: 0, queries: 0..1, pairs: 0 });
         let block = |pairs: u32| EditBlock { pattern: 0, places: 0..pairs, cells: 9 * u64::from(pairs) };
         let some = |class: u32, sizes: &[u32]| sizes.iter().map(|&size| (class, block(size))).collect::<Vec<_>>();
-        let pile = |blocks| Pile::<Edit>::new(Arc::clone(&info), Arc::clone(&band), blocks, false);
+        let pile = |blocks| Pile::<Edit>::new(Arc::clone(&info), Arc::clone(&chunk), blocks, false);
         for cells in [1, 20, 100, 333, 9 * 50, 10_000] {
             for pairs in [1, 7, 1000] {
                 let portion = Portion { cells, pairs, target_bytes: u64::MAX };

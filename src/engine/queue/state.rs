@@ -1,4 +1,4 @@
-//! What a queue holds: bands to come, piles of blocks that wait, and leases of those that are computed.
+//! What a queue holds: chunks to come, piles of blocks that wait, and leases of those that are computed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pile::{Pile, Taking, next_pair_cells, take_blocks};
-use super::{BandInfo, BandSource, Lease};
+use super::{ChunkInfo, ChunkSource, Lease};
 use crate::engine::ordered::Ahead;
 use crate::engine::pulse::{Pulse, WatchClock};
 use crate::engine::sizing::{Sizing, Waiting};
 use crate::engine::{Batch, Capacity, Portion, Work};
 use crate::seq::SequenceId;
 
-/// Bands yet to come. One puller at a time plans the next, without the lock.
-pub(super) enum Bands<W: Work> {
+/// Chunks yet to come. One puller at a time plans the next, without the lock.
+pub(super) enum ChunkSupply<W: Work> {
     /// There may be more.
     More(BoxedSource<W>),
     /// A puller plans the next.
     Planning,
     /// There are no more.
     Ended,
-    /// Planning panicked: nobody goes on with bands that may be missing some.
+    /// Planning panicked: nobody goes on with chunks that may be missing some.
     Broken,
 }
 
-pub(super) type BoxedSource<W> = Box<dyn BandSource<W>>;
+pub(super) type BoxedSource<W> = Box<dyn ChunkSource<W>>;
 
 /// No pile holds work for an engine.
 pub(super) struct NoPile;
@@ -33,25 +33,25 @@ pub(super) struct NoPile;
 /// What there is for an engine.
 pub(super) enum Taken<W: Work> {
     Work(Lease<W>),
-    /// The next band has to be planned.
+    /// The next chunk has to be planned.
     Unplanned(BoxedSource<W>),
-    /// Another puller is about to add a band.
+    /// Another puller is about to add a chunk.
     Planning,
     Nothing,
 }
 
 pub(super) struct State<W: Work> {
-    pub(super) bands: Bands<W>,
-    pub(super) next_band: usize,
+    pub(super) chunks: ChunkSupply<W>,
+    pub(super) next_chunk: usize,
     pub(super) piles: VecDeque<Pile<W>>,
     pub(super) leases: BTreeMap<u64, Lease<W>>,
     pub(super) next_lease: u64,
     pub(super) remaining_cells: u64,
-    /// Bands add their cells to `remaining_cells` when they are planned.
+    /// Chunks add their cells to `remaining_cells` when they are planned.
     pub(super) is_open_ended: bool,
-    /// Cells of bands that are known of and not planned.
+    /// Cells of chunks that are known of and not planned.
     pub(super) coming: Arc<AtomicU64>,
-    /// The source of bands had none for a while.
+    /// The source of chunks had none for a while.
     pub(super) is_supplied: bool,
     /// Work may be added from outside.
     pub(super) is_fed: bool,
@@ -72,14 +72,14 @@ impl<W: Work> State<W> {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.bands, Bands::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
+        matches!(self.chunks, ChunkSupply::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
     }
 
-    /// A band with its pairs waits behind all others.
+    /// A chunk with its pairs waits behind all others.
     pub(super) fn add(
         &mut self,
         queries: Range<SequenceId>,
-        band: Arc<W::Band>,
+        chunk: Arc<W::Chunk>,
         blocks: Vec<(W::Class, W::Block)>,
         pairs: u64,
     ) {
@@ -87,25 +87,25 @@ impl<W: Work> State<W> {
             let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
             self.remaining_cells = self.remaining_cells.saturating_add(cells);
         }
-        let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
-        self.next_band += 1;
-        self.piles.push_back(Pile::new(info, band, blocks.into(), false));
+        let info = Arc::new(ChunkInfo { index: self.next_chunk, queries, pairs });
+        self.next_chunk += 1;
+        self.piles.push_back(Pile::new(info, chunk, blocks.into(), false));
     }
 
     /// Whether planning panicked and nothing else is left: the job can only end with an error.
     pub(super) fn is_broken(&self) -> bool {
-        matches!(self.bands, Bands::Broken) && self.piles.is_empty() && self.leases.is_empty()
+        matches!(self.chunks, ChunkSupply::Broken) && self.piles.is_empty() && self.leases.is_empty()
     }
 
     pub(super) fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Taken<W> {
         match self.take_planned(engine, capacity, now) {
             Ok(lease) => lease.map_or(Taken::Nothing, Taken::Work),
-            Err(NoPile) if !self.ahead.admits(self.next_band) => Taken::Nothing,
-            Err(NoPile) => match std::mem::replace(&mut self.bands, Bands::Planning) {
-                Bands::More(bands) => Taken::Unplanned(bands),
-                Bands::Planning => Taken::Planning,
+            Err(NoPile) if !self.ahead.admits(self.next_chunk) => Taken::Nothing,
+            Err(NoPile) => match std::mem::replace(&mut self.chunks, ChunkSupply::Planning) {
+                ChunkSupply::More(chunks) => Taken::Unplanned(chunks),
+                ChunkSupply::Planning => Taken::Planning,
                 gone => {
-                    self.bands = gone;
+                    self.chunks = gone;
                     Taken::Nothing
                 }
             },
@@ -131,7 +131,7 @@ impl<W: Work> State<W> {
             let Some(Taking { class, blocks, pairs, cells }) = take_blocks(pile, portion, group) else {
                 return Ok(None);
             };
-            let (info, batch) = (Arc::clone(&pile.info), Arc::new(Batch { band: Arc::clone(&pile.band), blocks }));
+            let (info, batch) = (Arc::clone(&pile.info), Arc::new(Batch { chunk: Arc::clone(&pile.chunk), blocks }));
             let lease = Lease { id: self.next_lease, engine, info, class, batch, pairs, cells, since: now };
             if pile.blocks.is_empty() {
                 self.piles.remove(place);
@@ -144,7 +144,7 @@ impl<W: Work> State<W> {
         }
     }
 
-    /// Some blocks of a lease wait again, before all others but those of older bands; gives their cells.
+    /// Some blocks of a lease wait again, before all others but those of older chunks; gives their cells.
     pub(super) fn put_back(
         &mut self,
         lease: &Lease<W>,
@@ -152,8 +152,8 @@ impl<W: Work> State<W> {
         universal_only: bool,
     ) -> u64 {
         let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
-        let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
-        let pile = Pile::new(info, band, blocks.collect(), universal_only);
+        let (info, chunk) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.chunk));
+        let pile = Pile::new(info, chunk, blocks.collect(), universal_only);
         let cells: u64 = pile.blocks.iter().map(|(_, block)| W::cells(block)).sum();
         self.remaining_cells = self.remaining_cells.saturating_add(cells);
         if !pile.blocks.is_empty() {

@@ -10,9 +10,9 @@ const MAX_UNITS: u32 = 4096;
 /// Runs of the smallest work: the first compiles the kernel and creates its buffers.
 const LONE_RUNS: usize = 3;
 /// Smallest share of a run's time that counts as the time of its chain, if dispatches should have taken all of it.
-const LEAST_CHAIN_SHARE: f64 = 0.2;
+const MIN_CHAIN_SHARE: f64 = 0.2;
 /// Smallest share of a run's time that counts as the time of its cells, if its chain should have taken all of it.
-const LEAST_BULK_SHARE: f64 = 0.3;
+const MIN_BULK_SHARE: f64 = 0.3;
 
 /// Repeats a run with more and more units of work until one takes half of `seconds`. `run` returns the seconds of a run
 /// of so many units.
@@ -51,12 +51,12 @@ pub(crate) fn measure(seconds: f64, mut run: impl FnMut(Load) -> Result<(Work, f
         let (own, lasted) = run(Load::Lone)?;
         (work, least) = (own, least.min(lasted));
     }
-    let chain_seconds = (least - device_seconds(&instant, &work)).max(LEAST_CHAIN_SHARE * least);
+    let chain_seconds = (least - device_seconds(&instant, &work)).max(MIN_CHAIN_SHARE * least);
     let mut speed = Speed { lone: work.chain / chain_seconds, ..instant };
     grow(seconds, |units| {
         let (work, lasted) = run(Load::Units(units))?;
         let beside = device_seconds(&Speed { full: f64::INFINITY, ..speed }, &work);
-        speed.full = work.cells / (lasted - beside).max(LEAST_BULK_SHARE * lasted);
+        speed.full = work.cells / (lasted - beside).max(MIN_BULK_SHARE * lasted);
         Ok(lasted)
     })?;
     Ok(speed)

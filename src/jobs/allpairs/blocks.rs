@@ -6,14 +6,14 @@ use crate::error::Result;
 use crate::jobs::Job;
 use crate::jobs::blocks::cut::Grid;
 use crate::jobs::blocks::{Block, Divisible};
-use crate::seq::Strands;
+use crate::seq::QueryStrands;
 use crate::seq::part::Extents;
 
 impl AllPairs {
     /// Of one strand; the other has as many pairs and cells.
     fn grid(&self) -> Grid<'_> {
         let (targets, later) = (AllPairs::targets(self), self.against.is_none());
-        let extents = Extents::new(&self.queries, targets, Strands::default(), later);
+        let extents = Extents::new(&self.queries, targets, QueryStrands::default(), later);
         Grid { extents, copies: self.strands().copies(), targets: targets.lengths(), later }
     }
 }

@@ -8,27 +8,27 @@ use super::finish::Finisher;
 use super::{AllPairs, PairResult};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
-use crate::engine::queue::BandSource;
+use crate::engine::queue::ChunkSource;
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::edit_filter::{self, Filter, Prefiltered, Told};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
+use crate::jobs::source::{Begun, BlockChunks, BlockSource, ChunkCutter};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
-use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
-use crate::pairs::plan::{self, Bands, PlannedBand};
+use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
+use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::pairs::{Pairs, Want};
 use crate::seq::Part;
 
-/// Pairs whose results are held until their band is complete, where every pair is handed over.
-const BAND_PAIRS_ALIGNED: u64 = 1 << 17;
-/// Pairs of a band where only scores are handed over.
-const BAND_PAIRS_SCORED: u64 = 1 << 22;
-/// Pairs of a band where a filter lets few pairs through.
-const BAND_PAIRS_FILTERED: u64 = 1 << 26;
-/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
-const BATCHES_A_BAND: u64 = 4;
+/// Pairs whose results are held until their chunk is complete, where every pair is handed over.
+const CHUNK_PAIRS_ALIGNED: u64 = 1 << 17;
+/// Pairs of a chunk where only scores are handed over.
+const CHUNK_PAIRS_SCORED: u64 = 1 << 22;
+/// Pairs of a chunk where a filter lets few pairs through.
+const CHUNK_PAIRS_FILTERED: u64 = 1 << 26;
+/// Batches of all engines in a chunk: several, so that the next chunk begins before the last one ends.
+const BATCHES_A_CHUNK: u64 = 4;
 /// Kinds of engines that divide the devices' memory where edit distances of blocks come first.
 const WITH_FILTER: u64 = 2;
 
@@ -73,14 +73,14 @@ impl Session {
     }
 }
 
-/// Bands to compute.
-struct BandPlan<'a, B> {
-    /// Pairs that the bands are made of.
+/// Chunks to compute.
+struct ChunkPlan<'a, B> {
+    /// Pairs that the chunks are made of.
     job: &'a plan::Job,
-    /// Open blocks with their numbers of pairs left. A block is added before its bands come.
+    /// Open blocks with their numbers of pairs left. A block is added before its chunks come.
     begun: Begun<u64>,
-    bands: B,
-    /// Cells of the bands that are known now.
+    chunks: B,
+    /// Cells of the chunks that are known now.
     cells: u64,
     /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
@@ -139,21 +139,21 @@ impl AllPairs {
             summary.seconds = begin.elapsed().as_secs_f64();
             return Ok(summary);
         }
-        let (cells, pairs) = self.band(whole, engine_set);
+        let (cells, pairs) = self.chunk(whole, engine_set);
         let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
         let begun = Begun::default();
-        let bander = PairBands { whole: whole.clone(), bands: nothing.bands(cells, pairs), begun: begun.clone() };
-        let plan = BandPlan {
+        let bander = PairChunks { whole: whole.clone(), chunks: nothing.chunks(cells, pairs), begun: begun.clone() };
+        let plan = ChunkPlan {
             job: whole,
             begun,
-            bands: BlockBands::new(source, bander),
+            chunks: BlockChunks::new(source, bander),
             cells: cells_now(source.as_ref()),
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             is_filtered: false,
             told: Some(Told::default()),
         };
-        let summary = self.compute_bands(plan, engine_set, execution, sink)?;
+        let summary = self.compute_chunks(plan, engine_set, execution, sink)?;
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
@@ -170,17 +170,17 @@ impl AllPairs {
         let begin = Instant::now();
         let Prefiltered { selection, ran, seconds, told } = prefiltered;
         let told = selection.is_none().then_some(told);
-        let (band_cells, band_pairs) = self.band(job, engine_set);
+        let (chunk_cells, chunk_pairs) = self.chunk(job, engine_set);
         let begun = Begun::default();
         let extents = job.extents();
         let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.of(part)).collect();
         let add = |left: u64, (pairs, cells): (u64, u128)| {
             begun.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         };
-        let (bands, cells): (Box<dyn Iterator<Item = PlannedBand> + Send>, u64) = match selection {
+        let (chunks, cells): (Box<dyn Iterator<Item = PlannedChunk> + Send>, u64) = match selection {
             None => {
                 parts.iter().for_each(|&part| add(part.0, part));
-                (Box::new(job.bands(band_cells, band_pairs)), job.cells())
+                (Box::new(job.chunks(chunk_cells, chunk_pairs)), job.cells())
             }
             Some(selection) => {
                 let cells = selected_cells(job, &selection);
@@ -190,36 +190,36 @@ impl AllPairs {
                     .zip(&selected.ends)
                     .zip(&parts)
                     .for_each(|((begin, end), &part)| add((end - begin) as u64, part));
-                (Box::new(selected_bands(job.clone(), selected, band_pairs as usize)), cells)
+                (Box::new(selected_chunks(job.clone(), selected, chunk_pairs as usize)), cells)
             }
         };
-        let plan = BandPlan { job, begun, bands, cells, source: None, is_filtered: true, told };
-        let mut summary = self.compute_bands(plan, engine_set, execution, sink)?;
+        let plan = ChunkPlan { job, begun, chunks, cells, source: None, is_filtered: true, told };
+        let mut summary = self.compute_chunks(plan, engine_set, execution, sink)?;
         summary.seconds = begin.elapsed().as_secs_f64() + seconds;
         summary.engines.splice(0..0, edit_filter::named(ran));
         summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
 
-    /// Returns the cells and pairs of a band of this job on these engines.
-    fn band(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
+    /// Returns the cells and pairs of a chunk of this job on these engines.
+    fn chunk(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let pairs = match job.want {
-            Want::Scores | Want::AtLeast(_) => BAND_PAIRS_SCORED,
-            Want::Alignments => BAND_PAIRS_ALIGNED,
-            Want::Reaching(_) => BAND_PAIRS_FILTERED,
+            Want::Scores | Want::AtLeast(_) => CHUNK_PAIRS_SCORED,
+            Want::Alignments => CHUNK_PAIRS_ALIGNED,
+            Want::Reaching(_) => CHUNK_PAIRS_FILTERED,
         };
-        (at_once.saturating_mul(BATCHES_A_BAND), pairs)
+        (at_once.saturating_mul(BATCHES_A_CHUNK), pairs)
     }
 
-    fn compute_bands(
+    fn compute_chunks(
         &self,
-        plan: BandPlan<'_, impl BandSource<Pairs> + 'static>,
+        plan: ChunkPlan<'_, impl ChunkSource<Pairs> + 'static>,
         engine_set: &mut EngineSet<Pairs>,
         execution: Execution<'_>,
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
-        let BandPlan { job, begun, bands, cells, source, is_filtered, mut told } = plan;
+        let ChunkPlan { job, begun, chunks, cells, source, is_filtered, mut told } = plan;
         let Execution { run, threads } = execution;
         let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), &threads.pool, begun, sink);
         // The scheme is decided before the first batch: a choice of devices that is wrong has been rejected.
@@ -232,7 +232,7 @@ impl AllPairs {
             None => execution.control(finisher.ahead()),
         };
         let settle = finisher.settle();
-        let ran = owner::run_settled(engine_set, reserve, bands, cells, &control, settle, |outcome| {
+        let ran = owner::run_settled(engine_set, reserve, chunks, cells, &control, settle, |outcome| {
             // Selected pairs were already reported as progress.
             if let Some(told) = &mut told {
                 // A pass that selected too many pairs has reported some of them, and all are computed again.
@@ -246,23 +246,23 @@ impl AllPairs {
     }
 }
 
-/// Bands of pairs of blocks.
-struct PairBands {
+/// Chunks of pairs of blocks.
+struct PairChunks {
     whole: plan::Job,
-    bands: Bands,
+    chunks: PlannedChunks,
     begun: Begun<u64>,
 }
 
-impl Bander<Pairs> for PairBands {
+impl ChunkCutter<Pairs> for PairChunks {
     fn begin(&mut self, block: Block) {
         let part = block.part(self.whole.strands.copies());
         let (pairs, cells) = self.whole.extents().of(&part);
-        // Before any of its bands.
+        // Before any of its chunks.
         self.begun.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
-        self.bands.add(part);
+        self.chunks.add(part);
     }
 
-    fn next(&mut self) -> Option<PlannedBand> {
-        self.bands.next()
+    fn next(&mut self) -> Option<PlannedChunk> {
+        self.chunks.next()
     }
 }

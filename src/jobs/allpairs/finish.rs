@@ -1,4 +1,4 @@
-//! What is made of scores: the better strand of each pair, bands in order.
+//! What is made of scores: the better strand of each pair, chunks in order.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::jobs::deliver::Delivery;
 use crate::jobs::source::Begun;
 use crate::pairs::Pairs;
 
-/// What came of a band so far.
+/// What came of a chunk so far.
 #[derive(Default)]
 struct Gathered {
     /// Pairs that it has.
@@ -25,13 +25,13 @@ struct Gathered {
     lines: Gathering,
 }
 
-/// Traces pairs back, puts bands together and hands them over in order.
+/// Traces pairs back, puts chunks together and hands them over in order.
 pub(super) struct Finisher<'a> {
     aligner: Aligner,
     pool: &'a rayon::ThreadPool,
     /// Makes bytes of results where they come up, if the sink takes these.
     lines: Option<(Arc<LineSettler>, LineWriter)>,
-    bands: Ordered<Gathered>,
+    chunks: Ordered<Gathered>,
     /// Of blocks, each with its pairs that are computed and not handed over.
     delivery: Delivery<'a, PairResult, u64>,
     aligned: u64,
@@ -48,12 +48,12 @@ impl<'a> Finisher<'a> {
         let delivery = Delivery::new(blocks, sink);
         let settler = |encoder| (Arc::new(LineSettler::new(aligner.clone(), encoder)), LineWriter::default());
         let lines = delivery.encoder().map(settler);
-        Finisher { aligner, pool, lines, bands: Ordered::new(), delivery, aligned: 0 }
+        Finisher { aligner, pool, lines, chunks: Ordered::new(), delivery, aligned: 0 }
     }
 
-    /// How far bands may be planned ahead.
+    /// How far chunks may be planned ahead.
     pub(super) fn ahead(&self) -> Arc<Ahead> {
-        self.bands.ahead()
+        self.chunks.ahead()
     }
 
     /// What is done with reports on the threads of their engines.
@@ -63,17 +63,17 @@ impl<'a> Finisher<'a> {
 
     /// Takes what engines found.
     pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        let pairs = outcome.band.pairs;
+        let pairs = outcome.chunk.pairs;
         if let Some((settler, _)) = &self.lines {
             let begin = || Gathered { pairs, lines: settler.gathering(), ..Gathered::default() };
             let settled = settler.settled(outcome.report)?;
             self.aligned += settled.aligned;
-            self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| gathered.lines.add(settled))?;
+            self.chunks.add(&outcome.chunk, outcome.pairs, begin, |gathered| gathered.lines.add(settled))?;
         } else {
             let begin = || Gathered { pairs, ..Gathered::default() };
             let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
             self.aligned += aligned;
-            self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| {
+            self.chunks.add(&outcome.chunk, outcome.pairs, begin, |gathered| {
                 let bytes = results.iter().map(PairResult::bytes).sum();
                 gathered.rows.extend(results);
                 Ok(bytes)
@@ -82,9 +82,9 @@ impl<'a> Finisher<'a> {
         self.hand_over()
     }
 
-    /// Hands over every complete band whose turn it is.
+    /// Hands over every complete chunk whose turn it is.
     fn hand_over(&mut self) -> Result<()> {
-        while let Some((queries, Gathered { pairs, mut rows, mut lines })) = self.bands.complete() {
+        while let Some((queries, Gathered { pairs, mut rows, mut lines })) = self.chunks.complete() {
             let strands = self.aligner.planned.strands;
             let selection = Selection::of(&self.aligner.job, strands.copies() > 1);
             let sequences = strands.sequences(queries);
@@ -100,7 +100,7 @@ impl<'a> Finisher<'a> {
                 self.delivery.rows(&rows)?;
             }
             if !self.delivery.count_off(pairs) {
-                return Err(Error::Internal(format!("band of {sequences:?} is in several blocks")));
+                return Err(Error::Internal(format!("chunk of {sequences:?} is in several blocks")));
             }
         }
         self.delivery.end_done()
@@ -108,7 +108,7 @@ impl<'a> Finisher<'a> {
 
     pub(super) fn end(mut self) -> Result<Summary> {
         self.delivery.end_done()?;
-        self.bands.end()?;
+        self.chunks.end()?;
         Ok(Summary { aligned: self.aligned, ..self.delivery.finish()? })
     }
 }

@@ -24,8 +24,8 @@ use crate::trace::{EndRegion, Workspace};
 
 /// Results that a thread makes bytes of in one go, at least and at most: enough that it pays, few enough that all threads
 /// get some.
-const LEAST_A_PIECE: usize = 8;
-const MOST_A_PIECE: usize = 512;
+const MIN_A_PIECE: usize = 8;
+const MAX_A_PIECE: usize = 512;
 /// Pieces for every thread.
 const PIECES_A_THREAD: usize = 4;
 /// Bytes of a piece after which the next one begins. Keys count bytes in 32 bits.
@@ -119,11 +119,11 @@ impl LineSettler {
             return Ok(Settled { pieces: vec![Lines { keys, ..Lines::default() }], aligned: 0 });
         }
         let ends = if ends.is_empty() { self.aligner.missing_ends(hits, helpers)? } else { ends };
-        let Some(pool) = helpers.filter(|_| hits.len() > LEAST_A_PIECE) else {
+        let Some(pool) = helpers.filter(|_| hits.len() > MIN_A_PIECE) else {
             return self.piece(hits, traced, &ends, 0..hits.len());
         };
         let share = hits.len() / (PIECES_A_THREAD * pool.current_num_threads());
-        let step = share.clamp(LEAST_A_PIECE, MOST_A_PIECE);
+        let step = share.clamp(MIN_A_PIECE, MAX_A_PIECE);
         let pieces = (0..hits.len().div_ceil(step)).into_par_iter();
         let piece = |at: usize| self.piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
         let together = |mut all: Settled, more: Settled| {

@@ -8,7 +8,7 @@ use crate::jobs::blocks::bytes::{
     push, push_cigar, push_float, push_signed, take, take_byte, take_cigar, take_float, take_signed, take_u32,
 };
 use crate::score::AlignmentCounts;
-use crate::seq::{SequenceId, StrandOf};
+use crate::seq::{SequenceId, Strand};
 
 /// What is there, in the first byte.
 const MINUS: u8 = 1;
@@ -23,7 +23,7 @@ const IDENTITY: u8 = 16;
 pub(in crate::jobs) struct Parts<'a> {
     pub query: SequenceId,
     pub target: u64,
-    pub strand: StrandOf,
+    pub strand: Strand,
     pub score: i64,
     pub alignment: Option<Cow<'a, Alignment>>,
     pub counts: AlignmentCounts,
@@ -57,7 +57,7 @@ pub(in crate::jobs) fn encode_parts(row: &Parts<'_>, bytes: &mut Vec<u8>) {
     let has_identity = row.identity.to_bits() != 0;
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     bytes.push(
-        flag(row.strand == StrandOf::Minus, MINUS)
+        flag(row.strand == Strand::Minus, MINUS)
             | flag(alignment.is_some(), ALIGNED)
             | flag(placed.is_some(), PLACED)
             | flag(is_counted, COUNTED)
@@ -119,7 +119,7 @@ pub(in crate::jobs) fn decode_parts(bytes: &mut &[u8]) -> Option<Parts<'static>>
         counts_of(alignment.as_ref())
     };
     let identity = if has(IDENTITY) { take_float(bytes)? } else { 0.0 };
-    let strand = if has(MINUS) { StrandOf::Minus } else { StrandOf::Plus };
+    let strand = if has(MINUS) { Strand::Minus } else { Strand::Plus };
     let alignment = alignment.map(Cow::Owned);
     Some(Parts { query, target, strand, score, alignment, counts, identity })
 }
@@ -158,7 +158,7 @@ mod tests {
                 end_gap_columns,
             };
             let score = score.or(alignment.as_ref().map(|alignment| alignment.score)).unwrap_or(-7);
-            let strand = if minus { StrandOf::Minus } else { StrandOf::Plus };
+            let strand = if minus { Strand::Minus } else { Strand::Plus };
             let counts = counts.map_or_else(|| counts_of(alignment.as_ref()), of);
             PairResult { query, target, strand, score, counts, identity, alignment }
         })
@@ -172,7 +172,7 @@ mod tests {
         let usual = PairResult {
             query: 20_000,
             target: 24_000,
-            strand: StrandOf::Plus,
+            strand: Strand::Plus,
             score: 7_000,
             alignment,
             counts,

@@ -1,10 +1,10 @@
-//! Which of a band's results are handed over, and in which order, whether they are rows or keys of bytes.
+//! Which of a chunk's results are handed over, and in which order, whether they are rows or keys of bytes.
 
 use rayon::prelude::*;
 
 use super::{AllPairs, PairResult};
 use crate::pairs::Key;
-use crate::seq::{SequenceId, StrandOf};
+use crate::seq::{SequenceId, Strand};
 
 /// Results that are worth waking other threads for to sort them.
 const MANY: usize = 1 << 14;
@@ -12,13 +12,13 @@ const MANY: usize = 1 << 14;
 /// What results are ordered and selected by.
 pub(in crate::jobs) trait Ranked: Clone + Send {
     /// Query, target and the query's strand: the place in the order.
-    fn place(&self) -> (SequenceId, SequenceId, StrandOf);
+    fn place(&self) -> (SequenceId, SequenceId, Strand);
     fn score(&self) -> i64;
     fn identity(&self) -> f64;
 }
 
 impl Ranked for PairResult {
-    fn place(&self) -> (SequenceId, SequenceId, StrandOf) {
+    fn place(&self) -> (SequenceId, SequenceId, Strand) {
         (self.query, self.target, self.strand)
     }
 
@@ -32,7 +32,7 @@ impl Ranked for PairResult {
 }
 
 impl Ranked for Key {
-    fn place(&self) -> (SequenceId, SequenceId, StrandOf) {
+    fn place(&self) -> (SequenceId, SequenceId, Strand) {
         (self.query, self.target, self.strand)
     }
 
@@ -58,7 +58,7 @@ impl Selection {
         Selection { has_strands, max_hits: job.max_hits, is_local: job.is_local() }
     }
 
-    /// Puts the results of a band in order, and leaves those that are handed over. Threads of `pool` sort many.
+    /// Puts the results of a chunk in order, and leaves those that are handed over. Threads of `pool` sort many.
     pub(super) fn order<R: Ranked>(&self, results: &mut Vec<R>, pool: Option<&rayon::ThreadPool>) {
         match pool.filter(|_| results.len() > MANY) {
             Some(pool) => pool.install(|| results.par_sort_unstable_by_key(R::place)),

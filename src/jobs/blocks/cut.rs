@@ -6,9 +6,9 @@ use super::Block;
 use crate::seq::part::{Extents, Part};
 
 /// Pairs of a block, about, at most: of short sequences very many have few cells, and each may be a row of its block's file.
-const MOST_PAIRS: u64 = 1 << 26;
+const MAX_PAIRS: u64 = 1 << 26;
 
-/// Cuts units into blocks of about so many cells, or of `MOST_PAIRS` pairs; none has half as many more, unless a pair has. `size`
+/// Cuts units into blocks of about so many cells, or of `MAX_PAIRS` pairs; none has half as many more, unless a pair has. `size`
 /// gives a unit's pairs and cells. One that is worth two blocks or more `split` cuts into so many.
 pub fn cut(
     units: u64,
@@ -16,7 +16,7 @@ pub fn cut(
     size: impl Fn(u64) -> (u64, u128),
     split: impl Fn(u64, u64) -> Vec<Block>,
 ) -> Vec<Block> {
-    cut_within(units, cells, MOST_PAIRS, size, split)
+    cut_within(units, cells, MAX_PAIRS, size, split)
 }
 
 fn cut_within(
@@ -79,7 +79,7 @@ impl Growing {
 
     /// The same where each pair may be a row.
     pub fn of_rows(cells: u64) -> Self {
-        Growing { most_pairs: MOST_PAIRS, ..Self::new(cells) }
+        Growing { most_pairs: MAX_PAIRS, ..Self::new(cells) }
     }
 
     /// The next unit.
@@ -110,7 +110,7 @@ pub(in crate::jobs) fn at_most(cells: u128) -> u64 {
 pub struct Grid<'a> {
     /// Pairs and cells of one strand.
     pub extents: Extents<'a>,
-    /// Strands of each sequence that are compared.
+    /// QueryStrands of each sequence that are compared.
     pub copies: u32,
     /// Lengths of the targets.
     pub targets: &'a [u32],
@@ -163,7 +163,7 @@ impl Grid<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use proptest::prelude::*;
 
     fn none(_: u64, _: u64) -> Vec<Block> {
@@ -226,7 +226,7 @@ mod tests {
             };
             let (queries, later) = (store(&queries), targets.is_none());
             let targets = targets.map_or_else(|| queries.clone(), |targets| store(&targets));
-            let extents = Extents::new(&queries, &targets, Strands::default(), later);
+            let extents = Extents::new(&queries, &targets, QueryStrands::default(), later);
             let grid = Grid { extents, copies, targets: targets.lengths(), later };
             let blocks = grid.cut(queries.len(), cells);
             let mut next = (0, 0);

@@ -13,7 +13,7 @@ use crate::jobs::blocks::cut::{Grid, at_most, cut};
 use crate::jobs::blocks::{Block, Divisible};
 use crate::score::{Found, IdentityDefinition};
 use crate::seq::part::Extents;
-use crate::seq::{StrandOf, Strands};
+use crate::seq::{QueryStrands, Strand};
 
 /// Flags of a row in bytes.
 const MINUS: u8 = 1;
@@ -92,7 +92,7 @@ impl Divisible for EditDistances {
             return Ok(self.cut_candidates(candidates, cells));
         }
         let (texts, later) = (self.texts(), matches!(self.against, Against::Later));
-        let extents = Extents::new(&self.patterns, texts, Strands::default(), later);
+        let extents = Extents::new(&self.patterns, texts, QueryStrands::default(), later);
         let grid = Grid { extents, copies: self.strands().copies(), targets: texts.lengths(), later };
         Ok(grid.cut(self.patterns.len(), cells))
     }
@@ -114,7 +114,7 @@ impl Divisible for EditDistances {
 
     fn encode(row: &EditResult, bytes: &mut Vec<u8>) {
         let EditResult { pattern, region: Region { text, start, end }, strand, .. } = *row;
-        let minus = if strand == StrandOf::Minus { MINUS } else { 0 };
+        let minus = if strand == Strand::Minus { MINUS } else { 0 };
         bytes.push(minus | if row.alignment.is_some() { ALIGNED } else { 0 });
         [pattern, text, start, end, row.distance, row.end].iter().for_each(|&number| push(bytes, number.into()));
         push(bytes, row.ends.len() as u64);
@@ -133,7 +133,7 @@ impl Divisible for EditDistances {
         if flags & !(MINUS | ALIGNED) != 0 {
             return None;
         }
-        let strand = if flags & MINUS != 0 { StrandOf::Minus } else { StrandOf::Plus };
+        let strand = if flags & MINUS != 0 { Strand::Minus } else { Strand::Plus };
         let mut numbers = [0; 6];
         for number in &mut numbers {
             *number = take_u32(bytes)?;

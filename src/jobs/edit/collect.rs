@@ -13,16 +13,16 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::score::Found;
-use crate::seq::{Part, SequenceId, Strands};
+use crate::seq::{Part, QueryStrands, SequenceId};
 
-/// Puts what engines found in input order: band by band, or all of it.
+/// Puts what engines found in input order: chunk by chunk, or all of it.
 pub(super) struct Collector {
     layout: Layout,
-    strands: Strands,
+    strands: QueryStrands,
     kept: Kept,
 }
 
-/// Where a pair stands in its band.
+/// Where a pair stands in its chunk.
 #[derive(Clone, Copy)]
 enum Layout {
     /// All pairs of so many sequences: with every pattern the later ones.
@@ -34,16 +34,16 @@ enum Layout {
 }
 
 enum Kept {
-    /// Of every pair of a band, in input order.
-    Bands(Ordered<OpenBand>),
+    /// Of every pair of a chunk, in input order.
+    Chunks(Ordered<OpenChunk>),
     /// Of every candidate of a part, where nothing can be handed over before all of them are there.
     Parts(VecDeque<OpenPart>),
 }
 
-/// A band whose results are coming in.
-struct OpenBand {
+/// A chunk whose results are coming in.
+struct OpenChunk {
     found: Distances,
-    /// The first text, where one sequence meets all texts of the band: these follow each other, and may be some of all.
+    /// The first text, where one sequence meets all texts of the chunk: these follow each other, and may be some of all.
     first_text: Option<SequenceId>,
 }
 
@@ -78,7 +78,7 @@ impl Collector {
             Against::Texts(texts) => (Layout::Texts(texts.len()), false),
             Against::Candidates(..) => (Layout::Candidates, true),
         };
-        // The candidates of one pattern may be in several bands.
+        // The candidates of one pattern may be in several chunks.
         let kept = if are_candidates && (job.max_hits.is_some() || orders.iter().any(Option::is_some)) {
             let open = parts.iter().zip(orders).map(|(part, order)| {
                 let range = part.queries.clone();
@@ -86,15 +86,15 @@ impl Collector {
             });
             Kept::Parts(open.collect())
         } else {
-            Kept::Bands(Ordered::new())
+            Kept::Chunks(Ordered::new())
         };
         Collector { layout, strands, kept }
     }
 
-    /// How far bands may be planned ahead: without bound where all is kept in any case.
+    /// How far chunks may be planned ahead: without bound where all is kept in any case.
     pub(super) fn ahead(&self) -> Arc<Ahead> {
         match &self.kept {
-            Kept::Bands(bands) => bands.ahead(),
+            Kept::Chunks(chunks) => chunks.ahead(),
             Kept::Parts(_) => Arc::default(),
         }
     }
@@ -104,11 +104,11 @@ impl Collector {
         let (layout, strands) = (self.layout, self.strands);
         match &mut self.kept {
             Kept::Parts(parts) => take_candidates(parts, outcome),
-            Kept::Bands(bands) => bands.add(
-                &outcome.band,
+            Kept::Chunks(chunks) => chunks.add(
+                &outcome.chunk,
                 outcome.pairs,
-                || OpenBand::new(outcome, strands),
-                |band| Ok(band.take(outcome, layout, strands)),
+                || OpenChunk::new(outcome, strands),
+                |chunk| Ok(chunk.take(outcome, layout, strands)),
             ),
         }
     }
@@ -116,8 +116,8 @@ impl Collector {
     /// What is next, if it is complete.
     pub(super) fn complete(&mut self) -> Option<Complete> {
         match &mut self.kept {
-            Kept::Bands(bands) => {
-                let (range, found) = bands.complete()?;
+            Kept::Chunks(chunks) => {
+                let (range, found) = chunks.complete()?;
                 Some(Complete { range, found: in_order(found.found), is_part: false, order: None })
             }
             Kept::Parts(parts) => {
@@ -131,7 +131,7 @@ impl Collector {
     /// There is nothing more to come.
     pub(super) fn end(self) -> Result<()> {
         match self.kept {
-            Kept::Bands(bands) => bands.end(),
+            Kept::Chunks(chunks) => chunks.end(),
             Kept::Parts(parts) => match parts.front() {
                 None => Ok(()),
                 Some(part) => Err(Error::Internal(format!("the job is short of {} pairs", part.pairs_left))),
@@ -146,7 +146,7 @@ fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &Outcome<Edit>) -> R
         // The part may have been handed over.
         return Ok(());
     }
-    let begin = outcome.band.queries.start;
+    let begin = outcome.chunk.queries.start;
     let wrong = || Error::Internal("the job has more pairs than it began with".into());
     let part = parts.iter_mut().find(|part| part.range.contains(&begin)).ok_or_else(wrong)?;
     part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
@@ -159,28 +159,28 @@ fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &Outcome<Edit>) -> R
     Ok(())
 }
 
-impl OpenBand {
-    /// Nothing of the band of an outcome.
-    fn new(outcome: &Outcome<Edit>, strands: Strands) -> Self {
-        let info = &outcome.band;
+impl OpenChunk {
+    /// Nothing of the chunk of an outcome.
+    fn new(outcome: &Outcome<Edit>, strands: QueryStrands) -> Self {
+        let info = &outcome.chunk;
         let copies = strands.copies() as usize;
-        let first_text = match &outcome.batch.band.places {
-            // A part that names its texts is a band of one sequence, which meets all texts of the band.
+        let first_text = match &outcome.batch.chunk.places {
+            // A part that names its texts is a chunk of one sequence, which meets all texts of the chunk.
             Places::Texts(order) if info.queries.len() == copies && info.pairs == (copies * order.len()) as u64 => {
                 order.iter().min().copied()
             }
             Places::Texts(_) | Places::Regions(_) | Places::Candidates(..) => None,
         };
-        OpenBand { found: nothing_of(info.pairs), first_text }
+        OpenChunk { found: nothing_of(info.pairs), first_text }
     }
 
     /// Puts what was found at its places; the bytes that this takes.
-    fn take(&mut self, outcome: &Outcome<Edit>, layout: Layout, strands: Strands) -> u64 {
-        let OpenBand { found, first_text } = self;
-        match &outcome.batch.band.places {
+    fn take(&mut self, outcome: &Outcome<Edit>, layout: Layout, strands: QueryStrands) -> u64 {
+        let OpenChunk { found, first_text } = self;
+        match &outcome.batch.chunk.places {
             Places::Regions(_) | Places::Candidates(..) => put(found, outcome, true, |_, place| place as usize),
             Places::Texts(order) => {
-                let first = strands.of(outcome.band.queries.start).0;
+                let first = strands.of(outcome.chunk.queries.start).0;
                 let copies = strands.copies() as usize;
                 put(found, outcome, false, |pattern, place| {
                     let text = order[place as usize];
@@ -197,7 +197,7 @@ impl OpenBand {
 }
 
 impl Layout {
-    /// Place of a pair in its band, which begins with the pattern `begin`; of its results, if both strands are compared.
+    /// Place of a pair in its chunk, which begins with the pattern `begin`; of its results, if both strands are compared.
     /// An engine may have taken either of two sequences of one store as the pattern.
     #[inline]
     fn place(self, begin: SequenceId, pattern: SequenceId, text: SequenceId) -> usize {
@@ -224,7 +224,7 @@ fn nothing_of(pairs: u64) -> Distances {
     }
 }
 
-/// Puts what was found of finished blocks where `place` says, of a pattern and a place of the batch's band. `in_a_row`: what
+/// Puts what was found of finished blocks where `place` says, of a pattern and a place of the batch's chunk. `in_a_row`: what
 /// follows each other there does so here. A list stays one if that is what came; it is then in no order. Gives the bytes that this
 /// takes.
 fn put(all: &mut Distances, outcome: &Outcome<Edit>, in_a_row: bool, place: impl Fn(SequenceId, u32) -> usize) -> u64 {

@@ -11,21 +11,21 @@ use super::finish::Finisher;
 use super::{EditDistances, EditResult};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
-use crate::edit::plan::{Against, EditBands, EditJob};
+use crate::edit::plan::{Against, EditChunks, EditJob};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
-use crate::engine::queue::{BandSource, Planned};
+use crate::engine::queue::{ChunkSource, Planned};
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use crate::jobs::source::{Bander, Begun, BlockBands, BlockSource};
+use crate::jobs::source::{Begun, BlockChunks, BlockSource, ChunkCutter};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::seq::{Part, SequenceStore};
 
-/// Pairs whose distances are held until their band is complete.
-const BAND_PAIRS: u64 = 1 << 24;
-/// Pairs of a band that are aligned. Engines compute only a few batches ahead.
-const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+/// Pairs whose distances are held until their chunk is complete.
+const CHUNK_PAIRS: u64 = 1 << 24;
+/// Pairs of a chunk that are aligned. Engines compute only a few batches ahead.
+const CHUNK_PAIRS_ALIGNED: u64 = 1 << 18;
 
 /// State that is kept from block to block.
 pub struct Session {
@@ -56,10 +56,10 @@ impl Session {
     }
 }
 
-/// Bands to compute, and the receivers of their results.
-struct BandRun<'a, B> {
-    bands: B,
-    /// Cells of the bands that are known now.
+/// Chunks to compute, and the receivers of their results.
+struct ChunkRun<'a, B> {
+    chunks: B,
+    /// Cells of the chunks that are known now.
     cells: u64,
     /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
@@ -72,8 +72,8 @@ impl EditDistances {
         engines::open_edit(run, &threads.feeding, self.cells())
     }
 
-    fn band_pairs(&self) -> u64 {
-        if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS }
+    fn chunk_pairs(&self) -> u64 {
+        if self.aligns() { CHUNK_PAIRS_ALIGNED } else { CHUNK_PAIRS }
     }
 
     /// Computes blocks of patterns as they come.
@@ -90,17 +90,17 @@ impl EditDistances {
         let whole = self.job_of(Arc::clone(patterns));
         let begun = Begun::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
-        let bands = nothing.bands(self.band_pairs());
-        let bander = PatternBands { whole, bands, begun: begun.clone(), pool: Arc::clone(&threads.feeding) };
-        let bands = BandRun {
-            bands: BlockBands::new(source, bander),
+        let chunks = nothing.chunks(self.chunk_pairs());
+        let bander = PatternChunks { whole, chunks, begun: begun.clone(), pool: Arc::clone(&threads.feeding) };
+        let chunks = ChunkRun {
+            chunks: BlockChunks::new(source, bander),
             cells: cells_now(source.as_ref()),
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             collector: Collector::new(self, &[], Vec::new()),
             finisher: Finisher::new(self, patterns, begun.clone(), execution, sink),
         };
-        let summary = self.compute_bands(bands, engine_set, execution)?;
+        let summary = self.compute_chunks(chunks, engine_set, execution)?;
         let (pairs, cells) = begun.totals();
         Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
@@ -148,15 +148,15 @@ impl EditDistances {
         }
         let (pairs, cells) = begun.totals();
         let orders = put_together(&mut job, &parts, &threads.pool);
-        let (mut bands, planning) = (job.bands(self.band_pairs()), Arc::clone(&threads.feeding));
-        let bands = BandRun {
-            bands: std::iter::from_fn(move || planning.install(|| bands.next())),
+        let (mut chunks, planning) = (job.chunks(self.chunk_pairs()), Arc::clone(&threads.feeding));
+        let chunks = ChunkRun {
+            chunks: std::iter::from_fn(move || planning.install(|| chunks.next())),
             cells,
             source: None,
             collector: Collector::new(&own, &parts, orders),
             finisher: Finisher::new(&own, patterns, begun, execution, sink),
         };
-        let summary = self.compute_bands(bands, engine_set, execution)?;
+        let summary = self.compute_chunks(chunks, engine_set, execution)?;
         Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
@@ -181,20 +181,20 @@ impl EditDistances {
         (job, ranges)
     }
 
-    fn compute_bands(
+    fn compute_chunks(
         &self,
-        bands: BandRun<'_, impl BandSource<Edit> + 'static>,
+        chunks: ChunkRun<'_, impl ChunkSource<Edit> + 'static>,
         engine_set: &mut EngineSet<Edit>,
         execution: Execution<'_>,
     ) -> Result<Summary> {
-        let BandRun { bands, cells, source, mut collector, mut finisher } = bands;
+        let ChunkRun { chunks, cells, source, mut collector, mut finisher } = chunks;
         let Execution { run, threads } = execution;
         let reserve = || edit_workers(threads.count(), &run.interrupt);
         let control = match source {
             Some(source) => execution.control_of(source, collector.ahead()),
             None => execution.control(collector.ahead()),
         };
-        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, chunks, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;
             while let Some(complete) = collector.complete() {
@@ -230,26 +230,26 @@ fn put_together(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> 
     orders
 }
 
-/// Bands of pairs of blocks.
-struct PatternBands {
+/// Chunks of pairs of blocks.
+struct PatternChunks {
     whole: EditJob,
-    bands: EditBands,
+    chunks: EditChunks,
     begun: Begun<Part>,
     /// Plans.
     pool: Arc<rayon::ThreadPool>,
 }
 
-impl Bander<Edit> for PatternBands {
+impl ChunkCutter<Edit> for PatternChunks {
     fn begin(&mut self, block: Block) {
         let part = block.part(self.whole.strands.copies());
         let parts = [part.clone()];
         let (pairs, cells) = self.whole.extents(&parts)[0];
         self.begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
-        self.bands.add(part);
+        self.chunks.add(part);
     }
 
     fn next(&mut self) -> Option<Planned<Edit>> {
-        let bands = &mut self.bands;
-        self.pool.install(|| bands.next())
+        let chunks = &mut self.chunks;
+        self.pool.install(|| chunks.next())
     }
 }

@@ -19,7 +19,7 @@ use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
 use crate::jobs::source::Begun;
 use crate::score::{EditMode, Found, IdentityDefinition};
-use crate::seq::{Part, SequenceId, SequenceStore, StrandOf};
+use crate::seq::{Part, SequenceId, SequenceStore, Strand};
 
 /// Results that are aligned and handed over together.
 const CHUNK: usize = 1 << 15;
@@ -53,10 +53,10 @@ impl<'a> Finisher<'a> {
         match &mut complete.found {
             Distances::Listed { list, .. } => self.listed(range, &part, list)?,
             Distances::Each(found) if complete.is_part => self.all(range, complete.order.as_deref(), found)?,
-            Distances::Each(found) => self.band(range, &part, found)?,
+            Distances::Each(found) => self.chunk(range, &part, found)?,
         }
         self.flush()?;
-        // A part that names its texts is one band.
+        // A part that names its texts is one chunk.
         if part.targets.is_some() || part.queries.end == complete.range.end {
             self.end_part()?;
         }
@@ -83,8 +83,8 @@ impl<'a> Finisher<'a> {
         self.delivery.end_taken()
     }
 
-    /// Hands over a band of a part: all of `range` in input order.
-    fn band(&mut self, range: Range<u32>, part: &Part, found: &mut [Found]) -> Result<()> {
+    /// Hands over a chunk of a part: all of `range` in input order.
+    fn chunk(&mut self, range: Range<u32>, part: &Part, found: &mut [Found]) -> Result<()> {
         let job = self.aligner.job;
         let (found, strands) = self.better(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
@@ -169,7 +169,7 @@ impl<'a> Finisher<'a> {
         Ok(())
     }
 
-    fn push(&mut self, pattern: SequenceId, strand: StrandOf, region: Region, found: Found) -> Result<()> {
+    fn push(&mut self, pattern: SequenceId, strand: Strand, region: Region, found: Found) -> Result<()> {
         let job = self.aligner.job;
         // Engines leave out what is above the limit; that they do must not decide on the result.
         let m = job.patterns.length(pattern);
@@ -213,17 +213,17 @@ impl<'a> Finisher<'a> {
 /// The strand of each pair.
 enum Chosen {
     /// The same of all.
-    All(StrandOf),
+    All(Strand),
     /// Whether it is the reverse one.
     Each(Vec<bool>),
 }
 
 impl Chosen {
-    fn of(&self, place: usize) -> StrandOf {
+    fn of(&self, place: usize) -> Strand {
         match self {
             Chosen::All(strand) => *strand,
-            Chosen::Each(is_minus) if is_minus[place] => StrandOf::Minus,
-            Chosen::Each(_) => StrandOf::Plus,
+            Chosen::Each(is_minus) if is_minus[place] => Strand::Minus,
+            Chosen::Each(_) => Strand::Plus,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Pairs that q-grams rule out, left out of bands before engines see them, and counted.
+//! Pairs that q-grams rule out, left out of chunks before engines see them, and counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use crate::edit::qgrams::{self, LeftOut};
 use crate::engine::queue::Planned;
 use crate::engine::stats::{self, EngineStats, Ran};
 
-/// Leaves pairs out of bands. Clones count together.
+/// Leaves pairs out of chunks. Clones count together.
 #[derive(Debug, Clone)]
 pub(super) struct ByGrams {
     pool: Arc<rayon::ThreadPool>,
@@ -18,7 +18,7 @@ pub(super) struct ByGrams {
 
 #[derive(Debug, Default)]
 struct Counts {
-    bands: AtomicU64,
+    chunks: AtomicU64,
     pairs: AtomicU64,
     cells: AtomicU64,
     nanoseconds: AtomicU64,
@@ -32,13 +32,13 @@ impl ByGrams {
         ByGrams { pool: Arc::clone(pool), counts: Arc::default() }
     }
 
-    /// What is left of a band.
+    /// What is left of a chunk.
     pub(super) fn leave_out(&self, planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
         let begin = Instant::now();
         let (planned, left_out) = self.pool.install(|| qgrams::leave_out(planned));
         if left_out.pairs > 0 {
             let counts = &*self.counts;
-            counts.bands.fetch_add(1, Ordering::Relaxed);
+            counts.chunks.fetch_add(1, Ordering::Relaxed);
             counts.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
             counts.cells.fetch_add(left_out.cells, Ordering::Relaxed);
             counts.pairs.fetch_add(left_out.pairs, Ordering::Relaxed);
@@ -58,12 +58,12 @@ impl ByGrams {
 
     /// Adds a row behind those of the engines, if there is something in it.
     pub(super) fn add_to(&self, mut ran: Ran) -> Ran {
-        let Counts { bands, pairs, cells, nanoseconds, .. } = &*self.counts;
+        let Counts { chunks, pairs, cells, nanoseconds, .. } = &*self.counts;
         let seconds = nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
         let row = EngineStats {
             name: "q-grams".into(),
             threads: self.pool.current_num_threads() as u64,
-            batches: bands.load(Ordering::Relaxed),
+            batches: chunks.load(Ordering::Relaxed),
             pairs: pairs.load(Ordering::Relaxed),
             cells: cells.load(Ordering::Relaxed),
             busy_seconds: seconds,

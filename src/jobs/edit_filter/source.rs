@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::by_grams::ByGrams;
-use super::{BAND_PAIRS, Filter, MOST_SELECTED, Prefiltered, Told, edit_job, select};
+use super::{CHUNK_PAIRS, Filter, MAX_SELECTED, Prefiltered, Told, edit_job, select};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
-use crate::edit::plan::{EditBands, EditJob};
+use crate::edit::plan::{EditChunks, EditJob};
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::Planned;
@@ -15,7 +15,7 @@ use crate::engine::stats::Ran;
 use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::jobs::blocks::{Block, BlockSource};
-use crate::jobs::source::{Bander, Begun, BlockBands};
+use crate::jobs::source::{Begun, BlockChunks, ChunkCutter};
 use crate::pairs::plan;
 use crate::seq::Part;
 
@@ -36,7 +36,7 @@ impl Filter {
         mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
     ) -> Result<Ran> {
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
-        let selected = self.select_blocks(whole, source, &mut engine_set, MOST_SELECTED, run, &mut done);
+        let selected = self.select_blocks(whole, source, &mut engine_set, MAX_SELECTED, run, &mut done);
         self.engine_set = Some(engine_set);
         selected
     }
@@ -55,45 +55,45 @@ impl Filter {
         let begun = Begun::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..edit.clone() };
         let by_grams = ByGrams::new(&self.pool);
-        let bander = Bands {
+        let bander = FilterChunks {
             edit,
-            bands: nothing.bands(BAND_PAIRS),
+            chunks: nothing.chunks(CHUNK_PAIRS),
             begun: begun.clone(),
             pool: Arc::clone(&self.pool),
             by_grams: by_grams.clone(),
         };
-        let mut bands: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
+        let mut chunks: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
         let control =
-            Control { ahead: bands.ahead(), coming: source.coming(), is_open_ended: true, ..run.control(&self.pool) };
+            Control { ahead: chunks.ahead(), coming: source.coming(), is_open_ended: true, ..run.control(&self.pool) };
         let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
         let reserve = || edit_workers(self.pool.current_num_threads(), &run.interrupt);
         let is_triangle = whole.against.is_none();
-        let source = BlockBands::new(source, bander);
+        let source = BlockChunks::new(source, bander);
         let ran = owner::run_set(engine_set, reserve, source, known, &control, |outcome| {
             let (pairs, cells) = by_grams.untold();
             run.progress.advance(pairs + outcome.pairs, cells + outcome.cells);
             let found = self.pool.install(|| select(&outcome, is_triangle));
-            bands.add(
-                &outcome.band,
+            chunks.add(
+                &outcome.chunk,
                 outcome.pairs,
-                || (outcome.band.pairs, Vec::new()),
+                || (outcome.chunk.pairs, Vec::new()),
                 |(_, selected)| {
                     selected.extend(found.into_iter().flatten());
                     Ok(size_of_val(&**selected) as u64)
                 },
             )?;
             let mut through = Vec::new();
-            while let Some((_, (pairs, selected))) = bands.complete() {
+            while let Some((_, (pairs, selected))) = chunks.complete() {
                 take_through(&begun, &mut through);
                 let took = begun.first(|open| open.take(pairs, selected, most)).unwrap_or(false);
                 if !took {
-                    return Err(Error::Internal("a band of edit distances is in several blocks".into()));
+                    return Err(Error::Internal("a chunk of edit distances is in several blocks".into()));
                 }
                 take_through(&begun, &mut through);
             }
             self.go_on(through, done)
         })?;
-        bands.end()?;
+        chunks.end()?;
         let mut through = Vec::new();
         take_through(&begun, &mut through);
         self.go_on(through, done)?;
@@ -159,30 +159,30 @@ fn take_through(begun: &Begun<Open>, through: &mut Vec<Open>) {
     }
 }
 
-/// Bands of edit distances of blocks.
-struct Bands {
+/// Chunks of edit distances of blocks.
+struct FilterChunks {
     edit: EditJob,
-    bands: EditBands,
+    chunks: EditChunks,
     begun: Begun<Open>,
     pool: Arc<rayon::ThreadPool>,
     by_grams: ByGrams,
 }
 
-impl Bander<Edit> for Bands {
+impl ChunkCutter<Edit> for FilterChunks {
     fn begin(&mut self, block: Block) {
         let part = block.part(self.edit.strands.copies());
         let parts = [part.clone()];
         let (pairs, cells) = self.edit.extents(&parts)[0];
         let all = Told { pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) };
         self.begun.add(Open { part: part.clone(), all, left: pairs, selected: Some(Vec::new()) }, all.pairs, all.cells);
-        self.bands.add(part);
+        self.chunks.add(part);
     }
 
     fn next(&mut self) -> Option<Planned<Edit>> {
-        let bands = &mut self.bands;
-        let planned = self.pool.install(|| bands.next())?;
+        let chunks = &mut self.chunks;
+        let planned = self.pool.install(|| chunks.next())?;
         let (planned, left_out) = self.by_grams.leave_out(planned);
-        // Bands are of the block that was begun last: the others have no more.
+        // Chunks are of the block that was begun last: the others have no more.
         self.begun.last(|open| open.left -= left_out.pairs);
         Some(planned)
     }

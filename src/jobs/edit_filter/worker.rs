@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::edit::{Edit, EditBand, EditBatch, EditBlock, Places, words};
+use crate::edit::{Edit, EditBatch, EditBlock, EditChunk, Places, words};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
@@ -42,11 +42,11 @@ pub(super) fn filtering_workers(
 impl FilteringWorker {
     /// Returns the pairs of a batch that may reach the identity, in blocks of neighbouring targets.
     fn selected(&mut self, batch: &Batch) -> Result<Vec<Block>> {
-        let band = &batch.band;
-        let places = Places::Texts(Arc::clone(&band.order));
-        let (queries, targets) = (Arc::clone(&band.queries), Arc::clone(&band.targets));
-        let edit_band = Arc::new(EditBand::new(queries, targets, Arc::clone(&self.scheme), places));
-        let class = |block: &&Block| words(band.queries.length(block.query));
+        let chunk = &batch.chunk;
+        let places = Places::Texts(Arc::clone(&chunk.order));
+        let (queries, targets) = (Arc::clone(&chunk.queries), Arc::clone(&chunk.targets));
+        let edit_chunks = Arc::new(EditChunk::new(queries, targets, Arc::clone(&self.scheme), places));
+        let class = |block: &&Block| words(chunk.queries.length(block.query));
         let mut blocks: Vec<&Block> = batch.blocks.iter().collect();
         blocks.sort_by_key(class);
         let mut selected = Vec::new();
@@ -54,16 +54,16 @@ impl FilteringWorker {
         for blocks in blocks.chunk_by(|one, other| class(one) == class(other)) {
             let of =
                 |block: &&Block| EditBlock { pattern: block.query, places: block.targets.clone(), cells: block.cells };
-            let edits = EditBatch { band: Arc::clone(&edit_band), blocks: blocks.iter().map(of).collect() };
+            let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(of).collect() };
             let report = Edit::compute(&edits, &mut self.distances, &self.interrupt)?;
             let all = 0..blocks.iter().map(|block| block.targets.len()).sum();
             let mut within = report.found.within(all).map(|(pair, _)| pair).peekable();
             let mut first = 0;
             for block in blocks {
-                let length = u64::from(band.queries.length(block.query));
+                let length = u64::from(chunk.queries.length(block.query));
                 while let Some(pair) = within.next_if(|&pair| pair < first + block.targets.len()) {
                     let place = block.targets.start + (pair - first) as u32;
-                    let cells = length * u64::from(band.targets.length(band.order[place as usize]));
+                    let cells = length * u64::from(chunk.targets.length(chunk.order[place as usize]));
                     match selected.last_mut() {
                         Some(Block { query, targets, cells: sum }) if (*query, targets.end) == (block.query, place) => {
                             targets.end += 1;
@@ -99,6 +99,6 @@ impl Engine<Pairs> for FilteringWorker {
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
         let batch = self.waiting.take(ticket)?;
         let blocks = self.selected(&batch)?;
-        Pairs::compute(&Batch { band: Arc::clone(&batch.band), blocks }, &mut self.scores, &self.interrupt)
+        Pairs::compute(&Batch { chunk: Arc::clone(&batch.chunk), blocks }, &mut self.scores, &self.interrupt)
     }
 }

@@ -14,8 +14,8 @@ const WORD: usize = 24;
 /// One of so many words of a sequence is looked at, but of a short one at least, and of a long one at most so many: a quarter of a
 /// gigabyte.
 const ONE_OF: usize = 16;
-const LEAST_WORDS: usize = 1 << 18;
-const MOST_WORDS: usize = 1 << 24;
+const MIN_WORDS: usize = 1 << 18;
+const MAX_WORDS: usize = 1 << 24;
 /// What is no base.
 const NONE: u8 = 4;
 
@@ -30,7 +30,7 @@ type Word = (u64, u32);
 pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
-    let wanted = (longest / ONE_OF).clamp(LEAST_WORDS, MOST_WORDS);
+    let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
     let one_of = (longest.div_ceil(wanted) as u64).next_power_of_two();
     // Each sequence on a thread of its own: the first rows wait for it.
     std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
 use super::parts::{Forbidden, JobShared, Pass};
 use super::walk::{Walk, WalkOptions};
-use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, StrandOf};
+use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, Strands};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ const SAVE_EVERY: Duration = Duration::from_secs(30);
 /// The part of the shorter length, and the symbols at least, by which the corner of a hopeless strand is larger than where an
 /// alignment could begin: more than what unrelated sequences reach, and most repeats.
 const CORNER_MARGIN: u32 = 32;
-const LEAST_MARGIN: u32 = 1024;
+const MIN_MARGIN: u32 = 1024;
 /// The part of the matrix that it may be at most.
 const CORNER_PART: u64 = 8;
 /// The note with the alignments so far.
@@ -38,7 +38,7 @@ const RESULT: &str = "result.json";
 
 /// A strand of the pair.
 struct Side {
-    strand: StrandOf,
+    strand: Strand,
     pair: LongPair,
     forbidden: Vec<Forbidden>,
     pass: Option<Pass>,
@@ -50,8 +50,8 @@ impl Side {
     /// What its sweep is called in a checkpoint.
     fn name(&self) -> String {
         let strand = match self.strand {
-            StrandOf::Plus => "plus",
-            StrandOf::Minus => "minus",
+            Strand::Plus => "plus",
+            Strand::Minus => "minus",
         };
         format!("{strand}-{}", self.forbidden.len())
     }
@@ -61,8 +61,8 @@ impl Side {
         let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
         let m = self.pair.query.len() as u32;
         let query = match self.strand {
-            StrandOf::Plus => query.clone(),
-            StrandOf::Minus => m - query.end..m - query.start,
+            Strand::Plus => query.clone(),
+            Strand::Minus => m - query.end..m - query.start,
         };
         self.forbidden.push(Forbidden { query, target: target.clone() });
         self.pass = None;
@@ -85,7 +85,7 @@ impl LongAlignment {
         if let Some(wrong) = self.unsuitable(&self.target, self.target_id) {
             return Err(Error::usage_of("target", wrong));
         }
-        if self.strand != Strand::Forward && self.scoring.alphabet != Alphabet::Dna {
+        if self.strand != Strands::Plus && self.scoring.alphabet != Alphabet::Dna {
             return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
         }
         if self.top == 0 {
@@ -128,11 +128,11 @@ impl LongAlignment {
             Side { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
         };
         let mut sides = Vec::new();
-        if self.strand != Strand::Reverse {
-            sides.push(side(StrandOf::Plus, codes.into()));
+        if self.strand != Strands::Minus {
+            sides.push(side(Strand::Plus, codes.into()));
         }
-        if self.strand != Strand::Forward {
-            sides.push(side(StrandOf::Minus, reverse_complement(codes).into()));
+        if self.strand != Strands::Plus {
+            sides.push(side(Strand::Minus, reverse_complement(codes).into()));
         }
         match sides.iter().all(|side| side.pair.fits()) {
             true => Ok(sides),
@@ -310,7 +310,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let symbols = known as u32 / greatest as u32;
-        let margin = (m.min(n) / CORNER_MARGIN).max(LEAST_MARGIN);
+        let margin = (m.min(n) / CORNER_MARGIN).max(MIN_MARGIN);
         let corner = |length: u32| length.saturating_sub(symbols).saturating_add(margin);
         let (rows, columns) = (corner(m), corner(n));
         let cells = u64::from(m) * u64::from(n);
@@ -458,8 +458,8 @@ impl Runner<'_> {
         agree(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
         let m = pair.query.len() as u32;
         let query = match strand {
-            StrandOf::Plus => to.i..end.i,
-            StrandOf::Minus => m - end.i..m - to.i,
+            Strand::Plus => to.i..end.i,
+            Strand::Minus => m - end.i..m - to.i,
         };
         let (query, target, cigar) = (Some(query), Some(to.j..end.j), Some(alignment.cigar));
         Ok(LongHit { strand, score, query, target, query_end, target_end, cigar })

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
 use super::{Engines, PairDistances, cells_of};
-use crate::clustal::{ClustalBand, ClustalCosts, Plan, cpu};
+use crate::clustal::{ClustalChunk, ClustalCosts, Plan, cpu};
 use crate::engine::check::finished;
 use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
@@ -46,24 +46,24 @@ pub(super) fn distances(
     let reserve = || thread_engines(threads, &run.interrupt);
     let control = run.control(pool);
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
-    let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
+    let chunks = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.chunk), blocks));
     let mut computed = 0;
-    let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+    let ran = owner::run(engines, reserve, chunks, cells, &control, |outcome| {
         run.progress.advance(outcome.pairs, outcome.cells);
         computed += outcome.pairs;
         let (batch, mut found) = (&outcome.batch, outcome.report.identities.iter());
         let finished = finished(batch.blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
-            for ((a, b), found) in batch.band.pairs(block).zip(found.by_ref()).filter(|_| is_finished) {
+            for ((a, b), found) in batch.chunk.pairs(block).zip(found.by_ref()).filter(|_| is_finished) {
                 table.set(a, b, found.identities);
             }
         }
         Ok(())
     })?;
     if job.check {
-        let pairs = plan.blocks.iter().flat_map(|block| plan.band.pairs(block));
+        let pairs = plan.blocks.iter().flat_map(|block| plan.chunk.pairs(block));
         let found: Vec<_> = pairs.map(|(a, b)| ((a, b), table.get(a, b))).collect();
-        check(&plan.band, &found, threads)?;
+        check(&plan.chunk, &found, threads)?;
     }
     let seconds = begin.elapsed().as_secs_f64();
     tracing::debug!(computed, seconds, "identities of pairs");
@@ -83,12 +83,12 @@ pub(super) fn distances(
 }
 
 /// Finds the identities of pairs once more, on the CPU, and compares.
-pub(super) fn check(band: &ClustalBand, found: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
+pub(super) fn check(chunk: &ClustalChunk, found: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
     let pairs: Vec<_> = found.iter().map(|(pair, _)| *pair).collect();
-    let again = cpu::identities(&band.sequences, &band.costs, &pairs, threads);
+    let again = cpu::identities(&chunk.sequences, &chunk.costs, &pairs, threads);
     for (&((a, b), found), again) in found.iter().zip(again) {
         if found != again.identities {
-            let [a, b] = [a, b].map(|id| band.sequences.name(id));
+            let [a, b] = [a, b].map(|id| chunk.sequences.name(id));
             return Err(Error::Internal(format!("'{a}' and '{b}': {found} identities, but {}", again.identities)));
         }
     }

@@ -25,9 +25,9 @@ pub(super) fn of(
     let control = run.control(pool);
     let mut gathered = plan.gather();
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
-    let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
+    let chunks = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.chunk), blocks));
     let mut computed = 0;
-    let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+    let ran = owner::run(engines, reserve, chunks, cells, &control, |outcome| {
         run.progress.advance(outcome.pairs, outcome.cells);
         computed += outcome.pairs;
         gathered.add(&outcome.batch, outcome.report)

@@ -8,7 +8,7 @@ use crate::engine::thread_engine::thread_engines;
 use crate::error::Result;
 use crate::profile::{self, Guide, Options, Progressive};
 use crate::seq::SequenceStore;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// What is worth the time of devices.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(super) fn align(
 ) -> Result<Progressive> {
     let control = profile::Run {
         threads: pool,
-        level: Level::best(),
+        level: InstructionSet::best(),
         stopped: &|| run.interrupt.load(Ordering::Relaxed),
         progress: &|done, all| run.progress.step("alignment", done as u64, all as u64),
     };

@@ -140,7 +140,7 @@ impl Job for DistanceRows {
         Ok(Summary { written, ..summary })
     }
 
-    /// A block of ClustalW's pairs is one band, whose counts are held: the whole job is as few blocks as a cut gives.
+    /// A block of ClustalW's pairs is one chunk, whose counts are held: the whole job is as few blocks as a cut gives.
     fn feed_whole(&self, mut session: RowSession, run: &Run, sink: &mut dyn BlockSink<PairCounts>) -> Result<Summary> {
         let source: Arc<dyn BlockSource> = Listed::new(&self.cut(u64::MAX)?);
         self.feed(Feed { source: &source, run, sink }, &mut session)

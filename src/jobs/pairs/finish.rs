@@ -17,8 +17,8 @@ use crate::jobs::{PairResult, Summary};
 use crate::pairs::Pairs;
 
 /// Bytes of results that wait for an older chunk, and chunks after it, beyond which none is read.
-const MOST_BYTES: u64 = 1 << 28;
-const MOST_CHUNKS: usize = 8;
+const MAX_BYTES: u64 = 1 << 28;
+const MAX_CHUNKS: usize = 8;
 
 /// Aligns pairs and hands their rows over.
 pub(super) struct Finisher<'a> {
@@ -41,7 +41,7 @@ impl<'a> Finisher<'a> {
         execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<PairRow>,
     ) -> Self {
-        let bands = Ordered::with_limits(MOST_BYTES, MOST_CHUNKS);
+        let bands = Ordered::with_limits(MAX_BYTES, MAX_CHUNKS);
         let delivery = Delivery::new(blocks, sink);
         Finisher { chunks, execution, bands, next: 0, delivery, computed: Summary::default() }
     }
@@ -58,13 +58,13 @@ impl<'a> Finisher<'a> {
         let chunk = match outcome.pairs {
             // All blocks were left to others, who may be done.
             0 => return Ok(()),
-            _ => self.chunks.of(outcome.band.index)?,
+            _ => self.chunks.of(outcome.chunk.index)?,
         };
         let Execution { run, threads } = self.execution;
         let aligner = Aligner::new(&chunk.all, &chunk.planned, &run.interrupt);
         let (results, aligned) = aligner.results(outcome.report, &threads.pool)?;
         self.computed.aligned += aligned;
-        self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
+        self.bands.add(&outcome.chunk, outcome.pairs, Vec::new, |gathered| {
             let bytes = results.iter().map(PairResult::bytes).sum();
             gathered.extend(results);
             Ok(bytes)

@@ -8,10 +8,10 @@ use super::{PairList, PairSource};
 use crate::error::{Error, Result};
 use crate::jobs::AllPairs;
 use crate::jobs::block::Block;
-use crate::jobs::source::{Bander, Begun, TO_THE_END};
+use crate::jobs::source::{Begun, ChunkCutter, TO_THE_END};
 use crate::pairs::Pairs;
-use crate::pairs::plan::selected::band;
-use crate::pairs::plan::{self, PlannedBand};
+use crate::pairs::plan::selected::chunk as selected_chunk;
+use crate::pairs::plan::{self, PlannedChunk};
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Pairs that are computed together: a band.
@@ -156,14 +156,14 @@ fn sets(job: &PairList, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStor
     (all, planned)
 }
 
-impl Bander<Pairs> for Planner {
+impl ChunkCutter<Pairs> for Planner {
     fn begin(&mut self, block: Block) {
         // Before any of its chunks.
         self.begun.add(block.units.end - block.units.start, block.pairs, block.cells);
         self.left.push_back(block.units);
     }
 
-    fn next(&mut self) -> Option<PlannedBand> {
+    fn next(&mut self) -> Option<PlannedChunk> {
         let chunk = match self.chunk() {
             Ok(chunk) => chunk?,
             Err(error) => {
@@ -176,7 +176,7 @@ impl Bander<Pairs> for Planner {
         let mut pairs: Vec<(SequenceId, SequenceId)> = chunk.pairs.iter().flat_map(strands).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        let planned = band(&chunk.planned, 0..0, &pairs);
+        let planned = selected_chunk(&chunk.planned, 0..0, &pairs);
         self.chunks.lock().chunks.insert(self.index, Arc::new(chunk));
         self.index += 1;
         Some(planned)

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::papara::search::{Levels, Search};
 use crate::papara::trace::{self, Aligner};
 use crate::score::PhyloScheme;
-use crate::seq::{SequenceId, StrandOf, Strands, reverse_complement_letters};
-use crate::simd::Level;
+use crate::seq::{QueryStrands, SequenceId, Strand, reverse_complement_letters};
+use crate::simd::InstructionSet;
 
 /// The rows of a chunk.
 type Rows = Result<Vec<PhyloResult>>;
@@ -44,7 +44,7 @@ pub(super) struct Finish {
 struct Work {
     levels: Arc<Levels>,
     scheme: Arc<PhyloScheme>,
-    strands: Strands,
+    strands: QueryStrands,
     check: bool,
 }
 
@@ -117,7 +117,7 @@ impl Finish {
 impl Work {
     fn align(&self, chunk: &Chunk) -> Rows {
         let reads: Vec<SequenceId> = (0..chunk.searches.len() as SequenceId).collect();
-        let aligner = || Aligner::new(Level::best());
+        let aligner = || Aligner::new(InstructionSet::best());
         let rows = reads
             .par_iter()
             .map_init(aligner, |aligner, &read| self.align_read(aligner, chunk, read, &chunk.searches[read as usize]));
@@ -151,8 +151,8 @@ impl Work {
         Ok(Some(PhyloResult {
             number: chunk.reads.first + u64::from(read),
             letters: match best.strand {
-                StrandOf::Plus => letters.to_vec(),
-                StrandOf::Minus => reverse_complement_letters(letters),
+                Strand::Plus => letters.to_vec(),
+                Strand::Minus => reverse_complement_letters(letters),
             },
             name,
             edge: best.edge,

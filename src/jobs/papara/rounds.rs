@@ -9,9 +9,9 @@ use crate::engine::owner::Outcome;
 use crate::engine::queue::Planned;
 use crate::error::{Error, Result};
 use crate::papara::search::{Levels, Round, Search};
-use crate::papara::{Phylo, PhyloBand, PhyloBlock};
+use crate::papara::{Phylo, PhyloBlock, PhyloChunk};
 use crate::score::PhyloScheme;
-use crate::seq::{ReadChunk, SequenceId, SequenceStore, StrandOf, Strands};
+use crate::seq::{QueryStrands, ReadChunk, SequenceId, SequenceStore, Strand};
 
 /// Reads that go through the rounds together.
 pub(super) struct Chunk {
@@ -26,7 +26,7 @@ pub(super) struct Chunk {
 }
 
 /// A band whose scores are coming in.
-struct OpenBand {
+struct OpenChunk {
     chunk: usize,
     round: Round,
     pairs_left: u64,
@@ -49,17 +49,17 @@ impl Ready {
 pub(super) struct Rounds<'a> {
     levels: &'a Levels,
     scheme: Arc<PhyloScheme>,
-    strands: Strands,
+    strands: QueryStrands,
     ready: Arc<Ready>,
     /// Bands that were planned.
     planned: usize,
     chunks: HashMap<usize, Chunk>,
-    open: HashMap<usize, OpenBand>,
+    open: HashMap<usize, OpenChunk>,
 }
 
 impl<'a> Rounds<'a> {
     /// No chunk yet.
-    pub(super) fn new(levels: &'a Levels, scheme: &Arc<PhyloScheme>, strands: Strands) -> Self {
+    pub(super) fn new(levels: &'a Levels, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
         let ready = Ready { bands: Mutex::default(), ahead: Arc::new(Ahead::closed()) };
         Rounds {
             levels,
@@ -78,7 +78,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The strands of reads that are scored.
-    pub(super) fn strands(&self) -> Strands {
+    pub(super) fn strands(&self) -> QueryStrands {
         self.strands
     }
 
@@ -114,7 +114,7 @@ impl<'a> Rounds<'a> {
 
     /// What engines found of a band. Gives the chunk if that was its last round.
     pub(super) fn take(&mut self, outcome: &Outcome<Phylo>) -> Result<Option<Chunk>> {
-        let index = outcome.band.index;
+        let index = outcome.chunk.index;
         let gone = || Error::Internal(format!("band {index} is not open"));
         let band = self.open.get_mut(&index).ok_or_else(gone)?;
         let chunk = self.chunks.get_mut(&band.chunk).ok_or_else(gone)?;
@@ -130,13 +130,13 @@ impl<'a> Rounds<'a> {
             let (read, strand) = self.strands.of(block.read);
             let search = &mut chunk.searches[read as usize];
             for (place, scores) in block.places.clone().zip(own) {
-                search.take(self.levels, level, batch.band.octet(place), strand, scores);
+                search.take(self.levels, level, batch.chunk.octet(place), strand, scores);
             }
         }
         if band.pairs_left > 0 {
             return Ok(None);
         }
-        let OpenBand { chunk, round, .. } = self.open.remove(&index).ok_or_else(gone)?;
+        let OpenChunk { chunk, round, .. } = self.open.remove(&index).ok_or_else(gone)?;
         let chunk = self.chunks.remove(&chunk).ok_or_else(gone)?;
         Ok(self.plan(chunk, round.next(self.levels.len())))
     }
@@ -149,7 +149,7 @@ impl<'a> Rounds<'a> {
             if pairs > 0 {
                 let first = chunk.reads.first as SequenceId;
                 let range = first..first + chunk.reads.store.len() as SequenceId;
-                self.open.insert(self.planned, OpenBand { chunk: chunk.index, round: own, pairs_left: pairs });
+                self.open.insert(self.planned, OpenChunk { chunk: chunk.index, round: own, pairs_left: pairs });
                 self.chunks.insert(chunk.index, chunk);
                 self.planned += 1;
                 self.ready.lock().push_back((range, Arc::new(band), blocks));
@@ -161,11 +161,11 @@ impl<'a> Rounds<'a> {
         Some(chunk)
     }
 
-    fn band(&self, chunk: &mut Chunk, round: Round) -> (PhyloBand, Vec<((), PhyloBlock)>) {
+    fn band(&self, chunk: &mut Chunk, round: Round) -> (PhyloChunk, Vec<((), PhyloBlock)>) {
         let vectors = Arc::clone(self.levels.level(round.level(self.levels.len())));
         let (mut octets, mut blocks) = (Vec::new(), Vec::new());
         let mut band =
-            PhyloBand { reads: Arc::clone(&chunk.store), vectors, scheme: Arc::clone(&self.scheme), octets: None };
+            PhyloChunk { reads: Arc::clone(&chunk.store), vectors, scheme: Arc::clone(&self.scheme), octets: None };
         if round == Round::All {
             for read in (0..chunk.store.len() as SequenceId).filter(|&read| chunk.store.length(read) > 0) {
                 let places = 0..band.vectors.octets();
@@ -179,7 +179,7 @@ impl<'a> Rounds<'a> {
             for own in open.chunk_by(|one, other| one.0 == other.0) {
                 let begin = octets.len() as u32;
                 octets.extend(own.iter().map(|(_, octet)| *octet));
-                let strand: StrandOf = own[0].0;
+                let strand: Strand = own[0].0;
                 let read = self.strands.query(read, strand);
                 let block = PhyloBlock { read, places: begin..octets.len() as u32, place_cells: band.cells(read) };
                 blocks.push(((), block));

@@ -8,14 +8,14 @@ use super::best::Best;
 use super::chunks::Chunks;
 use crate::jobs::blocks::Block;
 use crate::jobs::blocks::cut::at_most;
-use crate::jobs::source::{Bander, Begun};
+use crate::jobs::source::{Begun, ChunkCutter};
 use crate::pairs::Pairs;
-use crate::pairs::plan::{self, Bands, PlannedBand};
+use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::seq::{Part, SequenceId, Subjects};
 
 /// Queries that are searched together in some subjects.
 pub(super) struct Batch {
-    /// Strands counted.
+    /// QueryStrands counted.
     pub queries: Range<SequenceId>,
     /// The chunks that they meet.
     pub chunks: Arc<[u32]>,
@@ -28,7 +28,7 @@ pub(super) struct Batch {
 }
 
 /// Bands of so many cells or pairs.
-pub(super) struct SearchBands {
+pub(super) struct SearchChunks {
     /// Without subjects.
     pub job: plan::Job,
     pub subjects: Arc<Subjects>,
@@ -40,10 +40,10 @@ pub(super) struct SearchBands {
     pub pairs: u64,
     /// Queries with the chunks that they meet, and how many of these are done.
     pub left: VecDeque<(Range<SequenceId>, Arc<[u32]>, usize)>,
-    pub open: Option<Bands>,
+    pub open: Option<PlannedChunks>,
 }
 
-impl Bander<Pairs> for SearchBands {
+impl ChunkCutter<Pairs> for SearchChunks {
     fn begin(&mut self, block: Block) {
         let copies = self.job.strands.copies();
         let size = self.subjects.size();
@@ -83,7 +83,7 @@ impl Bander<Pairs> for SearchBands {
         }
     }
 
-    fn next(&mut self) -> Option<PlannedBand> {
+    fn next(&mut self) -> Option<PlannedChunk> {
         loop {
             if let Some(band) = self.open.as_mut().and_then(Iterator::next) {
                 return Some(band);
@@ -96,7 +96,7 @@ impl Bander<Pairs> for SearchBands {
             *done += 1;
             let parts = Some(vec![Part { queries: queries.clone(), targets: None }].into());
             let against = Some(self.chunks.open(chunk)?.store);
-            self.open = Some(plan::Job { against, parts, ..self.job.clone() }.bands(self.cells, self.pairs));
+            self.open = Some(plan::Job { against, parts, ..self.job.clone() }.chunks(self.cells, self.pairs));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::seq::{SequenceId, StrandOf};
+use crate::seq::{SequenceId, Strand};
 
 /// A pair that may be reported. In order: the best score first, then the earliest record, then the forward strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +11,7 @@ pub(super) struct Candidate {
     pub score: Reverse<i64>,
     /// Place of the subject in the input.
     pub record: u64,
-    pub strand: StrandOf,
+    pub strand: Strand,
     /// Where the subject is: the number of its chunk, and its own there.
     pub chunk: u32,
     pub subject: SequenceId,
@@ -50,14 +50,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pair(score: i64, record: u64, strand: StrandOf) -> Candidate {
+    fn pair(score: i64, record: u64, strand: Strand) -> Candidate {
         Candidate { score: Reverse(score), record, strand, chunk: 0, subject: record as SequenceId }
     }
 
     #[test]
     fn equal_scores_go_by_record_and_strand() {
         let mut best = Best::default();
-        let (plus, minus) = (StrandOf::Plus, StrandOf::Minus);
+        let (plus, minus) = (Strand::Plus, Strand::Minus);
         let floors = [(5, 9, plus), (7, 3, minus), (5, 2, plus), (4, 0, plus), (5, 1, minus), (7, 3, plus)]
             .map(|(score, record, strand)| best.add(pair(score, record, strand), 3));
         assert_eq!(floors, [None, None, Some(5), Some(5), Some(5), Some(5)]);
@@ -68,7 +68,7 @@ mod tests {
         #[test]
         fn the_best_are_those_of_a_sorted_list(scores in prop::collection::vec(-3..6i64, 0..40), most in 1..12usize) {
             let pairs: Vec<Candidate> =
-                (0..).zip(&scores).map(|(record, &score)| pair(score, record * 7 % 41, StrandOf::Plus)).collect();
+                (0..).zip(&scores).map(|(record, &score)| pair(score, record * 7 % 41, Strand::Plus)).collect();
             let (mut best, mut floor) = (Best::default(), i64::MIN);
             for &pair in &pairs {
                 // What is below the floor cannot matter.

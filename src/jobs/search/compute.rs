@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bands::{Batch, SearchBands};
+use super::bands::{Batch, SearchChunks};
 use super::chunks::Chunks;
 use super::gather::Gatherer;
 use super::tracing::Tracer;
@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
 use crate::error::Result;
 use crate::jobs::session::{Execution, SessionEngines, Threads, cells_now};
-use crate::jobs::source::{Begun, BlockBands};
+use crate::jobs::source::{Begun, BlockChunks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::{Floors, Pairs, Want, plan};
@@ -23,11 +23,11 @@ use crate::seq::SequenceStore;
 /// Packed bytes of a chunk at most: so many that a band keeps devices busy, and few beside the memory of a computer.
 const CHUNK_BYTES: u64 = 256 << 20;
 /// The same at least, however small an engine's memory is.
-const LEAST_CHUNK_BYTES: u64 = 64 << 10;
+const MIN_CHUNK_BYTES: u64 = 64 << 10;
 /// The same at least where more would do: less is not worth a band of its own.
 const BATCH_CHUNK_BYTES: u64 = 2 << 20;
 /// Pairs of a band: of few of them anything is kept.
-const BAND_PAIRS: u64 = 1 << 26;
+const CHUNK_PAIRS: u64 = 1 << 26;
 /// Batches of all engines in a band: several, so that the next band begins before the last one ends.
 const BATCHES_A_BAND: u64 = 4;
 
@@ -65,7 +65,7 @@ impl Search {
     /// at the same time.
     fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, at_once: u64, cells: u64) -> u64 {
         let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
-        let most = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+        let most = room.clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
         let query_symbols = cells / self.subjects.size().symbols.max(1);
         (at_once / query_symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
     }
@@ -87,7 +87,7 @@ impl Search {
             Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
         });
         let begun = Begun::<Batch>::default();
-        let bands = SearchBands {
+        let bands = SearchChunks {
             job: plan::Job {
                 queries: Arc::clone(queries),
                 against: None,
@@ -101,7 +101,7 @@ impl Search {
             begun: begun.clone(),
             at_once: self.at_once(),
             cells: at_once.saturating_mul(BATCHES_A_BAND),
-            pairs: BAND_PAIRS,
+            pairs: CHUNK_PAIRS,
             left: VecDeque::new(),
             open: None,
         };
@@ -110,7 +110,7 @@ impl Search {
         let reserve = || workers(threads.count(), &run.interrupt);
         let known = cells_now(source.as_ref());
         let control = execution.control_of(source.as_ref(), gatherer.ahead());
-        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, bands), known, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, bands), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gatherer.take(outcome)
         });

@@ -50,8 +50,8 @@ impl<'a> Gatherer<'a> {
         if !outcome.report.hits.is_empty() {
             self.keep_best(&outcome)?;
         }
-        let begin = || outcome.band.pairs;
-        self.bands.add(&outcome.band, outcome.pairs, begin, |_| Ok(0))?;
+        let begin = || outcome.chunk.pairs;
+        self.bands.add(&outcome.chunk, outcome.pairs, begin, |_| Ok(0))?;
         while let Some((queries, pairs)) = self.bands.complete() {
             self.hand_over()?;
             self.count(queries, pairs)?;
@@ -63,9 +63,9 @@ impl<'a> Gatherer<'a> {
     /// there are as many that score more as a query may have in all.
     fn keep_best(&mut self, outcome: &Outcome<Pairs>) -> Result<()> {
         let (tracer, floors) = (&self.tracer, self.floors);
-        let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.band.targets)?;
+        let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());
-        let first = outcome.band.queries.start;
+        let first = outcome.chunk.queries.start;
         let is_own = |batch: &Batch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
         let keep = |batch: &mut Batch| {
             for hit in &outcome.report.hits {

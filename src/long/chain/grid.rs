@@ -13,10 +13,10 @@ const LINES: u64 = 48;
 /// Fewer are not worth the memory that they spare; rather are they kept in files.
 const FEWEST_LINES: u64 = 16;
 /// Lines are not closer than this.
-const LEAST_PITCH: u64 = 4096;
+const MIN_PITCH: u64 = 4096;
 /// An engine that keeps columns takes about the same time for every region below such sizes, for it waits rather than
 /// computes: lines are not closer.
-const LEAST_WIDE_PITCH: u64 = 32_768;
+const MIN_WIDE_PITCH: u64 = 32_768;
 /// What any engine traces at once in no time.
 const SMALL: u32 = 4096;
 /// Rows that are swept in one go.
@@ -57,7 +57,7 @@ impl Cut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
         let grid = walks && (!is_whole || tuning.grid_pitch.is_some());
-        let least = if suits.keeps_columns { LEAST_WIDE_PITCH } else { LEAST_PITCH };
+        let least = if suits.keeps_columns { MIN_WIDE_PITCH } else { MIN_PITCH };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         // Long ones in whole chunks, so that a device can keep both with one set of edges.

@@ -21,7 +21,7 @@ use crate::alignment::{Cigar, Op};
 use crate::long::{Edge, NEVER, Point, State};
 use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// What walks back: a scheme and buffers that live from piece to piece.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
 
 impl Pieces {
     /// For pairs under this scoring.
-    pub fn new(scoring: &Scoring, level: Level) -> Self {
+    pub fn new(scoring: &Scoring, level: InstructionSet) -> Self {
         let scheme = |clamp| Scheme::new(scoring, clamp, level);
         Pieces {
             scoring: scoring.clone(),
@@ -97,7 +97,7 @@ impl Pieces {
     }
 
     /// Bytes that directions of so many rows and columns take with these instructions, about.
-    pub fn bytes_for(level: Level, rows: u64, columns: u64) -> u64 {
+    pub fn bytes_for(level: InstructionSet, rows: u64, columns: u64) -> u64 {
         let lanes = level.doubles() as u64;
         // A word for each step, some lanes idle at either end; and for the last rows, computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns

@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
 /// Columns of a tile at the least, if the engine's are not fewer.
-const LEAST_WIDTH: u32 = 256;
+const MIN_WIDTH: u32 = 256;
 
 /// Computes a panel.
 pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
     // Narrow enough that every thread has tiles to work on.
     let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
-    let tile = TileSize { columns: engine.tile.columns.min(width.max(LEAST_WIDTH)), ..engine.tile };
+    let tile = TileSize { columns: engine.tile.columns.min(width.max(MIN_WIDTH)), ..engine.tile };
     run_in(engine, sweep, left, sink, tile, None)
 }
 

@@ -13,7 +13,7 @@ use self::strip::{DIRECTIONS, LOCATE, MARGIN, PADDING, SWEEP, Strip};
 use crate::long::{Edge, NEVER};
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
-use crate::simd::{Level, MAX_DOUBLES};
+use crate::simd::{InstructionSet, MAX_DOUBLES};
 
 pub use directions::{Directions, Step};
 
@@ -24,14 +24,14 @@ pub struct Scheme {
     gaps: Gaps,
     /// Whether H is cut off at 0.
     clamp: bool,
-    level: Level,
+    level: InstructionSet,
     /// Whether scores fit 8 bits, above that of padding.
     narrow: bool,
 }
 
 impl Scheme {
     /// Computes with these instructions; `clamp` cuts H off at 0.
-    pub fn new(scoring: &Scoring, clamp: bool, level: Level) -> Self {
+    pub fn new(scoring: &Scoring, clamp: bool, level: InstructionSet) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
         Scheme { substitution, gaps: scoring.gaps, clamp, level, narrow }

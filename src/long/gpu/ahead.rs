@@ -18,7 +18,7 @@ use crate::long::{BestSoFar, Region};
 
 /// The part of its memory that an engine takes for regions that may be wanted, and bytes at most.
 const PART: u64 = 16;
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 /// What is ready, and its memory.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl GpuLong {
 
     fn try_prepare(&mut self, regions: &[Region]) -> Result<()> {
         let schedule = self.schedule()?;
-        let mut left = (self.memory / PART).min(MOST_BYTES);
+        let mut left = (self.memory / PART).min(MAX_BYTES);
         let mut chosen = Vec::new();
         for region in regions {
             let Some(bytes) = self.fine_bytes(region).filter(|&bytes| bytes <= left) else { break };

@@ -9,7 +9,7 @@ use super::width::NARROW_CELLS;
 use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
-use crate::long::kernels::striped_trace::MOST_STRIP;
+use crate::long::kernels::striped_trace::MAX_STRIP;
 use crate::long::{Best, BestSoFar, Edge, LongPair, Method, Region, Sink, Source, State, Sweep, Traced};
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const CHUNK: u32 = 512;
 /// The same on adapters that count loop iterations.
 const SMALL_CHUNK: u32 = 128;
 /// Chunks that are lower cost more than they spare.
-const LEAST_CHUNK: u32 = 256;
+const MIN_CHUNK: u32 = 256;
 
 /// A part of the matrix whose chunks' edges are on the device.
 pub(super) struct Retained {
@@ -164,7 +164,7 @@ impl GpuLong {
         let cells = strip.map_or(self.shape.cells.unwrap_or(suits), |strip| strip.div_ceil(lanes)).next_multiple_of(4);
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
-        (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)
+        (lanes * cells.clamp(4, (MAX_STRIP / lanes).max(4) & !3), chunk)
     }
 
     /// Whether there is memory to trace through a region.
@@ -210,7 +210,7 @@ impl GpuLong {
         let (_, usual) = self.chunks(None, None);
         let divides = |chunk: &u32| sweep.mark_every.is_multiple_of(*chunk);
         let chunk = (1..=2 * usual / 64).rev().map(|count| count * 64).find(divides)?;
-        (is_whole && chunk >= LEAST_CHUNK.min(usual) && self.can_trace_by(m, n, Method::Chunked2, None, Some(chunk)))
+        (is_whole && chunk >= MIN_CHUNK.min(usual) && self.can_trace_by(m, n, Method::Chunked2, None, Some(chunk)))
             .then_some(chunk)
     }
 

@@ -12,7 +12,7 @@ use crate::seq::Code;
 /// Bytes that are added to each sequence: strips may end behind the last symbol.
 const BEHIND: usize = 256;
 /// Classes that the table of scores has room for.
-const MOST_CLASSES: usize = 32;
+const MAX_CLASSES: usize = 32;
 
 /// A pair's sequences and scores on the device. They stay as long as it is held.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl Resident {
 impl ResidentQuery {
     /// Bytes of a query without its first symbols.
     fn bytes(pair: &LongPair, shift: u32) -> u64 {
-        let table = 4 * MOST_CLASSES * pair.scoring.substitution.size();
+        let table = 4 * MAX_CLASSES * pair.scoring.substitution.size();
         (2 * padded(pair.query.len() - shift as usize) + table) as u64
     }
 
@@ -93,7 +93,7 @@ impl ResidentQuery {
         let size = substitution.size() as u8;
         let mut table: Vec<i32> =
             codes.iter().flat_map(|&a| (0..size).map(move |b| substitution.score(a, b))).collect();
-        table.resize(MOST_CLASSES * size as usize, 0);
+        table.resize(MAX_CLASSES * size as usize, 0);
         let classes: Vec<u8> = query.iter().map(|&code| class_of[code as usize]).collect();
         Ok(ResidentQuery {
             scoring: Arc::downgrade(&pair.scoring),

@@ -20,8 +20,8 @@ use crate::gpu::device::Gpu;
 use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::{Compiled, Pipelines};
 use crate::long::kernels::striped_trace::{
-    MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant,
-    column_bits, directions_words, iterations, start_words, state_code, workgroup,
+    MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant, column_bits,
+    directions_words, iterations, start_words, state_code, workgroup,
 };
 use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
@@ -135,7 +135,7 @@ impl TraceKernels {
         // The tallest block that may be needed, and the rectangle of directions.
         let block = if method == Method::Striped { rows } else { chunk.min(rows) };
         strip > 0
-            && strip <= MOST_STRIP
+            && strip <= MAX_STRIP
             && chunk > 0
             && u64::from(block) < 1 << (START_BITS - column_bits(strip))
             && 4 * directions_words(block, strip) <= self.shape.directions_bytes
@@ -157,7 +157,7 @@ impl TraceKernels {
         if !self.can_trace(at.0.max(1), grid.strip, grid.chunk, input.method) {
             return Some("strips or chunks too large to trace a path through");
         }
-        if scoring.substitution.size() as u32 > MOST_CODES {
+        if scoring.substitution.size() as u32 > MAX_CODES {
             return Some("an alphabet too large to trace long pairs");
         }
         let substitution = &scoring.substitution;
@@ -165,7 +165,7 @@ impl TraceKernels {
             .max(i64::from(substitution.max_score()))
             .max(-i64::from(substitution.min_score()));
         let rows = if input.method == Method::Striped { at.0 } else { grid.chunk.max(self.shape.block_rows) };
-        (step * (i64::from(rows.min(grid.rows)) + i64::from(grid.strip)) >= MOST_VALUE)
+        (step * (i64::from(rows.min(grid.rows)) + i64::from(grid.strip)) >= MAX_VALUE)
             .then_some("scores too large to trace a path")
     }
 

@@ -25,7 +25,7 @@ const EDGE_BYTES: u32 = 512;
 /// on an H100 with 8 columns an invocation, 125 with 12, 148 with 16, 166 with 20.
 const STEP_CELLS: u32 = 19;
 /// Columns that an invocation has registers for.
-const MOST_CELLS: u32 = 20;
+const MAX_CELLS: u32 = 20;
 
 /// Kinds of symbols that any query has of an alphabet, about.
 pub(super) fn any_kinds(alphabet: Alphabet) -> u32 {
@@ -35,7 +35,7 @@ pub(super) fn any_kinds(alphabet: Alphabet) -> u32 {
 /// Columns of an invocation with which four strips of 32 of them are at work on a compute unit.
 fn widest_cells(kinds: u32) -> u32 {
     let columns = (STRIP_BYTES - EDGE_BYTES) / (kinds * 32 * size_of::<i32>() as u32);
-    (columns / 4 * 4).clamp(4, MOST_CELLS)
+    (columns / 4 * 4).clamp(4, MAX_CELLS)
 }
 
 /// Columns of an invocation, in a panel of so many, for a query of so many kinds of symbols: those with which all strips take least

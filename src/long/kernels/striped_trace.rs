@@ -10,13 +10,13 @@ use crate::score::Substitution;
 /// Columns that an invocation keeps in registers.
 pub const CELLS: u32 = 8;
 /// Codes of the largest alphabet that is taken: its table is in workgroup memory.
-pub const MOST_CODES: u32 = 40;
+pub const MAX_CODES: u32 = 40;
 /// Columns of the widest strip.
-pub const MOST_STRIP: u32 = 1024;
+pub const MAX_STRIP: u32 = 1024;
 /// Bits of a row and a column in a start state.
 pub const START_BITS: u32 = 30;
 /// What a greatest cost or score, times rows and columns of a rectangle, stays below.
-pub const MOST_VALUE: i64 = 1 << 29;
+pub const MAX_VALUE: i64 = 1 << 29;
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ pub fn start_words(rows: u32, strip: u32) -> u64 {
 pub fn iterations(rows: u32, strip: u32) -> u64 {
     let steps = u64::from(rows) + u64::from(strip.div_ceil(CELLS));
     // A step, its cells, and where a strip's width is no multiple of them the choice of its last; batches; the table.
-    steps * (2 + 2 * u64::from(CELLS)) + u64::from(rows) + u64::from(strip) + u64::from(MOST_CODES * MOST_CODES) + 64
+    steps * (2 + 2 * u64::from(CELLS)) + u64::from(rows) + u64::from(strip) + u64::from(MAX_CODES * MAX_CODES) + 64
 }
 
 /// Scores and matches as the kernels read them.

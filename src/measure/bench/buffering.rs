@@ -23,7 +23,7 @@ const BATCHES: u64 = 6;
 /// Seconds that a usual batch takes.
 const BATCH_SECONDS: f64 = 0.1;
 /// Pairs of a usual batch at most: results of some hundred MiB.
-const MOST_PAIRS: u64 = 4 << 20;
+const MAX_PAIRS: u64 = 4 << 20;
 /// Pairs from which a device's speed is learnt.
 const FIRST_PAIRS: u64 = 4096;
 const QUICK_PAIRS: u64 = 64;
@@ -138,10 +138,10 @@ fn usual_batch(bed: &Bed<'_>, engine: &mut GpuEngine, length: u32, make: impl Fn
         let batches = make(pairs).batches(pairs);
         let timing = repeat(bed, 0.0, || stream(engine, &batches))?;
         let seconds = timing.best().max(1e-5);
-        if seconds >= BATCH_SECONDS / 2.0 || pairs >= MOST_PAIRS {
+        if seconds >= BATCH_SECONDS / 2.0 || pairs >= MAX_PAIRS {
             tracing::debug!(length, pairs, seconds, "a usual batch");
             return Ok(((pairs as f64 * (BATCH_SECONDS / seconds).min(1.0)) as u64).max(PARTS[3]));
         }
-        pairs = ((pairs as f64 * (BATCH_SECONDS / seconds).clamp(2.0, 16.0)) as u64).min(MOST_PAIRS);
+        pairs = ((pairs as f64 * (BATCH_SECONDS / seconds).clamp(2.0, 16.0)) as u64).min(MAX_PAIRS);
     }
 }

@@ -28,15 +28,15 @@ const QUICK_LENGTHS: [u32; 2] = [40, 100];
 const GENOME: u32 = 1 << 28;
 const QUICK_GENOME: u32 = 1 << 16;
 /// Pairs of a batch at most.
-const MOST_PAIRS: u64 = 8 << 20;
+const MAX_PAIRS: u64 = 8 << 20;
 /// Seconds that a batch should take on a GPU.
 const FULL_SECONDS: f64 = 0.1;
 /// The same on the CPU, whose threads end at different times.
 const FULL_CPU_SECONDS: f64 = 0.25;
 /// Lanes of a pair at most.
-const MOST_LANES: u32 = 32;
+const MAX_LANES: u32 = 32;
 /// Words that a lane keeps at most: beyond, registers are too few.
-const MOST_WORDS: u32 = 24;
+const MAX_WORDS: u32 = 24;
 /// Batches of the row end to end.
 const BATCHES: usize = 6;
 
@@ -182,7 +182,7 @@ fn on_gpu(
     // So that the batches of the row end to end do not take longer than it may.
     let most = bed.bench.seconds / BATCHES as f64;
     let filled = gpu.with(alone, None, |engine| {
-        let limit = MOST_PAIRS.min(engine.capacity().pairs);
+        let limit = MAX_PAIRS.min(engine.capacity().pairs);
         let limit = (limit / u64::from(CANDIDATES)).max(1) as u32;
         sizes.fill(bed, reads, 1..=limit, BatchSeconds { full: FULL_SECONDS, most }, |batch| {
             on_engine(&bed.pool, engine, std::slice::from_ref(batch))
@@ -236,7 +236,7 @@ fn cpu(bed: &Bed<'_>, table: &mut Table, sizes: &mut Sizes, reads: &Reads) -> Re
     let compute = |batch: &Arc<EditBatch>| on_cpu(&bed.pool, &bed.bench.interrupt, batch);
     // Reads for every thread.
     let threads = bed.pool.current_num_threads() as u32;
-    let most = (MOST_PAIRS as u32 / CANDIDATES).max(threads);
+    let most = (MAX_PAIRS as u32 / CANDIDATES).max(threads);
     let mut line = Line { who: "cpu", setting: None, work: None, status: Status::Measured, timing: None };
     let seconds = BatchSeconds { full: FULL_CPU_SECONDS, most: bed.bench.seconds };
     let outcome = sizes.fill(bed, reads, threads..=most, seconds, compute).and_then(|batch| {
@@ -264,16 +264,16 @@ fn settings(kernel: &'static Kernel, reads: &Reads, shape: &EditShape) -> Vec<Se
         Some(Cooperation::Subgroup) => shape.subgroup_size.min(shape.lanes_workgroup),
         _ => shape.lanes_workgroup,
     };
-    let most_lanes = most_lanes.clamp(2, MOST_LANES).min(all.next_power_of_two().max(2));
+    let most_lanes = most_lanes.clamp(2, MAX_LANES).min(all.next_power_of_two().max(2));
     let lanes = (1..).map(|power| 1 << power).take_while(|&lanes| lanes <= most_lanes);
     let whole: Vec<Setting> =
-        lanes.map(|lanes| one(lanes, all.div_ceil(lanes))).filter(|setting| setting.words <= MOST_WORDS).collect();
+        lanes.map(|lanes| one(lanes, all.div_ceil(lanes))).filter(|setting| setting.words <= MAX_WORDS).collect();
     if !whole.is_empty() {
         return whole;
     }
     // Strips of equal height.
     let lanes = 1 << most_lanes.ilog2();
-    let strips = all.div_ceil(lanes * MOST_WORDS);
+    let strips = all.div_ceil(lanes * MAX_WORDS);
     vec![one(lanes, all.div_ceil(lanes * strips))]
 }
 

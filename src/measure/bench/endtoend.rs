@@ -13,7 +13,7 @@ use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::seq::SequenceStore;
 
 /// Random genes at most; of the 16S genes of the paper there are about as many.
-const MOST_GENES: usize = 5000;
+const MAX_GENES: usize = 5000;
 const QUICK_GENES: usize = 16;
 /// Sequences of which the first look is taken.
 const FIRST_LOOK: usize = 60;
@@ -40,7 +40,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
         Some(store) if bed.quick => simulate::first(store, QUICK_GENES),
         Some(store) => Arc::clone(store),
         None if bed.quick => simulate::genes(QUICK_GENES, QUICK_GENE),
-        None => simulate::genes(MOST_GENES, GENE),
+        None => simulate::genes(MAX_GENES, GENE),
     };
     let mut contenders: Vec<Option<&'static Kernel>> = bed.kernels(Family::Pairs).map(Some).collect();
     if bed.has_cpu() {

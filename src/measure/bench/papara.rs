@@ -246,12 +246,12 @@ fn job(bed: &Bed<'_>, found: &FoundAdapter, kernel: Option<&'static Kernel>, cas
     engines.extend(workers());
     let whole = case.scores.batch(0..case.reads);
     let blocks = whole.blocks.iter().map(|block| ((), block.clone())).collect();
-    let bands = std::iter::once((0..case.reads, Arc::clone(&whole.band), blocks));
+    let chunks = std::iter::once((0..case.reads, Arc::clone(&whole.chunk), blocks));
     let pool = Some(thread_pool(bed.bench.threads)?);
     let control = Control { interrupt: Arc::clone(interrupt), pool, ..Control::default() };
     let begin = Instant::now();
     let (mut pairs, mut sum) = (0, 0i64);
-    let ran = owner::run(engines, workers, bands, whole.cells(), &control, |outcome| {
+    let ran = owner::run(engines, workers, chunks, whole.cells(), &control, |outcome| {
         pairs += outcome.pairs;
         sum = sum.wrapping_add(sum_of(&outcome.report));
         Ok(())

@@ -1,6 +1,6 @@
 //! `pairwave bench cluster`: simulated jobs on up to 10,000 ranks, as a table.
 
-use crate::cluster::simulate::{Random, Speeds, World};
+use crate::distributed::simulate::{Random, Speeds, World};
 use crate::error::{Error, Result};
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 
@@ -15,7 +15,7 @@ const MANY: u32 = 1000;
 /// Seconds of a block on the fastest rank.
 const BLOCK_SECONDS: f64 = 5.0;
 /// Ranks that a table is made for.
-const MOST_RANKS: u32 = 100_000;
+const MAX_RANKS: u32 = 100_000;
 const SEED: u64 = 0x5eed;
 
 const fn column(key: &'static str, name: &'static str, unit: &'static str) -> Column {
@@ -85,12 +85,8 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
     let mut counts = ranks.unwrap_or(if quick { &QUICK_RANKS } else { &RANKS }).to_vec();
     counts.sort_unstable();
     counts.dedup();
-    if let Some(wrong) = counts.iter().find(|&&count| count == 0 || count > MOST_RANKS) {
-        return Err(Error::usage_value(
-            "counts",
-            wrong,
-            format!("clusters are simulated with 1 to {MOST_RANKS} ranks"),
-        ));
+    if let Some(wrong) = counts.iter().find(|&&count| count == 0 || count > MAX_RANKS) {
+        return Err(Error::usage_value("counts", wrong, format!("clusters are simulated with 1 to {MAX_RANKS} ranks")));
     }
     let seconds = |count: u32| match (quick, count > MANY) {
         (true, _) => QUICK_SECONDS,

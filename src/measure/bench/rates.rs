@@ -16,7 +16,7 @@ const MAGIC: &str = "pairwave bench rates ";
 /// The version that is written, and the only one that is read.
 const VERSION: &str = "1";
 /// Bytes of a line at most.
-const MOST_LINE_BYTES: u64 = 1 << 16;
+const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// What tells the rows of a table apart, whatever device measures them and however fast that is.
 const NAMING: [(&str, &[&str]); 10] = [
@@ -163,7 +163,7 @@ pub fn read(path: &Path) -> Result<Vec<Rate>> {
         };
         let foreign = || wrong("not a file of rates that a bench saved".into());
         let mut line = Vec::new();
-        let bytes = reader.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        let bytes = reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         if bytes.map_err(|error| Error::io(path, error))? == 0 {
             return match rates.is_empty() {
                 true if number == 1 => Err(foreign()),

@@ -18,7 +18,7 @@ const ENOUGH_RUNS: u32 = 4;
 /// The same where the time need not be believed.
 const QUICK_RUNS: u32 = 2;
 /// Runs at most.
-const MOST_RUNS: u32 = 1000;
+const MAX_RUNS: u32 = 1000;
 /// Seconds that a batch should take at most: desktop systems reset a device that does not answer.
 const BATCH_SECONDS: f64 = 1.0;
 
@@ -84,7 +84,7 @@ pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<
         let is_enough = best.runs >= if bed.quick { QUICK_RUNS } else { ENOUGH_RUNS }
             && (bed.quick || elapsed >= BELIEVABLE_SECONDS);
         let last = elapsed / f64::from(best.runs);
-        if best.runs >= MOST_RUNS || elapsed + last > most || is_enough {
+        if best.runs >= MAX_RUNS || elapsed + last > most || is_enough {
             return Ok(best);
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Case, KernelTest, SelfTest, checked, each};
 use crate::clustal::gpu::ClustalGpu;
-use crate::clustal::{Clustal, ClustalBand, ClustalBatch, ClustalCosts, PairIdentities, oracle};
+use crate::clustal::{Clustal, ClustalBatch, ClustalChunk, ClustalCosts, PairIdentities, oracle};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -23,9 +23,9 @@ impl ClustalTest {
     /// Computes by the textbook what has to come of batches.
     pub fn new(batches: impl IntoIterator<Item = Arc<ClustalBatch>>) -> Self {
         let case = |batch: Arc<ClustalBatch>| {
-            let band = &batch.band;
-            let pairs = batch.blocks.iter().flat_map(|block| band.pairs(block));
-            let of = |(a, b)| oracle::identities(band.sequences.codes(a), band.sequences.codes(b), &band.costs);
+            let chunk = &batch.chunk;
+            let pairs = batch.blocks.iter().flat_map(|block| chunk.pairs(block));
+            let of = |(a, b)| oracle::identities(chunk.sequences.codes(a), chunk.sequences.codes(b), &chunk.costs);
             Case { expected: pairs.map(of).collect(), batch }
         };
         ClustalTest(batches.into_iter().map(case).collect())
@@ -53,12 +53,12 @@ impl SelfTest for ClustalTest {
     }
 
     fn compare(&self, case: &Self::Case, found: &Vec<PairIdentities>) -> Result<u64> {
-        let band = &case.batch.band;
-        let pairs = case.batch.blocks.iter().flat_map(|block| band.pairs(block));
+        let chunk = &case.batch.chunk;
+        let pairs = case.batch.blocks.iter().flat_map(|block| chunk.pairs(block));
         for (((first, second), found), expected) in pairs.zip(found).zip(&case.expected) {
             if found != expected {
-                let [m, n] = [first, second].map(|id| band.sequences.length(id));
-                let alphabet = band.sequences.alphabet();
+                let [m, n] = [first, second].map(|id| chunk.sequences.length(id));
+                let alphabet = chunk.sequences.alphabet();
                 return Err(Error::Internal(format!(
                     "{found:?} of {m} and {n} residues, {alphabet:?}, should be {expected:?}"
                 )));
@@ -81,9 +81,9 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 pub(in crate::measure) fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<ClustalBatch> {
     let order = (0..count).collect();
     let costs = if store.alphabet() == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
-    let band = ClustalBand { sequences: Arc::clone(store), costs: Arc::new(costs), order };
-    let blocks = (0..count).map(|query| band.block(query, query + 1..count)).collect();
-    Arc::new(ClustalBatch { band: Arc::new(band), blocks })
+    let chunk = ClustalChunk { sequences: Arc::clone(store), costs: Arc::new(costs), order };
+    let blocks = (0..count).map(|query| chunk.block(query, query + 1..count)).collect();
+    Arc::new(ClustalBatch { chunk: Arc::new(chunk), blocks })
 }
 
 /// Returns the kernels of the module.

@@ -14,7 +14,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, offered};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
-use crate::seq::{Alphabet, Code, SequenceStore, Strands};
+use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 
 /// Lengths of patterns: at both ends of words, of lanes and, with [`TEST_LANES`] lanes, of strips.
 const PATTERNS: [usize; 11] = [1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257];
@@ -32,8 +32,8 @@ impl EditTest {
     /// Computes by the textbook what has to come of batches.
     pub fn new(batches: impl IntoIterator<Item = Arc<EditBatch>>) -> Self {
         let case = |batch: Arc<EditBatch>| {
-            let band = &batch.band;
-            let find = |(pattern, place)| oracle::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
+            let chunk = &batch.chunk;
+            let find = |(pattern, place)| oracle::find(chunk.patterns.codes(pattern), chunk.text(place), &chunk.scheme);
             Case { expected: pairs(&batch).map(find).collect(), batch }
         };
         EditTest(batches.into_iter().map(case).collect())
@@ -58,7 +58,7 @@ impl EditTest {
                 for limit in [Limit::None, Limit::Rate(0.3)] {
                     let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit });
                     let against = Against::Texts(Arc::clone(&texts));
-                    let (patterns, strands) = (Arc::clone(&patterns), Strands::default());
+                    let (patterns, strands) = (Arc::clone(&patterns), QueryStrands::default());
                     let job = EditJob { patterns, against, scheme, strands, parts: None };
                     batches.extend(of_job(&job));
                 }
@@ -69,7 +69,7 @@ impl EditTest {
 
     /// Leaves out overlaps, which the CPU does not compute.
     fn without_overlaps(mut self) -> Self {
-        self.0.retain(|case| !matches!(case.batch.band.scheme.mode, EditMode::Overlap(_)));
+        self.0.retain(|case| !matches!(case.batch.chunk.scheme.mode, EditMode::Overlap(_)));
         self
     }
 }
@@ -90,14 +90,14 @@ impl SelfTest for EditTest {
     }
 
     fn compare(&self, case: &Self::Case, found: &Vec<Found>) -> Result<u64> {
-        let band = &case.batch.band;
+        let chunk = &case.batch.chunk;
         if found.len() != case.expected.len() {
             return Err(Error::Internal(format!("{} distances for {} pairs", found.len(), case.expected.len())));
         }
         for (((pattern, place), expected), found) in pairs(&case.batch).zip(&case.expected).zip(found) {
             if expected != found {
-                let (m, n) = (band.patterns.length(pattern), band.region(place).symbols());
-                let EditScheme { mode, limit, .. } = &*band.scheme;
+                let (m, n) = (chunk.patterns.length(pattern), chunk.region(place).symbols());
+                let EditScheme { mode, limit, .. } = &*chunk.scheme;
                 return Err(Error::Internal(format!(
                     "distance of {m} x {n} symbols, {mode:?}, limit {limit:?}: {found:?}, should be {expected:?}"
                 )));
@@ -154,10 +154,10 @@ fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStor
 /// Returns the batches of a job, those of each class of patterns together.
 fn of_job(job: &EditJob) -> Vec<Arc<EditBatch>> {
     let mut batches = Vec::new();
-    for (_, band, mut blocks) in job.bands(u64::MAX) {
+    for (_, chunk, mut blocks) in job.chunks(u64::MAX) {
         while let Some(&(class, _)) = blocks.first() {
             let own = blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
-            batches.push(Arc::new(EditBatch { band: Arc::clone(&band), blocks: own }));
+            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&chunk), blocks: own }));
         }
     }
     batches

@@ -14,7 +14,7 @@ use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::plan::Job;
 use crate::pairs::{Floors, Hit, Pairs, Want};
 use crate::score::{Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strands};
+use crate::seq::{Alphabet, Code, QueryStrands, SequenceId, SequenceStore};
 
 /// Relatives, and those of a family.
 const RELATIVES: usize = 40;
@@ -22,7 +22,7 @@ const FAMILY: usize = 8;
 /// Residues of a family's parent: several passes, whatever the sizes of a kernel.
 const PARENT: usize = 680;
 /// About the score of a pair that is related.
-const LEAST: i64 = 60;
+const MIN: i64 = 60;
 
 /// Score of a pair of relatives by their numbers.
 type Scores = HashMap<(SequenceId, SequenceId), i64>;
@@ -49,9 +49,9 @@ impl LocalTest {
     fn new() -> Result<Self> {
         let store = Arc::new(relatives());
         let hits = scores(&mut CpuWorker::default(), &store, Want::Scores)?;
-        let floors = || Want::AtLeast(Arc::new(Floors::same(LEAST, RELATIVES)));
+        let floors = || Want::AtLeast(Arc::new(Floors::same(MIN, RELATIVES)));
         // Lists twice, as the first batch decides how the next one is computed.
-        let cases = [(Want::Scores, i64::MIN), (floors(), LEAST), (floors(), LEAST)];
+        let cases = [(Want::Scores, i64::MIN), (floors(), MIN), (floors(), MIN)];
         let cases = cases.map(|(want, least)| Request { want, least }).into();
         Ok(LocalTest { store, right: hits.iter().map(|hit| (place(hit), hit.score)).collect(), cases })
     }
@@ -117,7 +117,7 @@ fn place(hit: &Hit) -> (SequenceId, SequenceId) {
 fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want) -> Result<Vec<Hit>> {
     let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
     let queries = Arc::clone(store);
-    let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
+    let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
     let mut hits = Vec::new();
     for batch in batches(&job) {
         hits.extend(computed(engine, &batch)?.hits);
@@ -191,7 +191,7 @@ mod tests {
         let store = Arc::new(relatives());
         let hits = scores(&mut CpuWorker::default(), &store, Want::Scores).unwrap();
         let count = |least| hits.iter().filter(|hit| hit.score >= least).count();
-        assert!((100..hits.len() / 4).contains(&count(LEAST)), "{} of {}", count(LEAST), hits.len());
+        assert!((100..hits.len() / 4).contains(&count(MIN)), "{} of {}", count(MIN), hits.len());
         assert!(count(2048) > 0, "{:?}", hits.iter().map(|hit| hit.score).max());
     }
 }

@@ -148,7 +148,7 @@ fn sequences(alphabet: Alphabet) -> Arc<SequenceStore> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::StrandOf;
+    use crate::jobs::Strand;
 
     #[test]
     fn a_wrong_alignment_is_seen() {
@@ -157,7 +157,7 @@ mod tests {
             let alignment = &case.alignment;
             assert!(alignment.cigar.iter().count() > 5, "{}", alignment.cigar);
             let right = LongHit {
-                strand: StrandOf::Plus,
+                strand: Strand::Plus,
                 score: alignment.score,
                 query: None,
                 target: None,

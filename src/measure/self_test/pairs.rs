@@ -11,10 +11,10 @@ use crate::gpu::kernels::Family;
 use crate::pairs::cpu::CpuWorker;
 use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
-use crate::pairs::plan::{Job, PlannedBand};
-use crate::pairs::{Band, Batch, Hit, Pairs, Report, Want};
+use crate::pairs::plan::{Job, PlannedChunk};
+use crate::pairs::{Batch, Hit, Pairs, PairsChunk, Report, Want};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceStore, Strands};
+use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 use crate::trace::{self, Hint};
 
 /// Scores, matches and alignments of pairs.
@@ -35,7 +35,7 @@ impl PairsTest {
         let batches = scorings.iter().flat_map(|scoring| {
             let queries = Arc::new(test_store(scoring.alphabet));
             let (scoring, want) = (Arc::new(scoring.clone()), want.clone());
-            batches(&Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None })
+            batches(&Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None })
         });
         PairsTest::new(batches.collect(), traces)
     }
@@ -64,7 +64,7 @@ impl SelfTest for PairsTest {
             if self.traces && cigar.is_none() {
                 return Err(Error::Internal(format!("no alignment of {hit:?}")));
             }
-            compare(&batch.band, hit, cigar)?;
+            compare(&batch.chunk, hit, cigar)?;
         }
         Ok(batch.pairs())
     }
@@ -84,13 +84,13 @@ pub(super) fn on_cpu() -> KernelTest {
     KernelTest::new("cpu", test.test(&mut CpuWorker::default()))
 }
 
-/// Returns the batches of a job, a band each.
+/// Returns the batches of a job, a chunk each.
 pub(super) fn batches(job: &Job) -> Vec<Arc<Batch>> {
-    let batch = |(_, band, blocks): PlannedBand| {
+    let batch = |(_, chunk, blocks): PlannedChunk| {
         let blocks = blocks.into_iter().map(|(_, block)| block).collect();
-        Arc::new(Batch { band, blocks })
+        Arc::new(Batch { chunk, blocks })
     };
-    job.bands(u64::MAX, u64::MAX).map(batch).collect()
+    job.chunks(u64::MAX, u64::MAX).map(batch).collect()
 }
 
 /// Returns scoring schemes that together take every path through a kernel.
@@ -131,27 +131,27 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
 }
 
 /// Compares a pair's numbers and, where the engine traced it, its alignment.
-fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
-    let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
+fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
+    let (a, b) = (chunk.queries.codes(hit.query), chunk.targets.codes(hit.target));
     // The alignment's query may be the kernel's target.
-    let is_turned = band.earlier_is_query && hit.target < hit.query;
+    let is_turned = chunk.earlier_is_query && hit.target < hit.query;
     let (query, target) = if is_turned { (b, a) } else { (a, b) };
     let wrong = |found: String, right: String| {
         Err(Error::Internal(format!(
             "{} x {} symbols, {:?}, {:?}, end gaps {:?}: {found}, should be {right}",
             a.len(),
             b.len(),
-            band.scoring.mode,
-            band.scoring.gaps,
-            band.scoring.end_gaps,
+            chunk.scoring.mode,
+            chunk.scoring.gaps,
+            chunk.scoring.end_gaps,
         )))
     };
-    let is_local = band.scoring.mode == Mode::Local;
+    let is_local = chunk.scoring.mode == Mode::Local;
     let (score, matches, begin, expected) = if is_local {
-        let expected = smith_waterman::align(query, target, &band.scoring);
+        let expected = smith_waterman::align(query, target, &chunk.scoring);
         (expected.score, expected.matches, (expected.query.start, expected.target.start), expected.cigar)
     } else {
-        let expected = needleman_wunsch::align(query, target, &band.scoring);
+        let expected = needleman_wunsch::align(query, target, &chunk.scoring);
         (expected.score, expected.matches, (0, 0), expected.cigar)
     };
     if hit.score != score || hit.matches.is_some_and(|found| found != matches) {
@@ -162,7 +162,7 @@ fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     if is_local {
         // Local alignments are traced by the job, also those that a worker has scored.
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
-        let found = trace::traceback(query, target, &band.scoring, hint, &mut trace::Workspace::default())?;
+        let found = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::Workspace::default())?;
         let found_begin = (found.query_start as usize, found.target_start as usize);
         if found_begin != begin {
             return wrong(format!("an alignment from {found_begin:?} on"), format!("{begin:?}"));
@@ -184,21 +184,21 @@ mod tests {
         let scoring = Arc::new(Scoring::truong());
         let store = Arc::new(test_store(scoring.alphabet));
         let (queries, want) = (Arc::clone(&store), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
-        let (_, band, _) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
+        let (_, chunk, _) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
         // Lengths 3 and 13, by both numbers: the earlier one is the query.
-        let best = needleman_wunsch::align(store.codes(2), store.codes(7), &band.scoring);
+        let best = needleman_wunsch::align(store.codes(2), store.codes(7), &chunk.scoring);
         let (score, matches) = (best.score, Some(best.matches));
         for (query, target) in [(2, 7), (7, 2)] {
             let hit = Hit { query, target, score, matches };
-            compare(&band, &hit, None).expect("the numbers are right");
-            compare(&band, &hit, Some(best.cigar.clone())).expect("the alignment is right");
+            compare(&chunk, &hit, None).expect("the numbers are right");
+            compare(&chunk, &hit, Some(best.cigar.clone())).expect("the alignment is right");
             let mut wrong = best.cigar.clone();
             wrong.reverse();
             assert_ne!(wrong, best.cigar);
-            let error = compare(&band, &hit, Some(wrong)).expect_err("it is wrong");
+            let error = compare(&chunk, &hit, Some(wrong)).expect_err("it is wrong");
             assert!(error.to_string().contains("alignment"), "{error}");
-            compare(&band, &Hit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
+            compare(&chunk, &Hit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
         }
     }
 }

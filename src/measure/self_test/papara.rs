@@ -79,24 +79,24 @@ impl SelfTest for PhyloTest {
 
     /// Compares the scores of all vectors; those that fill octets up have no meaning.
     fn compare(&self, case: &Self::Case, found: &Vec<[i32; OCTET]>) -> Result<u64> {
-        let (batch, band) = (&case.batch, &case.batch.band);
+        let (batch, chunk) = (&case.batch, &case.batch.chunk);
         if found.len() != case.expected.len() {
             return Err(Error::Internal(format!("scores of {} octets, not of {}", found.len(), case.expected.len())));
         }
         let places = batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.read, place)));
         let mut pairs = 0;
         for (((read, place), expected), found) in places.zip(&case.expected).zip(found) {
-            let first = band.octet(place) as usize * OCTET;
-            let vectors = (band.vectors.len() as usize).saturating_sub(first).min(OCTET);
+            let first = chunk.octet(place) as usize * OCTET;
+            let vectors = (chunk.vectors.len() as usize).saturating_sub(first).min(OCTET);
             for (lane, (expected, found)) in expected.iter().zip(found).enumerate().take(vectors) {
                 if expected != found {
-                    let symbols = band.reads.length(read);
+                    let symbols = chunk.reads.length(read);
                     return Err(Error::Internal(format!(
                         "score of {symbols} symbols against {} sites, vector {}, {:?}, {:?}: {found}, should be {expected}",
-                        band.vectors.sites(),
+                        chunk.vectors.sites(),
                         first + lane,
-                        band.vectors.alphabet(),
-                        band.scheme
+                        chunk.vectors.alphabet(),
+                        chunk.scheme
                     )));
                 }
                 pairs += 1;
@@ -174,12 +174,12 @@ mod tests {
         let test = PhyloTest::of_all_schemes().expect("threads start");
         let mut seen = std::collections::HashSet::new();
         for Case { batch, .. } in test.cases() {
-            assert!(batch.band.vectors.sites() > CHUNK);
+            assert!(batch.chunk.vectors.sites() > CHUNK);
             for block in &batch.blocks {
-                let codes = batch.band.reads.codes(block.read);
-                let sets = codes.iter().map(|&code| set_of(batch.band.vectors.alphabet(), code));
+                let codes = batch.chunk.reads.codes(block.read);
+                let sets = codes.iter().map(|&code| set_of(batch.chunk.vectors.alphabet(), code));
                 let is_single = sets.clone().all(u32::is_power_of_two);
-                let (numbers, is_protein) = (Numbers::Halves, batch.band.vectors.alphabet() != Alphabet::Dna);
+                let (numbers, is_protein) = (Numbers::Halves, batch.chunk.vectors.alphabet() != Alphabet::Dna);
                 let variant = Variant {
                     numbers,
                     workgroup: 32,
@@ -188,7 +188,7 @@ mod tests {
                     is_plain: false,
                     is_protein,
                 };
-                seen.insert((is_protein, is_single, variant.holds(codes.len() as u32, &batch.band.scheme)));
+                seen.insert((is_protein, is_single, variant.holds(codes.len() as u32, &batch.chunk.scheme)));
             }
         }
         assert_eq!(seen.len(), 8, "{seen:?}");

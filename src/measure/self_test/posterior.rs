@@ -58,7 +58,7 @@ impl SelfTest for PosteriorTest {
 
     fn compare(&self, case: &Self::Case, found: &PosteriorReport) -> Result<u64> {
         if let Some(pair) = found.differs(&case.expected) {
-            let alphabet = case.batch.band.sequences.alphabet();
+            let alphabet = case.batch.chunk.sequences.alphabet();
             return Err(Error::Internal(format!("{alphabet:?}: probabilities of pair {pair} are not the CPU's")));
         }
         Ok(case.batch.pairs())
@@ -76,7 +76,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 /// Returns all pairs of a store.
 pub(in crate::measure) fn batch(store: &Arc<SequenceStore>) -> Result<Arc<PosteriorBatch>> {
     let plan = Plan::new(Arc::clone(store))?;
-    Ok(Arc::new(Batch { band: plan.band, blocks: plan.blocks }))
+    Ok(Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks }))
 }
 
 /// Returns the kernels of the module.

@@ -10,10 +10,10 @@ use crate::gpu::kernels::{KERNELS, Kernel, Kind};
 use crate::measure::simulate::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::profile::gpu::ProfileGpu;
-use crate::profile::work::{Merged, Pair, Profile, ProfileBand, ProfileBatch, ProfileBlock};
+use crate::profile::work::{Merged, Pair, Profile, ProfileBatch, ProfileBlock, ProfileChunk};
 use crate::profile::{Penalties, Step};
 use crate::seq::Alphabet;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Columns of profiles in the test: of less and of more than one tile, and around those.
 const LENGTHS: [[usize; 2]; 8] =
@@ -26,7 +26,7 @@ impl ProfileTest {
     /// Computes by the CPU's recursion what has to come of batches.
     pub fn new(batches: impl IntoIterator<Item = Arc<ProfileBatch>>) -> Self {
         let case = |batch: Arc<ProfileBatch>| {
-            let path = |block: &ProfileBlock| block.pair.path(batch.band.level, &|| false);
+            let path = |block: &ProfileBlock| block.pair.path(batch.chunk.level, &|| false);
             Case { expected: batch.blocks.iter().map(path).collect(), batch }
         };
         ProfileTest(batches.into_iter().map(case).collect())
@@ -54,7 +54,7 @@ impl SelfTest for ProfileTest {
     }
 
     fn compare(&self, case: &Self::Case, merged: &Vec<Merged>) -> Result<u64> {
-        let level = case.batch.band.level;
+        let level = case.batch.chunk.level;
         for ((block, merged), expected) in case.batch.blocks.iter().zip(merged).zip(&case.expected) {
             let found = match merged {
                 Merged::Path(path) => Some(path.clone()),
@@ -105,7 +105,10 @@ pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -
 /// Returns a batch of pairs.
 pub(in crate::measure) fn batch(pairs: impl Iterator<Item = Pair>) -> Result<Arc<ProfileBatch>> {
     let blocks = pairs.enumerate().map(|(number, pair)| ProfileBlock { number, pair: Arc::new(pair) }).collect();
-    Ok(Arc::new(Batch { band: Arc::new(ProfileBand { pool: thread_pool(0)?, level: Level::best() }), blocks }))
+    Ok(Arc::new(Batch {
+        chunk: Arc::new(ProfileChunk { pool: thread_pool(0)?, level: InstructionSet::best() }),
+        blocks,
+    }))
 }
 
 /// Returns the kernels of the module.
@@ -123,7 +126,8 @@ mod tests {
         let batch = batch([[9, 7], [65, 40]].iter().map(|&lengths| pair(lengths, 4, SEED))).expect("a pool");
         let test = ProfileTest::new([Arc::clone(&batch)]);
         let case = &test.cases()[0];
-        let right = |block: &ProfileBlock| Merged::Path(block.pair.path(Level::best(), &|| false).expect("it ends"));
+        let right =
+            |block: &ProfileBlock| Merged::Path(block.pair.path(InstructionSet::best(), &|| false).expect("it ends"));
         let mut merged: Vec<Merged> = batch.blocks.iter().map(right).collect();
         assert_eq!(test.compare(case, &merged).expect("it is the same"), 2);
         merged[1] = Merged::Divided(Divided::default());

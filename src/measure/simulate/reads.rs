@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::random;
-use crate::edit::{EditBand, EditBatch, EditBlock, Places, Region};
+use crate::edit::{EditBatch, EditBlock, EditChunk, Places, Region};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -83,8 +83,8 @@ impl Reads {
             EditBlock { pattern, places: first..first + CANDIDATES, cells }
         });
         let (texts, scheme) = (Arc::clone(&self.genome), Arc::clone(&self.scheme));
-        let band = EditBand::new(Arc::new(patterns.build()), texts, scheme, Places::Regions(Arc::new(regions)));
-        Arc::new(EditBatch { band: Arc::new(band), blocks: blocks.collect() })
+        let chunk = EditChunk::new(Arc::new(patterns.build()), texts, scheme, Places::Regions(Arc::new(regions)));
+        Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: blocks.collect() })
     }
 }
 
@@ -100,11 +100,11 @@ mod tests {
             let reads = Reads::new(&genome, mode, Limit::None, 100);
             let batch = reads.batch(30, 3);
             assert_eq!((batch.pairs(), batch.cells()), (600, 600 * 100 * symbols));
-            assert_eq!(batch.band.patterns, reads.batch(30, 3).band.patterns);
-            assert_ne!(batch.band.patterns, reads.batch(30, 4).band.patterns);
+            assert_eq!(batch.chunk.patterns, reads.batch(30, 3).chunk.patterns);
+            assert_ne!(batch.chunk.patterns, reads.batch(30, 4).chunk.patterns);
             for block in &batch.blocks {
-                let read = batch.band.patterns.codes(block.pattern);
-                let distance = |place| oracle::find(read, batch.band.text(place), &reads.scheme).distance;
+                let read = batch.chunk.patterns.codes(block.pattern);
+                let distance = |place| oracle::find(read, batch.chunk.text(place), &reads.scheme).distance;
                 let first = block.places.start;
                 assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
                 assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));

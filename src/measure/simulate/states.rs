@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::random;
 use crate::papara::vectors::{Cells, encode, set_bits, set_of};
-use crate::papara::{OCTET, PhyloBand, PhyloBatch, PhyloBlock, Site, Vectors};
+use crate::papara::{OCTET, PhyloBatch, PhyloBlock, PhyloChunk, Site, Vectors};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 
@@ -84,21 +84,21 @@ pub(crate) fn reads(vectors: &Vectors, count: u32, length: u32, seed: u64) -> Ar
 /// All of these reads against all of these vectors.
 #[derive(Debug, Clone)]
 pub(crate) struct Scores {
-    band: Arc<PhyloBand>,
+    chunk: Arc<PhyloChunk>,
 }
 
 impl Scores {
     /// What is computed of each.
     pub(crate) fn new(vectors: &Arc<Vectors>, reads: &Arc<SequenceStore>, scheme: PhyloScheme) -> Self {
         let (reads, vectors, scheme) = (Arc::clone(reads), Arc::clone(vectors), Arc::new(scheme));
-        Scores { band: Arc::new(PhyloBand { reads, vectors, scheme, octets: None }) }
+        Scores { chunk: Arc::new(PhyloChunk { reads, vectors, scheme, octets: None }) }
     }
 
     /// Some of the reads as one batch.
     pub(crate) fn batch(&self, reads: Range<SequenceId>) -> Arc<PhyloBatch> {
-        let places = 0..self.band.vectors.octets();
-        let block = |read| PhyloBlock { read, places: places.clone(), place_cells: self.band.cells(read) };
-        Arc::new(PhyloBatch { band: Arc::clone(&self.band), blocks: reads.map(block).collect() })
+        let places = 0..self.chunk.vectors.octets();
+        let block = |read| PhyloBlock { read, places: places.clone(), place_cells: self.chunk.cells(read) };
+        Arc::new(PhyloBatch { chunk: Arc::clone(&self.chunk), blocks: reads.map(block).collect() })
     }
 
     /// The first reads in batches of so many.

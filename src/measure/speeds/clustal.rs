@@ -17,7 +17,7 @@ use crate::seq::{Alphabet, SequenceStore};
 /// Residues of sequences in the measurement: the longest of the paper; and where loops end early.
 const BENCH_RESIDUES: [usize; 2] = [1523, 500];
 /// Sequences of which every pair is computed, at most.
-const MOST_SEQUENCES: u32 = 512;
+const MAX_SEQUENCES: u32 = 512;
 /// Seconds that a measurement should last.
 const SECONDS: f64 = 0.2;
 
@@ -33,7 +33,7 @@ fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Resul
 /// measured together with it.
 pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let residues = BENCH_RESIDUES[usize::from(found.is_software())];
-    let store = family(Alphabet::Protein, &[residues; MOST_SEQUENCES as usize]);
+    let store = family(Alphabet::Protein, &[residues; MAX_SEQUENCES as usize]);
     own_kernels().map(|kernel| speed(found, kernel, &store)).collect()
 }
 
@@ -46,12 +46,12 @@ fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStor
     loop {
         let batch = batch(store, count);
         let seconds = seconds(&mut engine, &batch)?;
-        if seconds >= SECONDS || count >= MOST_SEQUENCES {
+        if seconds >= SECONDS || count >= MAX_SEQUENCES {
             let work =
                 if kernel.follows() { "ends of proteins' alignments" } else { "identities of proteins' alignments" };
             return Ok(KernelSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();
-        count = ((f64::from(count) * factor).ceil() as u32).min(MOST_SEQUENCES);
+        count = ((f64::from(count) * factor).ceil() as u32).min(MAX_SEQUENCES);
     }
 }

@@ -26,7 +26,7 @@ const GENOME: usize = 1 << 24;
 /// Seconds that a measurement should last, and may.
 const SECONDS: BatchSeconds = BatchSeconds { full: 0.2, most: 1.0 };
 /// Reads at most.
-const MOST_READS: u64 = 200_000;
+const MAX_READS: u64 = 200_000;
 
 /// Measures every kernel on an adapter.
 pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
@@ -34,7 +34,7 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
     let mut speeds = Vec::new();
     for kernel in offered(Family::Edit) {
         let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
-        let limit = MOST_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
+        let limit = MAX_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
         let is_band = kernel.cooperation() == Some(Cooperation::Band);
         let speed = speed(kernel.stem, &genome, is_band, 1..=limit, |batch| {
             on_engine(pool, &mut engine, std::slice::from_ref(batch))
@@ -52,7 +52,7 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
 pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
     let genome = genome(GENOME, SEED);
     let interrupt = Arc::new(AtomicBool::new(false));
-    let counts = pool.current_num_threads() as u32..=MOST_READS as u32;
+    let counts = pool.current_num_threads() as u32..=MAX_READS as u32;
     let of = |is_band| speed("cpu", &genome, is_band, counts.clone(), |batch| on_cpu(pool, &interrupt, batch));
     Ok(vec![of(false)?, of(true)?])
 }

@@ -28,7 +28,7 @@ const BENCH_SITES: u32 = 1500;
 /// Seconds that a measurement should last.
 const SECONDS: f64 = 0.2;
 /// Reads at most.
-const MOST_READS: u32 = 40_000;
+const MAX_READS: u32 = 40_000;
 
 /// Measures every kernel that an adapter can run.
 pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
@@ -36,7 +36,7 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let of = |kernel: &'static Kernel| {
         let mut engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
         let most = engine.capacity().pairs / u64::from(BENCH_VECTORS / OCTET as u32);
-        let counts = 1..=u64::from(MOST_READS).min(most).max(1) as u32;
+        let counts = 1..=u64::from(MAX_READS).min(most).max(1) as u32;
         speed(kernel.stem, &scores, counts, |batch| on_engine(&mut engine, std::slice::from_ref(batch)))
     };
     kernels_of(Family::Phylo, found).map(of).collect()
@@ -45,13 +45,13 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
 /// Measures the CPU.
 pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<KernelSpeed> {
     let interrupt = Arc::new(AtomicBool::new(false));
-    let counts = pool.current_num_threads() as u32..=MOST_READS;
+    let counts = pool.current_num_threads() as u32..=MAX_READS;
     speed("cpu", &scores(), counts, |batch| on_cpu(pool, &interrupt, std::slice::from_ref(batch)))
 }
 
 fn scores() -> Scores {
     let vectors = Arc::new(states::vectors(Alphabet::Dna, BENCH_SITES, BENCH_VECTORS, SEED));
-    Scores::new(&vectors, &states::reads(&vectors, MOST_READS, READ, SEED), PhyloScheme::papara())
+    Scores::new(&vectors, &states::reads(&vectors, MAX_READS, READ, SEED), PhyloScheme::papara())
 }
 
 /// The speed with as many reads as take long enough, within `counts`.

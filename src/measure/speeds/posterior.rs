@@ -17,7 +17,7 @@ use crate::seq::Alphabet;
 /// Residues of sequences in the measurement, and where loops end early.
 const BENCH_RESIDUES: [usize; 2] = [400, 200];
 /// Sequences of which every pair is computed, at most.
-const MOST_SEQUENCES: usize = 256;
+const MAX_SEQUENCES: usize = 256;
 /// Seconds that a measurement should last.
 const SECONDS: f64 = 0.2;
 
@@ -45,11 +45,11 @@ fn speed(found: &FoundAdapter, kernel: &'static Kernel) -> Result<KernelSpeed> {
     loop {
         let batch = of(count)?;
         let seconds = seconds(&mut engine, &batch)?;
-        if seconds >= SECONDS || count >= MOST_SEQUENCES {
+        if seconds >= SECONDS || count >= MAX_SEQUENCES {
             let work = if kernel.follows() { "forward sums of proteins" } else { "probabilities of proteins' pairs" };
             return Ok(KernelSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();
-        count = ((count as f64 * factor).ceil() as usize).min(MOST_SEQUENCES);
+        count = ((count as f64 * factor).ceil() as usize).min(MAX_SEQUENCES);
     }
 }

@@ -14,7 +14,7 @@ use crate::profile::gpu::ProfileGpu;
 /// Columns in the measurement: the longest of the paper; and where loops end early.
 const BENCH_COLUMNS: [usize; 2] = [1523, 300];
 /// Pairs of profiles at once, at most.
-const MOST_PAIRS: usize = 256;
+const MAX_PAIRS: usize = 256;
 /// Seconds that a measurement should last.
 const SECONDS: f64 = 0.1;
 
@@ -34,7 +34,7 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut count = 2;
     loop {
         let (took, cells) = seconds(count)?;
-        if took >= SECONDS || count >= MOST_PAIRS {
+        if took >= SECONDS || count >= MAX_PAIRS {
             let gcups = cells as f64 / took / 1e9;
             return Ok(vec![KernelSpeed { kernel: "profile_tile".into(), work: "profiles of proteins", gcups }]);
         }

@@ -8,12 +8,12 @@ use crate::error::Result;
 #[rustfmt::skip]
 pub const EDIT_FIELDS: &[Field] = {
     use OfEdits::*;
-    use Value::{Cigar, Identity, Query, QueryLength, QueryRow, Strand, Target, TargetLength, TargetRow};
+    use Value::{Cigar, Identity, Query, QueryLength, QueryRow, Strands, Target, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the pattern: with one file, of the earlier sequence", Query)),
         also("sseqid", field("target", None, "name of the text", Target)),
         field("strand", None, "+, or - if the pattern's reverse complement is compared; positions in the text are \
-                               those of the text as it was read", Strand),
+                               those of the text as it was read", Strands),
         field("distance", None, "the least number of edits", Value::Edits(Distance)),
         also("sstart", field("target_start", Some("tilo"), "first text symbol of the part where the pattern was found, \
                              from 1; one more than target_end if the part is empty", Value::Edits(Start))),

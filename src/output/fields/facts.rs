@@ -8,7 +8,7 @@ use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::statistics::{Bits, Evalue};
 use crate::score::{IdentityDefinition, Significance};
-use crate::seq::{SequenceId, SequenceStore, StrandOf};
+use crate::seq::{SequenceId, SequenceStore, Strand};
 
 /// What the fields of one pair are taken from.
 pub(in crate::output) struct Facts<'a> {
@@ -41,7 +41,7 @@ impl<'a> Facts<'a> {
         match value {
             Value::Query => push_name(out, &context.queries, pair.query, quotes),
             Value::Target => push_name(out, &context.targets, pair.target, quotes),
-            Value::Strand => push_strand(out, pair.strand == StrandOf::Minus, quotes),
+            Value::Strands => push_strand(out, pair.strand == Strand::Minus, quotes),
             Value::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
             Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
             Value::Evalue | Value::Bits => {
@@ -59,7 +59,7 @@ impl<'a> Facts<'a> {
                 let hit = pair
                     .long_hit()
                     .ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
-                if what == OfHit::Strand {
+                if what == OfHit::Strands {
                     push_strand(out, hit.is_reverse, quotes);
                 } else {
                     let columns = self.aligned.as_ref().map(|(columns, _)| columns);
@@ -201,7 +201,7 @@ impl OfHit {
             OfHit::QueryEnd => is_known(!hit.is_reverse).then_some(query.1),
             OfHit::TargetStart => is_known(false).then_some(target.0),
             OfHit::TargetEnd => Some(target.1),
-            OfHit::Strand => None,
+            OfHit::Strands => None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub const LONG_FIELDS: &[Field] = {
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         also("sseqid", field("target", None, "name of the target", Target)),
-        field("strand", None, "+, or - if the query's reverse complement is aligned", Value::Hit(Strand)),
+        field("strand", None, "+, or - if the query's reverse complement is aligned", Value::Hit(Strands)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
         also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Count::Matches))),

@@ -11,14 +11,14 @@ use crate::error::Result;
 #[rustfmt::skip]
 pub const SEARCH_FIELDS: &[Field] = {
     use Count::*;
-    use Value::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
+    use Value::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strands, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         field("query_title", None, "what the query's header says after the name", QueryTitle),
         also("sseqid", field("target", None, "name of the sequence that was found", Target)),
         also("stitle", field("target_title", None, "what its header says after the name", TargetTitle)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
-                               sequences as they were read", Strand),
+                               sequences as they were read", Strands),
         field("evalue", None, "how many hits that score as much are to be expected by chance, as BLAST prints it", Evalue),
         also("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
         field("score", Some("raw"), "score of the alignment", Score),

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, similar};
 use crate::output::numbers::{push_units, push_unsigned, to_units};
 use crate::score::{AlignmentCounts, IdentityDefinition};
-use crate::seq::{Alphabet, Code, StrandOf};
+use crate::seq::{Alphabet, Code, Strand};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Theirs {
@@ -116,7 +116,7 @@ impl Theirs {
         // Where the columns that are shown begin, in the query and in the target.
         let start = match is_edit {
             true => (pair.query_start, pair.target_start),
-            false if pair.strand == StrandOf::Minus => (lengths.0 - columns.query.end, columns.target.start),
+            false if pair.strand == Strand::Minus => (lengths.0 - columns.query.end, columns.target.start),
             false => (columns.query.start, columns.target.start),
         };
         let codes = (&*context.query_codes(pair), context.targets.codes(pair.target));

@@ -104,8 +104,8 @@ fn push_clustal<N: AsRef<[u8]>>(output: &mut Output, distances: &Distances, name
 
 fn push_distance(out: &mut Vec<u8>, distance: f64) -> Result<()> {
     // The digits of what is greater would not fit a whole number.
-    const MOST: f64 = 1e12;
-    if distance.is_nan() || distance.abs() > MOST {
+    const MAX: f64 = 1e12;
+    if distance.is_nan() || distance.abs() > MAX {
         return Err(Error::Internal(format!("a distance of {distance}")));
     }
     if distance < 0.0 {

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::numbers::{push_integer, push_unsigned};
-use crate::seq::StrandOf;
+use crate::seq::Strand;
 
 /// A read's best edge.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct Best<'a> {
     /// The next best edge and its score, where there is another one.
     pub runner_up: Option<(u32, i32)>,
     /// The read's strand that was aligned.
-    pub strand: StrandOf,
+    pub strand: Strand,
 }
 
 /// Writes tab-separated values under a header line; what is not there is a point.
@@ -53,7 +53,7 @@ impl BestTable {
             }
             None => out.extend_from_slice(b"\t.\t."),
         }
-        out.extend_from_slice(if best.strand == StrandOf::Minus { b"\t-\t" } else { b"\t+\t" });
+        out.extend_from_slice(if best.strand == Strand::Minus { b"\t-\t" } else { b"\t+\t" });
         out.extend_from_slice(split);
         out.push(b'\n');
         self.output.pass_on()

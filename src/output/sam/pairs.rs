@@ -227,7 +227,7 @@ impl Body for Sam {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seq::StrandOf;
+    use crate::seq::Strand;
 
     fn middle(
         cigar: &str,
@@ -239,7 +239,7 @@ mod tests {
         let pair = Pair {
             query: 0,
             target: 1,
-            strand: StrandOf::Plus,
+            strand: Strand::Plus,
             score: 0,
             alignment: Some(&cigar),
             query_start,

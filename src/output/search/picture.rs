@@ -7,7 +7,7 @@ use crate::output::msa::report::push_html;
 use crate::output::ticks::ticks;
 
 /// Hits that are drawn at most.
-const MOST_BARS: usize = 100;
+const MAX_BARS: usize = 100;
 /// In units that are pixels where there is room: the picture, and the query's ends in it.
 const WIDTH: f64 = 1000.0;
 const ENDS: [f64; 2] = [10.0, 980.0];
@@ -55,7 +55,7 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 
 /// Appends the picture of the hits of a query with this number and length.
 pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mut Vec<u8>) {
-    let drawn = hits.len().min(MOST_BARS);
+    let drawn = hits.len().min(MAX_BARS);
     let height = FIRST + STEP * drawn as u32 + 4;
     put(out, format_args!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"group\" aria-label=\"Where the hits lie\">\n"));
     legend(unit, out);

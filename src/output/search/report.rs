@@ -15,7 +15,7 @@ use crate::output::msa::report::push_html;
 use crate::output::{Context, Output, Pair};
 use crate::score::statistics::{Bits, Evalue};
 use crate::score::{Significance, Statistics};
-use crate::seq::{Alphabet, SequenceId, StrandOf};
+use crate::seq::{Alphabet, SequenceId, Strand};
 
 const PAGE: &str = include_str!("report/page.html");
 const STYLE: &str = include_str!("report/style.css");
@@ -159,7 +159,7 @@ impl Shown {
             }
             None => ("–".into(), "–".into(), picture::of_share(pair.score, best)),
         };
-        let is_minus = pair.strand == StrandOf::Minus;
+        let is_minus = pair.strand == Strand::Minus;
         let place = |(first, last): (u32, u32)| format!("{first}–{last}");
         let sign = if is_minus { "−" } else { "+" };
         let mut alignment = Vec::new();
@@ -190,7 +190,7 @@ const COLUMNS: [&str; 8] = ["Bits", "E-value", "Score", "Identity %", "Cover %",
 fn table(number: u64, hits: &[Shown], alphabet: Alphabet, output: &mut Output) -> Result<()> {
     let out = output.buffer();
     out.extend_from_slice(b"<div class=\"table\"><table>\n<thead><tr><th class=\"left\" scope=\"col\">Hit</th>");
-    let strand = (alphabet == Alphabet::Dna).then_some("Strand");
+    let strand = (alphabet == Alphabet::Dna).then_some("Strands");
     for column in COLUMNS.into_iter().chain(strand) {
         put(out, format_args!("<th scope=\"col\">{column}</th>"));
     }

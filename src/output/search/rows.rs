@@ -8,7 +8,7 @@ use crate::output::fields::whole_percentage;
 use crate::output::{Context, Pair};
 use crate::score::Significance;
 use crate::score::statistics::{Bits, ShortEvalue};
-use crate::seq::{Alphabet, Code, StrandOf, reverse_complement};
+use crate::seq::{Alphabet, Code, Strand, reverse_complement};
 
 /// Columns of a block.
 const BLOCK: usize = 60;
@@ -46,8 +46,8 @@ pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out:
     let (identities, gaps) = (share(counts.matches), share(counts.gap_columns));
     line(out, format_args!(" Identities = {identities},{positives} Gaps = {gaps}"));
     if !is_protein {
-        let strand = if pair.strand == StrandOf::Minus { "Minus" } else { "Plus" };
-        line(out, format_args!(" Strand=Plus/{strand}"));
+        let strand = if pair.strand == Strand::Minus { "Minus" } else { "Plus" };
+        line(out, format_args!(" Strands=Plus/{strand}"));
     }
 }
 
@@ -78,12 +78,12 @@ impl Rows {
             _ => b' ',
         };
         match pair.strand {
-            StrandOf::Plus => {
+            Strand::Plus => {
                 let before = [pair.query_start, pair.target_start];
                 let codes = [part(query, starts[0], spans[0]), target];
                 Rows::of(cigar.iter(), codes, alphabet, between, before, None)
             }
-            StrandOf::Minus => {
+            Strand::Minus => {
                 let first = query.len() - starts[0] - spans[0];
                 let before = [first as u32, length - pair.target_start - spans[1] as u32];
                 let codes = [part(query, first, spans[0]), reverse_complement(&target)];

@@ -73,7 +73,7 @@ struct Row {
     query: SequenceId,
     /// Store and id.
     subject: (usize, SequenceId),
-    strand: StrandOf,
+    strand: Strand,
     score: i64,
     starts: [u32; 2],
     cigar: Cigar,
@@ -142,7 +142,7 @@ impl Searched {
         Row {
             query,
             subject,
-            strand: if is_plus { StrandOf::Plus } else { StrandOf::Minus },
+            strand: if is_plus { Strand::Plus } else { Strand::Minus },
             score,
             starts,
             cigar,

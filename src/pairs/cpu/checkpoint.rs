@@ -15,10 +15,10 @@ const SPACING: usize = 32;
 const WIDEST: usize = 4;
 
 /// Bytes that rows of a group may take; of more, none is kept. Little in tests, so that these meet the wide spacings too.
-const MOST_BYTES: usize = if cfg!(test) { 1 << 19 } else { 32 << 20 };
+const MAX_BYTES: usize = if cfg!(test) { 1 << 19 } else { 32 << 20 };
 
 /// The fewest columns on either side of the straight line between the corners that are kept.
-const LEAST_REACH: usize = 64;
+const MIN_REACH: usize = 64;
 
 /// V and f of the columns that paths are likely to come through, of all lanes, at rows that are a multiple of the
 /// spacing before the last one. Of V only as many low bits as a lane has: differences are told by them, and whether a cell may
@@ -52,7 +52,7 @@ impl<E: Element> Checkpoints<E> {
         let states = if self.affine { 2 } else { 1 };
         let numbers = |spacing: usize| rows / spacing * (self.width() + 1) * lanes;
         let mut spacings = (1..=WIDEST).map(|factor| factor * SPACING.max(lanes));
-        let spacing = spacings.find(|&spacing| numbers(spacing) * states * size_of::<E>() <= MOST_BYTES);
+        let spacing = spacings.find(|&spacing| numbers(spacing) * states * size_of::<E>() <= MAX_BYTES);
         let numbers = spacing.map_or(0, numbers);
         self.spacing = spacing.unwrap_or(0);
         debug_assert!(self.spacing.is_multiple_of(ROWS) && self.spacing.is_multiple_of(lanes));
@@ -143,7 +143,7 @@ impl<E: Element> Checkpoints<E> {
 
     /// Columns on either side of the line.
     fn reach(&self) -> usize {
-        LEAST_REACH + self.more
+        MIN_REACH + self.more
     }
 
     /// Columns of a row that are kept: one less than there is room for values, of which one lies before the first.

@@ -11,10 +11,10 @@ pub use super::share::Form;
 use super::share::{LaneFill, Plan};
 use super::skew::{PairBuffers, PairTask};
 use crate::error::{Error, Result};
-use crate::pairs::{Band, Batch, Block, Hit};
+use crate::pairs::{Batch, Block, Hit, PairsChunk};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, Scoring, offset};
 use crate::seq::{Code, SequenceId};
-use crate::simd::{LaneElement, Level, MAX_LANES};
+use crate::simd::{InstructionSet, LaneElement, MAX_LANES};
 use crate::trace::EndRegion;
 
 /// Buffers that live from batch to batch; one for each thread.
@@ -37,11 +37,11 @@ struct WidthBuffers<E> {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Level::best(), Form::Cheaper)
+        Self::with(InstructionSet::best(), Form::Cheaper)
     }
 
     /// A workspace for these instructions and this form, which change no result.
-    pub fn with(level: Level, form: Form) -> Self {
+    pub fn with(level: InstructionSet, form: Form) -> Self {
         Workspace { plan: Plan { level, form }, buffers: Default::default() }
     }
 }
@@ -59,7 +59,7 @@ impl Default for Workspace {
 pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let mut found = Found::default();
     for block in &batch.blocks {
-        block_found(&batch.band, block, workspace, &mut found)?;
+        block_found(&batch.chunk, block, workspace, &mut found)?;
     }
     Ok(found.hits)
 }
@@ -71,7 +71,7 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
 pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace) -> Result<Found> {
     let mut found = Found { traces: traces.then(Traces::default), ..Found::default() };
     for block in &batch.blocks {
-        block_found(&batch.band, block, workspace, &mut found)?;
+        block_found(&batch.chunk, block, workspace, &mut found)?;
     }
     Ok(found)
 }
@@ -119,26 +119,28 @@ pub fn ends(
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences have codes without a
 /// score.
-pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+pub fn run_block(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let mut found = Found::default();
-    block_found(band, block, workspace, &mut found)?;
+    block_found(chunk, block, workspace, &mut found)?;
     Ok(found.hits)
 }
 
-fn block_found(band: &Band, block: &Block, workspace: &mut Workspace, found: &mut Found) -> Result<()> {
-    [&band.queries, &band.targets].into_iter().try_for_each(|store| band.scoring.check_alphabet(store.alphabet()))?;
-    match band.scoring.mode {
+fn block_found(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, found: &mut Found) -> Result<()> {
+    [&chunk.queries, &chunk.targets]
+        .into_iter()
+        .try_for_each(|store| chunk.scoring.check_alphabet(store.alphabet()))?;
+    match chunk.scoring.mode {
         Mode::Global => {
             let Workspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
             for width in widths {
-                if width.run(band, block, *plan, found)? {
+                if width.run(chunk, block, *plan, found)? {
                     return Ok(());
                 }
             }
             Err(Error::Internal("scores that do not fit 64 bits".into()))
         }
-        Mode::Local => run_local(band, block, workspace, found),
+        Mode::Local => run_local(chunk, block, workspace, found),
     }
 }
 
@@ -146,31 +148,31 @@ fn block_found(band: &Band, block: &Block, workspace: &mut Workspace, found: &mu
 trait Differences {
     /// All pairs of a block, and where their alignments end if that is worth knowing; false, and nothing, if the width does not
     /// hold them.
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan, into: &mut Found) -> Result<bool>;
+    fn run(&mut self, chunk: &PairsChunk, block: &Block, plan: Plan, into: &mut Found) -> Result<bool>;
 }
 
 impl<E: LaneElement> Differences for WidthBuffers<E> {
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan, into: &mut Found) -> Result<bool> {
-        let query = band.queries.codes(block.query);
-        let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
+    fn run(&mut self, chunk: &PairsChunk, block: &Block, plan: Plan, into: &mut Found) -> Result<bool> {
+        let query = chunk.queries.codes(block.query);
+        let (m, longest) = (query.len() as u64, u64::from(chunk.longest(block.targets.clone())));
         let shorter = m.min(longest);
-        let carry = band.want.has_alignments() && offset::carries_matches(&band.scoring, shorter, m + longest);
-        let Some(form) = DifferenceScoring::<E>::new(&band.scoring, shorter, carry) else { return Ok(false) };
+        let carry = chunk.want.has_alignments() && offset::carries_matches(&chunk.scoring, shorter, m + longest);
+        let Some(form) = DifferenceScoring::<E>::new(&chunk.scoring, shorter, carry) else { return Ok(false) };
         let form = &form;
         let codes = &codes_of(query);
-        let ids = targets_of(band, block);
-        let is_turned = |target: SequenceId| band.earlier_is_query && target < block.query;
+        let ids = targets_of(chunk, block);
+        let is_turned = |target: SequenceId| chunk.earlier_is_query && target < block.query;
         let kept = |target: SequenceId, greatest: Greatest| {
-            let (m, n) = (query.len() as u32, band.targets.length(target));
+            let (m, n) = (query.len() as u32, chunk.targets.length(target));
             let (score, matches) = form.decode(greatest.value, m, n);
-            band.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
+            chunk.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
         };
         // Without symbols there is nothing to trace.
-        let may_trace = band.want.has_alignments() && form.tells_alignments() && m > 0;
+        let may_trace = chunk.want.has_alignments() && form.tells_alignments() && m > 0;
         let mut found = vec![Greatest::default(); ids.len()];
         let mut spans = vec![None; ids.len()];
         let (lanes, mut outcome) = (E::lanes(plan.level), Ok(()));
-        plan.share_out(query, &symbols_of(band, ids), lanes, |fill, places| match fill {
+        plan.share_out(query, &symbols_of(chunk, ids), lanes, |fill, places| match fill {
             LaneFill::Together(targets) => {
                 let mut values = [Greatest::default(); MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.group);
@@ -196,7 +198,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                     .collect();
                 self.tracer.count(places.len(), wanted.len());
                 if is_kept && outcome.is_ok() {
-                    let (substitution, kept) = (&band.scoring.substitution, &mut self.group.checkpoints);
+                    let (substitution, kept) = (&chunk.scoring.substitution, &mut self.group.checkpoints);
                     let group = Scored { level: plan.level, form, substitution, query, codes, targets, kept };
                     outcome = self.tracer.trace(group, wanted, traces, &mut spans);
                 }
@@ -212,12 +214,12 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             }
         });
         outcome?;
-        let tells_ends = band.want.has_alignments() && band.scoring.has_own_ends();
+        let tells_ends = chunk.want.has_alignments() && chunk.scoring.has_own_ends();
         for ((&target, greatest), span) in ids.iter().zip(found).zip(spans) {
             let Some((score, matches)) = kept(target, greatest) else { continue };
             into.hits.push(Hit { query: block.query, target, score, matches });
             if tells_ends {
-                let (m, n) = (query.len() as u32, band.targets.length(target));
+                let (m, n) = (query.len() as u32, chunk.targets.length(target));
                 let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
                 into.ends.push(if is_turned(target) { region.turned() } else { region });
             }
@@ -328,17 +330,17 @@ fn locals(
 }
 
 /// Local scores of a block.
-fn run_local(band: &Band, block: &Block, workspace: &mut Workspace, into: &mut Found) -> Result<()> {
-    let query = band.queries.codes(block.query);
-    let ids = targets_of(band, block);
-    let targets = symbols_of(band, ids);
-    let traced = band.want.has_alignments();
-    let found = locals(query, &targets, &band.scoring, traced, workspace)?;
+fn run_local(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, into: &mut Found) -> Result<()> {
+    let query = chunk.queries.codes(block.query);
+    let ids = targets_of(chunk, block);
+    let targets = symbols_of(chunk, ids);
+    let traced = chunk.want.has_alignments();
+    let found = locals(query, &targets, &chunk.scoring, traced, workspace)?;
     for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
-        if band.want.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
+        if chunk.want.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
             into.hits.push(Hit { query: block.query, target, score: best.score, matches: None });
             if traced {
-                into.ends.push(best.end(query, symbols, band.earlier_is_query && target < block.query));
+                into.ends.push(best.end(query, symbols, chunk.earlier_is_query && target < block.query));
             }
         }
     }
@@ -346,13 +348,13 @@ fn run_local(band: &Band, block: &Block, workspace: &mut Workspace, into: &mut F
 }
 
 /// Numbers of a block's targets.
-fn targets_of<'a>(band: &'a Band, block: &Block) -> &'a [SequenceId] {
-    &band.order[block.targets.start as usize..block.targets.end as usize]
+fn targets_of<'a>(chunk: &'a PairsChunk, block: &Block) -> &'a [SequenceId] {
+    &chunk.order[block.targets.start as usize..block.targets.end as usize]
 }
 
 /// Symbols of targets.
-fn symbols_of<'a>(band: &'a Band, ids: &[SequenceId]) -> Vec<&'a [Code]> {
-    ids.iter().map(|&id| band.targets.codes(id)).collect()
+fn symbols_of<'a>(chunk: &'a PairsChunk, ids: &[SequenceId]) -> Vec<&'a [Code]> {
+    ids.iter().map(|&id| chunk.targets.codes(id)).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! there at most, where o is the opening: a gap leads from there to c. Up to the cell of the walk, h rows below and more
 //! than h columns after c, it takes h diagonal steps at most, each of at most s, and opens a gap of columns. So its value
 //! is V(c) + s h at most. If the walk's cell has more within the part, and o more where it stands in a gap, then no path with
-//! its value comes from there: all of them lie within the part, and by the argument of [`crate::trace`]'s bands the walk
+//! its value comes from there: all of them lie within the part, and by the argument of [`crate::trace`]'s chunks the walk
 //! within the part is the canonical one. If not, the part is made wider. The first column needs no proof.
 //!
 //! A path down the first column of all has no diagonal steps, but s is at least what a border rises by, too. Below a border
@@ -38,7 +38,7 @@ use crate::alignment::packed;
 use crate::error::Result;
 use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::Code;
-use crate::simd::{LaneElement, Level};
+use crate::simd::{InstructionSet, LaneElement};
 
 /// Pairs of which one at least is traced, so that it pays to keep rows of all.
 const PAIRS_A_TRACE: u64 = 8;
@@ -57,7 +57,7 @@ pub(super) struct Tracer<E> {
 
 /// A group whose scores were computed with rows kept.
 pub(super) struct Scored<'a, E> {
-    pub level: Level,
+    pub level: InstructionSet,
     pub form: &'a DifferenceScoring<E>,
     pub substitution: &'a Substitution,
     /// Not empty.

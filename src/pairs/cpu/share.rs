@@ -1,7 +1,7 @@
 //! Which targets of a query share a vector's lanes, and which had better be computed each by itself.
 
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// What is in a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Form {
 /// How a workspace computes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
-    pub level: Level,
+    pub level: InstructionSet,
     pub form: Form,
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn targets_that_are_much_longer_go_alone() {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = Plan { level: Level::PORTABLE, form: Form::Cheaper };
+        let plan = Plan { level: InstructionSet::PORTABLE, form: Form::Cheaper };
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);

@@ -81,14 +81,14 @@ impl Prices {
     }
 
     fn assumed(&self, batch: &Batch, kernel: &Kernel, aligned: bool) -> Speed {
-        let Speeds(speeds) = if batch.band.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
+        let Speeds(speeds) = if batch.chunk.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
         let speed = speeds[place(kernel)];
         if aligned { speed.aligned } else { speed.scores }
     }
 
     fn candidate(&self, batch: &Batch, choice: &Choice) -> Candidate<Way> {
         Candidate {
-            way: (choice.kernel.kind, choice.aligned, batch.band.scoring.gaps.is_linear()),
+            way: (choice.kernel.kind, choice.aligned, batch.chunk.scoring.gaps.is_linear()),
             work: choice.work,
             assumed: self.assumed(batch, choice.kernel, choice.aligned),
         }
@@ -105,7 +105,7 @@ impl Prices {
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
         let mut choices: Vec<Choice> =
             choices.filter_map(|(kernel, aligned)| self.possible(situation, kernel, aligned)).collect();
-        if matches!(situation.batch.band.want, Want::Reaching(_)) {
+        if matches!(situation.batch.chunk.want, Want::Reaching(_)) {
             self.price_survivors(situation.batch, &mut choices);
         }
         let candidates: Vec<Candidate<Way>> =
@@ -144,19 +144,19 @@ impl Prices {
         if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
             return None;
         }
-        let wants_walk = batch.band.want.has_alignments() && situation.carries_matches;
+        let wants_walk = batch.chunk.want.has_alignments() && situation.carries_matches;
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
         let work = work_of(situation, kernel, aligned)?;
-        let traced_by_host = match batch.band.want {
+        let traced_by_host = match batch.chunk.want {
             _ if aligned => 0.0,
             Want::Scores | Want::AtLeast(_) => 0.0,
             Want::Alignments => 1.0,
             Want::Reaching(_) => self.open_share,
         };
         // Threads trace one batch while the device computes the next.
-        let is_linear = batch.band.scoring.gaps.is_linear();
+        let is_linear = batch.chunk.scoring.gaps.is_linear();
         let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, situation.threads);
         // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
         let is_possible =
@@ -195,7 +195,7 @@ fn is_half(kernel: &Kernel) -> bool {
 pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
     let is_beyond = is_half(kernel) && situation.half.is_none();
     let kernel = if is_beyond { of_kind(Kind::Slice(Numbers::Words)) } else { kernel };
-    let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.band.want.has_alignments();
+    let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.chunk.want.has_alignments();
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
@@ -222,7 +222,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let pairs = batch.pairs() as f64;
     let tasks = (pairs / variant.slots() as f64).max(batch.blocks.len() as f64);
     let a_pair = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS };
-    let host_seconds = if matches!(batch.band.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 };
+    let host_seconds = if matches!(batch.chunk.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 };
     if scan == Scan::Checkpoint {
         let columns = variant.padded_columns(extent.query_symbols);
         if rows * columns > TEAM_STEP_CELLS {
@@ -231,7 +231,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         // Fewer workgroups than there could be do less in the same time. There is room for more of them where pairs are small.
         let together = variant.tasks_together(tasks as u64) as f64;
         let cells = |block: &Block| {
-            let symbols = batch.band.queries.length(block.query);
+            let symbols = batch.chunk.queries.length(block.query);
             let rows = block.cells / u64::from(symbols.max(1)) / block.pairs().max(1);
             let quads = variant.task_quads(symbols, (rows as u32).div_ceil(4).max(1));
             let room = situation.arena_quads / quads * u64::from(situation.arenas);
@@ -265,7 +265,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
 
 /// Cells of a batch if every query's columns are padded so.
 fn padded_cells(batch: &Batch, padded: impl Fn(u32) -> f64) -> f64 {
-    let columns = |query| batch.band.queries.length(query);
+    let columns = |query| batch.chunk.queries.length(query);
     batch.blocks.iter().map(|b| b.cells as f64 * padded(columns(b.query)) / columns(b.query).max(1) as f64).sum()
 }
 

@@ -17,10 +17,10 @@ fn block_begins(batch: &Batch) -> Vec<u64> {
 }
 
 fn hit(batch: &Batch, scoring: &OffsetScoring, block: usize, target_index: u32, value: u32) -> Hit {
-    let band = &batch.band;
+    let chunk = &batch.chunk;
     let query = batch.blocks[block].query;
-    let target = band.order[target_index as usize];
-    let (score, matches) = scoring.decode(value as i32, band.queries.length(query), band.targets.length(target));
+    let target = chunk.order[target_index as usize];
+    let (score, matches) = scoring.decode(value as i32, chunk.queries.length(query), chunk.targets.length(target));
     Hit { query, target, score, matches }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32])
         .flat_map(|(index, block)| block.targets.clone().map(move |target| (index, target)))
         .zip(&mut values)
         .map(|((block, target), &value)| hit(batch, scoring, block, target, value))
-        .filter(|hit| match &batch.band.want {
+        .filter(|hit| match &batch.chunk.want {
             Want::AtLeast(floors) => hit.score >= floors.least(hit.query),
             _ => true,
         })
@@ -60,7 +60,7 @@ pub(super) fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -
     let mut redone: std::collections::HashSet<(u32, u32)> = Default::default();
     for &index in unfinished {
         let block = &batch.blocks[index];
-        redone.extend(block.targets.clone().map(|target| (block.query, batch.band.order[target as usize])));
+        redone.extend(block.targets.clone().map(|target| (block.query, batch.chunk.order[target as usize])));
     }
     hits.into_iter().filter(|hit| !redone.contains(&(hit.query, hit.target))).collect()
 }

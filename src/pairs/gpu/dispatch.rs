@@ -87,7 +87,7 @@ fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
 /// The part of the parameters that says which pairs to keep.
 pub(super) fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
     let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
-    if let Want::Reaching(filter) = &batch.band.want {
+    if let Want::Reaching(filter) = &batch.chunk.want {
         let form = filter.device_form(scoring.carries_matches());
         params.filter_mode = form.mode;
         params.filter_match = form.match_score;

@@ -117,7 +117,7 @@ impl MatrixSlot {
         let begin = Instant::now();
         let mut recording = self.buffers.record(gpu);
         let MatrixWork { program, queries, targets, .. } = work;
-        let inputs = Inputs { band: &batch.band, queries, targets, tasks: &list.tasks, table: &table };
+        let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks: &list.tasks, table: &table };
         self.targets.record(&mut recording, &inputs)?;
         arenas.iter().for_each(|arena| recording.resident("arena", arena));
         recording.reserve("out", room)?;
@@ -162,7 +162,7 @@ impl MatrixSlot {
         words.extend_from_slice(&mapped[..needed]);
         drop(mapped);
         let read = begin.elapsed();
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut report = Report { kernel_time, ..Report::default() };
         for (task, &block) in list.tasks.iter().zip(&list.blocks) {
             let query = batch.blocks[block as usize].query;
@@ -172,11 +172,11 @@ impl MatrixSlot {
                 if walk && runs == DROPPED {
                     continue;
                 }
-                let target = band.order[(task.first + slot) as usize];
-                let (m, n) = (band.queries.length(query), band.targets.length(target));
+                let target = chunk.order[(task.first + slot) as usize];
+                let (m, n) = (chunk.queries.length(query), chunk.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
                 let found = Hit { query, target, score, matches };
-                if !walk && !band.want.keeps(query, score, matches, m, n) {
+                if !walk && !chunk.want.keeps(query, score, matches, m, n) {
                     continue;
                 }
                 report.hits.push(found);

@@ -58,10 +58,10 @@ impl ResidentStores {
 
     /// Buffers with a batch's queries and targets.
     pub(super) fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
-        let band = &batch.band;
-        let queries = self.get(gpu, residents, &band.queries, batch.blocks.iter().map(|block| block.query))?;
+        let chunk = &batch.chunk;
+        let queries = self.get(gpu, residents, &chunk.queries, batch.blocks.iter().map(|block| block.query))?;
         let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
-        let targets = self.get(gpu, residents, &band.targets, places.map(|place| band.order[place as usize]))?;
+        let targets = self.get(gpu, residents, &chunk.targets, places.map(|place| chunk.order[place as usize]))?;
         Ok([queries, targets])
     }
 

@@ -11,11 +11,11 @@ use crate::pairs::{Batch, Extent};
 use crate::score::offset::fits;
 
 /// Arenas at most: more than enough to fill any device.
-const MOST_ARENAS: u64 = 16;
+const MAX_ARENAS: u64 = 16;
 /// Quads below which an arena does not shrink when memory is short.
-const LEAST_QUADS: u64 = 1 << 16;
+const MIN_QUADS: u64 = 1 << 16;
 /// Columns of a lane in the diagonal scans at most.
-const MOST_LANE_COLUMNS: u32 = 16;
+const MAX_LANE_COLUMNS: u32 = 16;
 /// Storage buffers that a kernel binds beside the arenas.
 const OTHER_BUFFERS: u32 = 6;
 /// Seconds that the driver takes to make a byte of an arena and to take it back (H200).
@@ -52,7 +52,7 @@ impl Arenas {
         let limits = gpu.device.limits();
         let each = each.min(gpu.binding_bytes()).min(all).max(16);
         let bindings = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BUFFERS).max(1) as u64;
-        let count = (all / each).clamp(1, MOST_ARENAS.min(bindings));
+        let count = (all / each).clamp(1, MAX_ARENAS.min(bindings));
         Arenas { buffers: (0..count).map(|_| GrowingBuffer::default()).collect(), quads: each / 16, paying: None }
     }
 
@@ -79,7 +79,7 @@ impl Arenas {
 
     /// Gives all memory back and goes on with arenas of half the size; false if they are small already.
     pub(super) fn shrink(&mut self) -> bool {
-        if self.quads <= LEAST_QUADS {
+        if self.quads <= MIN_QUADS {
             return false;
         }
         self.quads /= 2;
@@ -193,7 +193,7 @@ impl MatrixShape {
         arenas: u32,
         directions: bool,
     ) -> Variant {
-        let scoring = &batch.band.scoring;
+        let scoring = &batch.chunk.scoring;
         let affine = !scoring.gaps.is_linear();
         let workgroup = match scan {
             Scan::Rows => self.rows_workgroup,
@@ -220,17 +220,17 @@ impl MatrixShape {
             return of_columns(self.rows_words * if affine { 8 } else { 16 });
         }
         if let Some(columns) = self.lane_columns {
-            return of_columns(columns.min(MOST_LANE_COLUMNS));
+            return of_columns(columns.min(MAX_LANE_COLUMNS));
         }
         // What a step costs beside its cells is about as much as four of them.
         let cost = |columns: &u32| {
             let variant = of_columns(*columns);
             let padded: u64 =
-                batch.blocks.iter().map(|b| variant.padded_columns(batch.band.queries.length(b.query))).sum();
+                batch.blocks.iter().map(|b| variant.padded_columns(batch.chunk.queries.length(b.query))).sum();
             padded * (*columns as u64 + 4) / *columns as u64
         };
         let fits = |columns: &u32| of_columns(*columns).workgroup_bytes() <= adapter.workgroup_memory_bytes;
-        of_columns([MOST_LANE_COLUMNS, 8, 4].into_iter().filter(fits).min_by_key(cost).unwrap_or(4))
+        of_columns([MAX_LANE_COLUMNS, 8, 4].into_iter().filter(fits).min_by_key(cost).unwrap_or(4))
     }
 }
 

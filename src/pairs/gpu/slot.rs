@@ -45,7 +45,7 @@ impl SliceSlot {
     pub(super) fn record(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let before_values = words_before_values(list);
-        let keeps_all = !matches!(batch.band.want, Want::Reaching(_));
+        let keeps_all = !matches!(batch.chunk.want, Want::Reaching(_));
         let value_words = if keeps_all { list.pairs } else { 2 * list.pairs };
         let kept_in_staging = if keeps_all { 0 } else { list.pairs.min(FIRST_KEPT) };
         let copied_words = before_values + if keeps_all { value_words } else { 2 * kept_in_staging };
@@ -53,7 +53,7 @@ impl SliceSlot {
         let dispatches = plan_dispatches(&work);
         let mut recording = self.buffers.record(gpu);
         let Work { queries, targets, .. } = work;
-        let inputs = Inputs { band: &batch.band, queries, targets, tasks: &list.tasks, table: &work.table };
+        let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks: &list.tasks, table: &work.table };
         self.targets.record(&mut recording, &inputs)?;
         recording.resident("scratch", work.scratch);
         recording.reserve("out", 4 * (before_values + value_words))?;
@@ -94,7 +94,7 @@ impl SliceSlot {
         unfinished.sort_unstable();
         unfinished.dedup();
 
-        let hits = if matches!(flight.batch.band.want, Want::Reaching(_)) {
+        let hits = if matches!(flight.batch.chunk.want, Want::Reaching(_)) {
             let kept = words[1] as u64;
             if kept > flight.list.pairs {
                 return Err(gpu.error(format!("{kept} pairs kept of {}", flight.list.pairs)));

@@ -23,7 +23,7 @@ use crate::score::OffsetScoring;
 
 impl PairsHost {
     fn variant(&self, batch: &Batch) -> Variant {
-        let scoring = &batch.band.scoring;
+        let scoring = &batch.chunk.scoring;
         Variant {
             slice: self.config.slice,
             workgroup: self.config.workgroup,
@@ -35,7 +35,7 @@ impl PairsHost {
 
     /// `nw_slice_half` for a batch, if it can compute that: scores alone, none of which grows too much in a slice.
     fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
-        let is_scores = matches!(batch.band.want, Want::Scores | Want::AtLeast(_));
+        let is_scores = matches!(batch.chunk.want, Want::Scores | Want::AtLeast(_));
         let has_halves = self.kit.gpu.device.features().contains(of_kind(Kind::Slice(Numbers::Halves)).features);
         if !is_scores || !has_halves {
             return None;
@@ -99,7 +99,7 @@ impl PairsHost {
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
         let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
-        let query_end = |id| queries.end_word(&batch.band.queries, id);
+        let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let half = if numbers == Numbers::Halves { self.half_variant(batch, &scoring) } else { None };
         let (shader, slice, list, slot_bytes, table) = match half {
             Some(variant) => {
@@ -151,8 +151,8 @@ impl PairsHost {
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
         let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
-        let query_end = |id| queries.end_word(&batch.band.queries, id);
-        let wants_walk = batch.band.want.has_alignments() && scoring.carries_matches();
+        let query_end = |id| queries.end_word(&batch.chunk.queries, id);
+        let wants_walk = batch.chunk.want.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
             let of_arenas =

@@ -12,12 +12,12 @@ use super::{Chosen, ChosenKernel, PairsHost, is_filtered};
 use crate::gpu::engine::{Finished, Site};
 use crate::pairs::kernels::nw_slice;
 use crate::pairs::plan::cost::host_trace_seconds;
-use crate::pairs::{Band, Batch, Block, Hit, Pairs};
+use crate::pairs::{Batch, Block, Hit, Pairs, PairsChunk};
 
 /// The part of the time in which the device computes other batches that the host's threads can trace in: they also make rows.
 const FREE_PART: f64 = 0.75;
 /// Seconds that a second batch has to save at least: with the first come its kernel and its memory.
-const LEAST_SAVED_SECONDS: f64 = 0.02;
+const MIN_SAVED_SECONDS: f64 = 0.02;
 
 /// Who aligns the pairs that a filter leaves open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,13 +45,13 @@ impl PairsHost {
         if !is_open || by_price && site.kernel.is_some() {
             return None;
         }
-        let is_linear = batch.band.scoring.gaps.is_linear();
-        let cells: u64 = report.hits.iter().map(|hit| cells_of(&batch.band, hit)).sum();
+        let is_linear = batch.chunk.scoring.gaps.is_linear();
+        let cells: u64 = report.hits.iter().map(|hit| cells_of(&batch.chunk, hit)).sum();
         let on_host = host_trace_seconds(cells as f64, is_linear, self.threads()) - FREE_PART * beside;
-        if by_price && on_host <= LEAST_SAVED_SECONDS {
+        if by_price && on_host <= MIN_SAVED_SECONDS {
             return None;
         }
-        let survivors = batch_of(&batch.band, &report.hits);
+        let survivors = batch_of(&batch.chunk, &report.hits);
         let extent = survivors.extent();
         let scoring = nw_slice::offset_scoring(&survivors, &extent)?;
         // As many as so far are to be expected of what remains.
@@ -60,19 +60,19 @@ impl PairsHost {
         self.arenas.suit(Expected { cells, affine: !is_linear, devices: self.devices });
         let (choice, on_device) = self.prices.choose_aligned(&self.situation(&survivors, extent, &scoring))?;
         tracing::trace!(pairs = survivors.pairs(), beside, on_host, on_device, "survivors of a filter");
-        let is_better = !by_price || on_device + LEAST_SAVED_SECONDS < on_host;
+        let is_better = !by_price || on_device + MIN_SAVED_SECONDS < on_host;
         is_better.then(|| (Arc::new(survivors), ChosenKernel { choice, extent, scoring, stores: None }))
     }
 }
 
-fn cells_of(band: &Band, hit: &Hit) -> u64 {
-    u64::from(band.queries.length(hit.query)) * u64::from(band.targets.length(hit.target))
+fn cells_of(chunk: &PairsChunk, hit: &Hit) -> u64 {
+    u64::from(chunk.queries.length(hit.query)) * u64::from(chunk.targets.length(hit.target))
 }
 
 /// The pairs of some hits as a batch: a block for every query, with its targets by falling length.
-fn batch_of(band: &Band, hits: &[Hit]) -> Batch {
+fn batch_of(chunk: &PairsChunk, hits: &[Hit]) -> Batch {
     let mut pairs: Vec<(u32, Reverse<u32>, u32)> =
-        hits.iter().map(|hit| (hit.query, Reverse(band.targets.length(hit.target)), hit.target)).collect();
+        hits.iter().map(|hit| (hit.query, Reverse(chunk.targets.length(hit.target)), hit.target)).collect();
     pairs.sort_unstable();
     let mut blocks = Vec::new();
     let mut first = 0;
@@ -81,18 +81,18 @@ fn batch_of(band: &Band, hits: &[Hit]) -> Batch {
         let symbols: u64 = own.iter().map(|(_, Reverse(symbols), _)| u64::from(*symbols)).sum();
         let targets = first..first + own.len() as u32;
         first = targets.end;
-        blocks.push(Block { query, targets, cells: u64::from(band.queries.length(query)) * symbols });
+        blocks.push(Block { query, targets, cells: u64::from(chunk.queries.length(query)) * symbols });
     }
     let order = pairs.iter().map(|&(.., target)| target).collect();
-    let band = Band {
-        queries: Arc::clone(&band.queries),
-        targets: Arc::clone(&band.targets),
+    let chunk = PairsChunk {
+        queries: Arc::clone(&chunk.queries),
+        targets: Arc::clone(&chunk.targets),
         order,
-        scoring: Arc::clone(&band.scoring),
-        want: band.want.clone(),
-        earlier_is_query: band.earlier_is_query,
+        scoring: Arc::clone(&chunk.scoring),
+        want: chunk.want.clone(),
+        earlier_is_query: chunk.earlier_is_query,
     };
-    Batch { band: Arc::new(band), blocks }
+    Batch { chunk: Arc::new(chunk), blocks }
 }
 
 #[cfg(test)]
@@ -106,13 +106,13 @@ mod tests {
     fn survivors_are_blocks_of_their_queries() {
         let batch = random_batch(&Arc::new(Scoring::truong()), 4, 6, 20, Want::Scores);
         let hit = |query, target| Hit { query, target, score: 0, matches: None };
-        let survivors = batch_of(&batch.band, &[hit(3, 5), hit(0, 2), hit(3, 1), hit(0, 0), hit(2, 4)]);
+        let survivors = batch_of(&batch.chunk, &[hit(3, 5), hit(0, 2), hit(3, 1), hit(0, 0), hit(2, 4)]);
         let block = |query, targets: std::ops::Range<u32>| {
             let cells = 400 * targets.len() as u64;
             Block { query, targets, cells }
         };
         assert_eq!(survivors.blocks, [block(0, 0..2), block(2, 2..3), block(3, 3..5)]);
-        assert_eq!(&survivors.band.order[..], [0, 2, 4, 1, 5]);
-        assert_eq!(batch_of(&batch.band, &[]).blocks, []);
+        assert_eq!(&survivors.chunk.order[..], [0, 2, 4, 1, 5]);
+        assert_eq!(batch_of(&batch.chunk, &[]).blocks, []);
     }
 }

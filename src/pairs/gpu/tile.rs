@@ -31,7 +31,7 @@ use crate::pairs::kernels::tile_tasks;
 use crate::pairs::{Batch, Hit, Report, Want};
 
 /// Scratch that a batch goes on with at least when memory is short.
-const LEAST_SCRATCH_BYTES: u64 = 1 << 20;
+const MIN_SCRATCH_BYTES: u64 = 1 << 20;
 
 /// Buffers of a slot: for a batch, and for those of its pairs that are computed again.
 pub(super) struct TileSlot {
@@ -63,7 +63,7 @@ impl PairsHost {
     /// The kernels for a batch of local scores.
     pub(super) fn choose_tiles(&mut self, site: &Site<'_>, batch: &Batch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
-        if !sw_tile::words_hold(&batch.band.scoring, shorter) {
+        if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
             return Err(self.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
         }
         let ways = self.tiles.ways(&self.kit.gpu, site.kernel, batch, shorter);
@@ -84,9 +84,9 @@ impl PairsHost {
         chosen: &mut ChosenTiles,
     ) -> Result<()> {
         let stores = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
-        let lists = matches!(batch.band.want, Want::AtLeast(_));
+        let lists = matches!(batch.chunk.want, Want::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
-        let problem = Problem { band: &batch.band, runs, pairs: batch.pairs(), lists };
+        let problem = Problem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
         self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, site.sparing)?;
         chosen.stores = Some(stores);
         Ok(())
@@ -100,16 +100,16 @@ impl PairsHost {
         [queries, targets]: &[Arc<Resident>; 2],
         sparing: bool,
     ) -> Result<()> {
-        let Problem { band, runs, pairs, lists } = problem;
+        let Problem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
             let limits =
                 Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.kit.loop_budget };
-            let problem = Problem { band, runs: runs.clone(), pairs, lists };
-            let end_word = |id| queries.end_word(&band.queries, id);
+            let problem = Problem { chunk, runs: runs.clone(), pairs, lists };
+            let end_word = |id| queries.end_word(&chunk.queries, id);
             let plan = Plan::new(&self.kit.gpu, &self.tiles, ways, problem, limits, end_word)?;
             match self.scratch.reserve(&self.kit.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
-                Err(error) if !sparing || plan.scratch_bytes <= LEAST_SCRATCH_BYTES => return Err(error),
+                Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
                 Err(error) => {
                     self.scratch_budget = plan.scratch_bytes / 2;
                     tracing::warn!("{error}; going on with {} MiB of scratch memory", self.scratch_budget >> 20);
@@ -118,7 +118,7 @@ impl PairsHost {
         };
         let programs: Vec<Shader> = plan.launches.iter().map(|launch| Shader::Tile(launch.variant)).collect();
         let programs = self.kit.get_all(&programs)?;
-        flight.record(&self.kit.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
+        flight.record(&self.kit.gpu, Work { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
     }
 
     /// Decodes a batch, computes those of its pairs again whose scores exceed half floats or of which only bounds are known, and
@@ -130,7 +130,7 @@ impl PairsHost {
         chosen: &ChosenTiles,
         results: Results,
     ) -> Result<Report> {
-        let (band, limit) = (&batch.band, results.limit);
+        let (chunk, limit) = (&batch.chunk, results.limit);
         let outcome = slot.first.decode(&self.kit.gpu, results)?;
         let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
@@ -148,11 +148,11 @@ impl PairsHost {
                     again.scores_here(self.pool.as_deref())?
                 } else {
                     let ways = Ways { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
-                    let (band, runs, pairs) = (&again.band, again.runs(), pairs.len() as u64);
+                    let (chunk, runs, pairs) = (&again.chunk, again.runs(), pairs.len() as u64);
                     self.launch_tiles(
                         &mut slot.again,
                         ways,
-                        Problem { band, runs, pairs, lists: false },
+                        Problem { chunk, runs, pairs, lists: false },
                         stores,
                         true,
                     )?;
@@ -178,8 +178,8 @@ impl PairsHost {
             Hit { query, target, score: score.into(), matches: None }
         });
         let is_wanted = |hit: &Hit| {
-            let (m, n) = (band.queries.length(hit.query), band.targets.length(hit.target));
-            band.want.keeps(hit.query, hit.score, None, m, n)
+            let (m, n) = (chunk.queries.length(hit.query), chunk.targets.length(hit.target));
+            chunk.want.keeps(hit.query, hit.score, None, m, n)
         };
         Ok(Report { hits: hits.filter(is_wanted).collect(), kernel_time, ..Report::default() })
     }

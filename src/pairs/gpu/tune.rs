@@ -13,7 +13,7 @@ use crate::gpu::kernels::{Family, KERNELS, Kernel, Kind, Numbers, fingerprint, o
 use crate::pairs::Pairs;
 use crate::pairs::kernels::samples;
 use crate::pairs::plan::cost::Speeds;
-use crate::pairs::{Band, Batch, Block, Want};
+use crate::pairs::{Batch, Block, PairsChunk, Want};
 use crate::score::random::Random;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -88,7 +88,7 @@ pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) 
 /// A batch of `queries` times `targets` pairs over one random store.
 pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: u32, want: Want) -> Arc<Batch> {
     let store = Arc::new(random_store(scoring.alphabet, queries.max(targets) as usize, length as usize, 0x5eed));
-    let band = Band {
+    let chunk = PairsChunk {
         queries: Arc::clone(&store),
         targets: store,
         order: (0..targets).collect(),
@@ -98,7 +98,7 @@ pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: 
     };
     let cells = targets as u64 * length as u64 * length as u64;
     let blocks = (0..queries).map(|query| Block { query, targets: 0..targets, cells }).collect();
-    Arc::new(Batch { band: Arc::new(band), blocks })
+    Arc::new(Batch { chunk: Arc::new(chunk), blocks })
 }
 
 /// Runs one batch and gives its cells per second: of the kernel where that can be told, else by the clock.

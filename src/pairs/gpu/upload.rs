@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::resident::Resident;
 use crate::error::Result;
 use crate::gpu::launch::Recording;
-use crate::pairs::Band;
+use crate::pairs::PairsChunk;
 use crate::pairs::kernels::layout::Target;
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Input of every kernel for pairs.
 pub(super) struct Inputs<'a, T> {
     /// The queries, the targets and their order.
-    pub band: &'a Band,
+    pub chunk: &'a PairsChunk,
     /// The queries on the device.
     pub queries: &'a Resident,
     /// The targets on the device.
@@ -23,8 +23,8 @@ pub(super) struct Inputs<'a, T> {
     pub table: &'a [i32],
 }
 
-/// The content of a slot's buffer of targets, if that is the whole order of a band over a whole store. The next batch of the
-/// slot mostly belongs to the same band.
+/// The content of a slot's buffer of targets, if that is the whole order of a chunk over a whole store. The next batch of the
+/// slot mostly belongs to the same chunk.
 #[derive(Default)]
 pub(super) struct HeldTargets(Option<(Arc<[SequenceId]>, Arc<SequenceStore>)>);
 
@@ -35,28 +35,28 @@ impl HeldTargets {
         recording: &mut Recording<'_>,
         inputs: &Inputs<'_, T>,
     ) -> Result<()> {
-        let Inputs { band, queries, targets, tasks, table } = *inputs;
+        let Inputs { chunk, queries, targets, tasks, table } = *inputs;
         recording.resident("query_words", &queries.buffer);
         recording.resident("target_words", &targets.buffer);
-        if !(self.holds(band, targets) && recording.reuse("targets")) {
+        if !(self.holds(chunk, targets) && recording.reuse("targets")) {
             self.0 = None;
             let target = |&id: &SequenceId| Target {
-                end_word: targets.end_word(&band.targets, id),
-                symbols: band.targets.length(id),
+                end_word: targets.end_word(&chunk.targets, id),
+                symbols: chunk.targets.length(id),
                 number: id,
             };
-            let all: Vec<Target> = band.order.iter().map(target).collect();
+            let all: Vec<Target> = chunk.order.iter().map(target).collect();
             recording.upload("targets", &all)?;
-            self.0 = targets.is_whole().then(|| (Arc::clone(&band.order), Arc::clone(&band.targets)));
+            self.0 = targets.is_whole().then(|| (Arc::clone(&chunk.order), Arc::clone(&chunk.targets)));
         }
         recording.upload("tasks", tasks)?;
         recording.upload("table", table)
     }
 
-    /// Returns whether the buffer of targets holds those of a band.
-    fn holds(&self, band: &Band, resident: &Resident) -> bool {
+    /// Returns whether the buffer of targets holds those of a chunk.
+    fn holds(&self, chunk: &PairsChunk, resident: &Resident) -> bool {
         let is_same = |(order, store): &(Arc<[SequenceId]>, Arc<SequenceStore>)| {
-            Arc::ptr_eq(order, &band.order) && Arc::ptr_eq(store, &band.targets)
+            Arc::ptr_eq(order, &chunk.order) && Arc::ptr_eq(store, &chunk.targets)
         };
         // Where a part of a store lies differs from batch to batch.
         resident.is_whole() && self.0.as_ref().is_some_and(is_same)
@@ -77,7 +77,7 @@ mod tests {
     use crate::score::Scoring;
 
     #[test]
-    fn targets_are_uploaded_once_a_band() {
+    fn targets_are_uploaded_once_a_chunk() {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -88,13 +88,13 @@ mod tests {
         let mut fill = |batch: &Batch| {
             let stores = ResidentStores::new(u64::MAX);
             let [queries, targets] = &stores.of_batch(&gpu, &mut Residents::default(), batch).unwrap();
-            let held = held_targets.holds(&batch.band, targets);
+            let held = held_targets.holds(&batch.chunk, targets);
             let tasks: &[Task] = &[];
-            let inputs = Inputs { band: &batch.band, queries, targets, tasks, table: &[0; 4] };
+            let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks, table: &[0; 4] };
             held_targets.record(&mut buffers.record(&gpu), &inputs).unwrap();
             held
         };
-        // Batches of a band after each other, and of two bands in turn.
+        // Batches of a chunk after each other, and of two chunks in turn.
         let held: Vec<bool> = [&one, &one, &two, &two, &one].into_iter().map(|batch| fill(batch)).collect();
         assert_eq!(held, [false, true, false, true, false]);
     }

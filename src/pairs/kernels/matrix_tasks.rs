@@ -50,14 +50,14 @@ impl MatrixTasks {
         arena_quads: u64,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Option<Self> {
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut all: Vec<(u32, u64, Task)> = Vec::new();
         for (block_index, block) in batch.blocks.iter().enumerate() {
             let mut first = block.targets.start;
             while first < block.targets.end {
                 let count = variant.slots().min(block.targets.end - first);
-                let query_symbols = band.queries.length(block.query);
-                let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
+                let query_symbols = chunk.queries.length(block.query);
+                let rows_words = chunk.longest(first..first + count).div_ceil(4).max(1);
                 let quads = variant.task_quads(query_symbols, rows_words);
                 if quads > arena_quads {
                     return None;
@@ -69,7 +69,7 @@ impl MatrixTasks {
                     first,
                     count,
                     rows_words,
-                    query_number: if band.earlier_is_query { block.query } else { 0 },
+                    query_number: if chunk.earlier_is_query { block.query } else { 0 },
                     columns: columns as u32,
                     direction_quads: variant.direction_quads(rows_words, columns) as u32,
                     ..bytemuck::Zeroable::zeroed()

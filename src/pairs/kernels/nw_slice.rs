@@ -96,16 +96,16 @@ impl TaskList {
     /// the workgroups that draw them finish close together.
     /// `query_end_word` says where a query ends in the buffer that holds it.
     pub fn new(batch: &Batch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut list = TaskList { tasks: Vec::new(), blocks: Vec::new(), pairs: 0, of_slot: 1 };
         for (block_index, block) in batch.blocks.iter().enumerate() {
             let mut first = block.targets.start;
             while first < block.targets.end {
                 let count = workgroup.min(block.targets.end - first);
-                let longest = band.longest(first..first + count);
+                let longest = chunk.longest(first..first + count);
                 list.tasks.push(Task {
                     query_end_word: query_end_word(block.query),
-                    query_symbols: band.queries.length(block.query),
+                    query_symbols: chunk.queries.length(block.query),
                     first,
                     count,
                     rows_words: longest.div_ceil(4).max(1),
@@ -147,8 +147,8 @@ impl TaskList {
 /// not hold the scores.
 pub fn offset_scoring(batch: &Batch, extent: &Extent) -> Option<OffsetScoring> {
     let (shorter, sum) = (extent.shorter as u64, extent.sum);
-    let scoring = &batch.band.scoring;
-    let with_matches = match batch.band.want {
+    let scoring = &batch.chunk.scoring;
+    let with_matches = match batch.chunk.want {
         Want::Scores | Want::AtLeast(_) => None,
         Want::Alignments | Want::Reaching(_) => OffsetScoring::new(scoring, shorter, sum, true),
     };

@@ -31,9 +31,9 @@ use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
 /// Integers that halves hold are at most this far from 0.
-const MOST: i64 = 2048;
+const MAX: i64 = 2048;
 /// Words of rows of a group at most: with more, taking a base off costs no less that could be seen.
-const MOST_GROUP_WORDS: u32 = 16;
+const MAX_GROUP_WORDS: u32 = 16;
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,12 +96,12 @@ pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     let step = steps.max(edge_step).max(0);
     // Borders that neither fall after their first symbol nor cost more there than an inner gap.
     let are_borders_gaps = opening >= 0 && edge_step >= 0 && edge_opening + edge_step >= -opening;
-    let is_low_enough = 4 * opening + lift <= MOST;
-    let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MOST;
+    let is_low_enough = 4 * opening + lift <= MAX;
+    let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MAX;
     if scoring.carries_matches() || !are_borders_gaps || !is_low_enough {
         return None;
     }
-    let mut groups = (0..=MOST_GROUP_WORDS.ilog2()).rev().map(|power| 1 << power);
+    let mut groups = (0..=MAX_GROUP_WORDS.ilog2()).rev().map(|power| 1 << power);
     groups.find(|words| holds(4 * words))
 }
 
@@ -127,7 +127,7 @@ fn padded(symbols: u32, slice: u32) -> u64 {
 /// Puts blocks of similar queries together, as far as that saves cells.
 fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
     let blocks = &batch.blocks;
-    let symbols = |place: usize| batch.band.queries.length(blocks[place].query);
+    let symbols = |place: usize| batch.chunk.queries.length(blocks[place].query);
     let mut order: Vec<usize> = (0..blocks.len()).filter(|&place| !blocks[place].targets.is_empty()).collect();
     order.sort_by_key(|&place| (Reverse(symbols(place)), blocks[place].targets.start, place));
     let alone = |place: usize| Couple { blocks: [Some(place), None], targets: blocks[place].targets.clone() };
@@ -156,8 +156,8 @@ fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
 /// Cells that the kernel computes of a batch in slices of so many columns: padding, and the half of a register that no query has, are
 /// counted.
 pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
-    let band = &batch.band;
-    let symbols = |place: usize| band.queries.length(batch.blocks[place].query);
+    let chunk = &batch.chunk;
+    let symbols = |place: usize| chunk.queries.length(batch.blocks[place].query);
     let of_couple = |couple: &Couple| {
         let Some(first) = couple.blocks[0] else { return 0.0 };
         let block = &batch.blocks[first];
@@ -172,13 +172,13 @@ pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
 /// itself beside it, without targets. Tasks with many cells come first.
 /// `query_end_word` says where a query ends in the buffer that holds it.
 pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
-    let band = &batch.band;
+    let chunk = &batch.chunk;
     let begins = block_begins(batch);
     let mut all: Vec<[(Task, u32); 2]> = Vec::new();
     for Couple { blocks, targets } in couples(batch, variant.slice) {
         for first in targets.clone().step_by(variant.workgroup as usize) {
             let end = targets.end.min(first + variant.workgroup);
-            let rows_words = band.longest(first..end).div_ceil(4).max(1);
+            let rows_words = chunk.longest(first..end).div_ceil(4).max(1);
             let entry = |place: Option<usize>| {
                 let place = place.or(blocks[0])?;
                 let block = &batch.blocks[place];
@@ -186,7 +186,7 @@ pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceI
                 let own = if own.is_empty() { first..first } else { own };
                 let task = Task {
                     query_end_word: query_end_word(block.query),
-                    query_symbols: band.queries.length(block.query),
+                    query_symbols: chunk.queries.length(block.query),
                     first: own.start,
                     count: own.len() as u32,
                     rows_words,
@@ -220,7 +220,7 @@ mod tests {
     use crate::pairs::plan::Job;
     use crate::pairs::{Block, Want};
     use crate::score::Scoring;
-    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::collections::HashMap;
     use std::sync::Arc;
 
@@ -235,9 +235,9 @@ mod tests {
 
     fn batch(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> Batch {
         let (scoring, want) = (Arc::new(Scoring::truong()), Want::Scores);
-        let job = Job { queries, against, scoring, want, strands: Strands::default(), parts: None };
-        let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
-        Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+        let job = Job { queries, against, scoring, want, strands: QueryStrands::default(), parts: None };
+        let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
+        Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
     /// Every pair is in one task, at its index; gives how many targets the workgroups of all tasks go over.
@@ -253,10 +253,10 @@ mod tests {
             for (task, block) in tasks.iter().zip(blocks) {
                 let query = batch.blocks[*block as usize].query;
                 assert_eq!((task.query_end_word, task.rows_words), (1000 + query, tasks[0].rows_words));
-                assert_eq!(task.query_symbols, batch.band.queries.length(query));
+                assert_eq!(task.query_symbols, batch.chunk.queries.length(query));
                 for (target, index) in (task.first..task.first + task.count).zip(task.pairs_begin..) {
                     assert_eq!(expected.get(&(*block, target)), Some(&u64::from(index)), "{task:?}");
-                    assert!(batch.band.targets.length(batch.band.order[target as usize]) <= 4 * task.rows_words);
+                    assert!(batch.chunk.targets.length(batch.chunk.order[target as usize]) <= 4 * task.rows_words);
                     seen += 1;
                 }
             }

@@ -9,15 +9,15 @@ use crate::score::{Gaps, Scoring};
 /// What halves give for a score that they do not hold.
 pub const SATURATED: i32 = 2048;
 /// Greatest cost or score of a symbol with which sums in halves are exact as long as scores are.
-const MOST_IN_HALVES: i32 = 1000;
+const MAX_IN_HALVES: i32 = 1000;
 /// Scores that words hold are below this: much is added to padding's before anything overflows.
-const MOST_IN_WORDS: i64 = 1 << 29;
+const MAX_IN_WORDS: i64 = 1 << 29;
 /// What padding scores: enough that no score is left.
 const PADDING: i32 = -(1 << 30);
 /// Columns whose scores come in one load.
 const LOAD: u32 = 4;
 /// Columns of a group at most: more gain nothing.
-const MOST_IN_GROUP: u32 = 16;
+const MAX_IN_GROUP: u32 = 16;
 /// Bytes of a vector of scratch: what goes from column to column in two rows.
 pub const VECTOR_BYTES: u64 = 16;
 /// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare.
@@ -140,7 +140,7 @@ impl Variant {
 
     /// The variant whose bounds of scores are too low by `most` at most, if there is one.
     pub fn bounded(&self, most: i64) -> Option<Variant> {
-        let groups = (1..=MOST_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
+        let groups = (1..=MAX_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
         let with = |group| Variant { group: Some(group), ..*self };
         groups.filter(|group| self.columns.is_multiple_of(*group)).map(with).find(|variant| variant.slack() <= most)
     }
@@ -192,14 +192,14 @@ pub fn table(scoring: &Scoring) -> Vec<i32> {
 
 /// Whether words hold the scores of pairs whose shorter sequence has so many symbols.
 pub fn words_hold(scoring: &Scoring, shorter: u32) -> bool {
-    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MOST_IN_WORDS
+    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MAX_IN_WORDS
 }
 
 /// Whether halves hold what is added for a symbol, so that they tell every score but those that they do not hold.
 pub fn halves_hold_symbols(scoring: &Scoring) -> bool {
     let substitution = &scoring.substitution;
     let costs = [scoring.gaps.first as i64, substitution.max_score().into(), -i64::from(substitution.min_score())];
-    costs.into_iter().all(|cost| cost <= MOST_IN_HALVES.into())
+    costs.into_iter().all(|cost| cost <= MAX_IN_HALVES.into())
 }
 
 /// Whether halves hold all scores of pairs whose shorter sequence has so many symbols.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, Part, Task, Variant};
-use crate::pairs::{Band, Batch};
+use crate::pairs::{Batch, PairsChunk};
 use crate::seq::SequenceId;
 
 /// A query of a run, and the index of its first pair there.
@@ -16,7 +16,7 @@ pub struct Link {
     pub pairs_begin: u32,
 }
 
-/// Queries against a range of a band's targets: those of the first chain one after the other, and beside them those of the second.
+/// Queries against a range of a chunk's targets: those of the first chain one after the other, and beside them those of the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The queries. Alone, one has a chain to itself.
@@ -42,16 +42,16 @@ impl Run {
     }
 
     /// Lanes of the longer chain, in all passes.
-    pub fn lanes(&self, band: &Band, variant: &Variant) -> u32 {
+    pub fn lanes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
         let of_chain = |chain: &Vec<Link>| -> u32 {
-            chain.iter().map(|link| variant.lanes_of(band.queries.length(link.query))).sum()
+            chain.iter().map(|link| variant.lanes_of(chunk.queries.length(link.query))).sum()
         };
         self.chains.iter().map(of_chain).max().unwrap_or(0)
     }
 
     /// Passes over the longer chain.
-    pub fn passes(&self, band: &Band, variant: &Variant) -> u32 {
-        self.lanes(band, variant).div_ceil(variant.lanes)
+    pub fn passes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
+        self.lanes(chunk, variant).div_ceil(variant.lanes)
     }
 
     /// The run with some of its targets, those in a range.
@@ -62,10 +62,10 @@ impl Run {
     }
 
     /// Divides a run whose targets come by falling length: those of more than so many rows, and the others. Either may have none.
-    pub fn divided(self, band: &Band, most_rows: u64) -> [Self; 2] {
+    pub fn divided(self, chunk: &PairsChunk, most_rows: u64) -> [Self; 2] {
         let Range { start, end } = self.targets.clone();
-        let places = &band.order[start as usize..end as usize];
-        let is_long = |target: &SequenceId| u64::from(band.targets.length(*target)) > most_rows;
+        let places = &chunk.order[start as usize..end as usize];
+        let is_long = |target: &SequenceId| u64::from(chunk.targets.length(*target)) > most_rows;
         // Where they are in another order, all up to the last long one.
         let middle = start + places.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
         [self.cut(start..middle), self.cut(middle..end)]
@@ -88,16 +88,16 @@ pub fn single_runs(batch: &Batch) -> Vec<Run> {
 }
 
 /// Runs that are looked at for one that fits.
-const MOST_LOOKED_AT: usize = 64;
+const MAX_LOOKED_AT: usize = 64;
 /// Passes that chains should fill at least, so that little is left of the last.
 const CHAIN_PASSES: u32 = 16;
 
 /// Puts runs of one query together: as many in a chain, or in two beside each other, as fill some passes, or at least that part of
 /// the second chain. As far as they have targets in common: of other targets they are left. Gives those put together, and those
 /// that are left.
-pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
+pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
     let chains = variant.queries();
-    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.lanes(band, variant), run)).collect();
+    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.lanes(chunk, variant), run)).collect();
     all.sort_by_key(|(lanes, run)| (Reverse(*lanes), run.targets.start));
     // Where to look for one that is not taken.
     let mut next: Vec<usize> = (0..=all.len()).collect();
@@ -119,7 +119,7 @@ pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fil
             let mut place = free(&mut next, begin.max(first + 1));
             let mut looked_at = 0;
             let found = loop {
-                if place >= all.len() || looked_at == MOST_LOOKED_AT {
+                if place >= all.len() || looked_at == MAX_LOOKED_AT {
                     break None;
                 }
                 let own = &all[place].1.targets;
@@ -169,7 +169,7 @@ fn free(next: &mut [usize], from: usize) -> usize {
 /// passes to `parts`. `query_end_word` says where a query ends in the buffer that holds it, `floor` which of its scores are listed.
 pub fn tasks(
     runs: &[Run],
-    band: &Band,
+    chunk: &PairsChunk,
     variant: &Variant,
     targets: u32,
     query_end_word: impl Fn(SequenceId) -> u32,
@@ -178,14 +178,14 @@ pub fn tasks(
 ) -> Vec<Task> {
     let mut all = Vec::new();
     for run in runs {
-        let passes = run.passes(band, variant);
+        let passes = run.passes(chunk, variant);
         let parts_begin = parts.len();
         let each = variant.queries();
         parts.resize(parts_begin + (passes * variant.lanes) as usize * each, bytemuck::Zeroable::zeroed());
         for (which, chain) in run.chains[..each].iter().enumerate() {
             let mut lane = 0;
             for link in chain {
-                let symbols = band.queries.length(link.query);
+                let symbols = chunk.queries.length(link.query);
                 let begin = lane;
                 let end = begin + variant.lanes_of(symbols);
                 while lane < end {
@@ -209,7 +209,7 @@ pub fn tasks(
         let whole = Task { parts_begin: parts_begin as u32, passes, ..bytemuck::Zeroable::zeroed() };
         for first in run.targets.clone().step_by(targets.max(1) as usize) {
             let count = targets.max(1).min(run.targets.end - first);
-            let words = band.longest(first..first + count).div_ceil(4);
+            let words = chunk.longest(first..first + count).div_ceil(4);
             all.push(Task { first, count, before: first - run.targets.start, words, ..whole });
         }
     }
@@ -224,7 +224,7 @@ mod tests {
     use crate::pairs::plan::Job;
     use crate::pairs::{Block, Want};
     use crate::score::{Gaps, Scoring};
-    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::collections::HashMap;
     use std::sync::Arc;
 
@@ -235,13 +235,13 @@ mod tests {
     }
 
     fn batch(job: Job) -> Batch {
-        let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
-        Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+        let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
+        Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
     fn job(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> Job {
         let (scoring, want) = (Arc::new(Scoring::truong()), Want::Scores);
-        Job { queries, against, scoring, want, strands: Strands::default(), parts: None }
+        Job { queries, against, scoring, want, strands: QueryStrands::default(), parts: None }
     }
 
     /// Every pair of the batch is in one run, at its index.
@@ -286,22 +286,22 @@ mod tests {
             let singles = single_runs(&batch);
             check(&batch, &singles);
             for columns in [4, 8, 24] {
-                let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant(4, columns), 0.4);
+                let (together, rest) = chained_runs(singles.clone(), &batch.chunk, &variant(4, columns), 0.4);
                 check(&batch, &[&together[..], &rest[..]].concat());
                 assert!(together.iter().all(|run| !run.chains[1].is_empty()));
                 assert!(rest.iter().all(|run| run.links().count() == 1));
                 let pairs: u64 = together.iter().map(Run::pairs).sum();
                 assert!(against.is_none() || 10 * pairs > 9 * batch.pairs(), "{pairs} of {}", batch.pairs());
                 for run in together.iter().chain(&rest) {
-                    let divided = run.clone().divided(&batch.band, 20);
+                    let divided = run.clone().divided(&batch.chunk, 20);
                     let lengths = |run: &Run| -> Vec<u32> {
-                        run.targets.clone().map(|place| batch.band.longest(place..place + 1)).collect()
+                        run.targets.clone().map(|place| batch.chunk.longest(place..place + 1)).collect()
                     };
                     assert!(lengths(&divided[1]).iter().all(|&length| length <= 20));
                     assert_eq!(divided.each_ref().map(Run::pairs).iter().sum::<u64>(), run.pairs());
                 }
                 let divided: Vec<Run> =
-                    [together, rest].concat().into_iter().flat_map(|run| run.divided(&batch.band, 20)).collect();
+                    [together, rest].concat().into_iter().flat_map(|run| run.divided(&batch.chunk, 20)).collect();
                 check(&batch, &divided);
             }
         }
@@ -313,7 +313,7 @@ mod tests {
         let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {
             let batch = batch(job(store(lengths.iter().copied()), Some(store([9, 8, 7].into_iter()))));
             let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
-            let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
+            let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant(4, 4), 0.4);
             [&together, &rest].map(|runs| runs.iter().map(queries).collect())
         };
         // 20, 5, 16 and 11 lanes: 20 + 5 beside 16 + 11.
@@ -328,7 +328,7 @@ mod tests {
     fn one_chain_takes_all_where_there_are_not_two() {
         let batch = batch(job(store([80, 20, 300].into_iter()), Some(store([9, 8].into_iter()))));
         let variant = Variant { packing: Packing::Targets, ..variant(4, 4) };
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant, 0.65);
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant, 0.65);
         check(&batch, &together);
         let chains: Vec<Vec<u32>> =
             together.iter().map(|run| run.chains[0].iter().map(|link| link.query).collect()).collect();
@@ -341,11 +341,11 @@ mod tests {
         let batch = batch(job(store([30, 20, 9].into_iter()), Some(store((1..50).rev()))));
         let variant = variant(4, 4);
         let singles = single_runs(&batch);
-        let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant, 0.4);
+        let (together, rest) = chained_runs(singles.clone(), &batch.chunk, &variant, 0.4);
         assert_eq!((together.len(), rest.len()), (1, 0));
         let of = |runs: &[Run]| {
             let mut parts = vec![bytemuck::Zeroable::zeroed()];
-            (tasks(runs, &batch.band, &variant, 8, |query| 100 + query, |query| query as i32, &mut parts), parts)
+            (tasks(runs, &batch.chunk, &variant, 8, |query| 100 + query, |query| query as i32, &mut parts), parts)
         };
         let (two, parts) = of(&together);
         assert_eq!(two.len(), 7);

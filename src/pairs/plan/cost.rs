@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::gpu::choosing::Speed;
 
 /// Cells a second that one CPU thread traces back, counted as if it computed the whole matrix: 16S genes on AVX-512, in
-/// bands that score and matches make narrow under linear gaps, less so under affine ones.
+/// chunks that score and matches make narrow under linear gaps, less so under affine ones.
 const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
 
 /// One kernel's speeds.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Job, PlannedBand, cut_by_class};
-use crate::pairs::Band;
+use super::{Job, PlannedChunk, cut_by_class};
+use crate::pairs::PairsChunk;
 use crate::seq::SequenceId;
 
 /// Pairs of a job to compute, of all that it has: query and target, sorted.
@@ -50,10 +50,10 @@ pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
     SelectedParts { pairs: Arc::new(pairs), ends }
 }
 
-/// Plans bands of selected pairs. Each has all strands of consecutive queries of a part that have
+/// Plans chunks of selected pairs. Each has all strands of consecutive queries of a part that have
 /// `pairs` pairs together or a little more. Every query's targets are a range of their own in
-/// [`Band::order`], by falling length.
-pub fn selected_bands(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
+/// [`PairsChunk::order`], by falling length.
+pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedChunk> + Send {
     let SelectedParts { pairs: selection, ends } = selected;
     let (mut next, mut ends) = (0, ends.into_iter().peekable());
     std::iter::from_fn(move || {
@@ -62,17 +62,17 @@ pub fn selected_bands(job: Job, selected: SelectedParts, pairs: usize) -> impl I
         let first = rest.first()?.0;
         // To the end of the query that the last pair belongs to.
         let last = rest[(pairs.max(1) - 1).min(rest.len() - 1)].0;
-        // All strands of a sequence are in one band.
+        // All strands of a sequence are in one chunk.
         let copies = job.strands.copies();
         let (first, last) = (first / copies * copies, last / copies * copies + copies - 1);
         let own = &rest[..rest.partition_point(|&(query, _)| query <= last)];
         next += own.len();
-        Some(band(&job, first..last + 1, own))
+        Some(chunk(&job, first..last + 1, own))
     })
 }
 
-/// The band of these pairs, which are sorted, each once.
-pub(crate) fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedBand {
+/// The chunk of these pairs, which are sorted, each once.
+pub(crate) fn chunk(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedChunk {
     let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
     for own in pairs.chunk_by(|one, other| one.0 == other.0) {
@@ -83,7 +83,7 @@ pub(crate) fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, 
         cut_by_class(&job.scoring, symbols, targets, &order, begin..order.len(), query, &mut blocks);
     }
     blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
-    let band = Band {
+    let chunk = PairsChunk {
         queries: Arc::clone(&job.queries),
         targets: Arc::clone(targets),
         order: order.into(),
@@ -91,7 +91,7 @@ pub(crate) fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, 
         want: job.want.clone(),
         earlier_is_query: job.against.is_none(),
     };
-    (queries, Arc::new(band), blocks)
+    (queries, Arc::new(chunk), blocks)
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::pairs::Want;
     use crate::score::Scoring;
-    use crate::seq::{Alphabet, Part, SequenceStore, Strand, Strands};
+    use crate::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
 
     #[test]
     fn every_selected_pair_comes_once() {
@@ -108,18 +108,19 @@ mod tests {
             store.push("s", &vec![1; length]).unwrap();
         }
         let scoring = Arc::new(Scoring::truong());
-        let strands = Strands::default();
+        let strands = QueryStrands::default();
         let (queries, want) = (Arc::new(store.build()), Want::Scores);
         let job = Job { queries, against: None, scoring, want, strands, parts: None };
         let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
         for least in [1, 2, 4, 100] {
             let mut seen = Vec::new();
             let mut cells = 0;
-            for (queries, band, blocks) in selected_bands(job.clone(), by_parts(&job, Arc::new(pairs.clone())), least) {
+            for (queries, chunk, blocks) in selected_chunks(job.clone(), by_parts(&job, Arc::new(pairs.clone())), least)
+            {
                 for (_, block) in &blocks {
                     assert!(queries.contains(&block.query));
-                    let own = &band.order[block.targets.start as usize..block.targets.end as usize];
-                    assert!(own.is_sorted_by_key(|&target| std::cmp::Reverse(band.targets.length(target))));
+                    let own = &chunk.order[block.targets.start as usize..block.targets.end as usize];
+                    assert!(own.is_sorted_by_key(|&target| std::cmp::Reverse(chunk.targets.length(target))));
                     seen.extend(own.iter().map(|&target| (block.query, target)));
                     cells += block.cells;
                 }
@@ -127,14 +128,14 @@ mod tests {
             seen.sort_unstable();
             assert_eq!((seen, cells), (pairs.clone(), selected_cells(&job, &pairs)));
         }
-        assert_eq!(selected_bands(job.clone(), by_parts(&job, Arc::default()), 1).count(), 0);
-        let strands = Strands { strand: Strand::Both, later: false };
+        assert_eq!(selected_chunks(job.clone(), by_parts(&job, Arc::default()), 1).count(), 0);
+        let strands = QueryStrands { strand: Strands::Both, later: false };
         let both =
             Job { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
         let pairs = Arc::new(vec![(0, 1), (1, 4), (5, 0), (6, 0), (6, 2)]);
         let queries = |job: &Job, pairs| {
-            let bands = selected_bands(job.clone(), by_parts(job, Arc::clone(&pairs)), 2);
-            bands.map(|(queries, band, _)| (queries, band.order.to_vec())).collect::<Vec<_>>()
+            let chunks = selected_chunks(job.clone(), by_parts(job, Arc::clone(&pairs)), 2);
+            chunks.map(|(queries, chunk, _)| (queries, chunk.order.to_vec())).collect::<Vec<_>>()
         };
         let first = (0..2, vec![1, 4]);
         assert_eq!(queries(&both, Arc::clone(&pairs)), [first.clone(), (4..8, vec![0, 2, 0])]);

@@ -10,12 +10,12 @@ use super::sites::Side;
 use crate::papara::vectors::OCTET;
 use crate::papara::work::PhyloBatch;
 use crate::seq::{Alphabet, Code};
-use crate::simd::{LaneElement, Level};
+use crate::simd::{InstructionSet, LaneElement};
 
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    level: Level,
+    level: InstructionSet,
     memory: Memory,
     read: Read,
     octets: Vec<u32>,
@@ -24,11 +24,11 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Level::best())
+        Self::with(InstructionSet::best())
     }
 
     /// A workspace for these instructions, which change no result.
-    pub fn with(level: Level) -> Self {
+    pub fn with(level: InstructionSet) -> Self {
         Workspace { level, memory: Memory::default(), read: Read::default(), octets: Vec::new() }
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn run_until(
     workspace: &mut Workspace,
     is_over: impl Fn() -> bool,
 ) -> Option<Vec<[i32; OCTET]>> {
-    let costs = Costs::new(&batch.band.scheme);
+    let costs = Costs::new(&batch.chunk.scheme);
     let stripe = kernel::stripe(workspace.level);
     if let Some(sites) = costs.sites::<i8>(stripe) {
         workspace.compute::<i8>(batch, &costs, sites, &is_over)
@@ -84,8 +84,8 @@ impl Workspace {
         block: usize,
         is_over: &impl Fn() -> bool,
     ) -> Option<Vec<[i32; OCTET]>> {
-        let band = &*batch.band;
-        let vectors = &*band.vectors;
+        let chunk = &*batch.chunk;
+        let vectors = &*chunk.vectors;
         let lanes = E::lanes(self.level);
         let together = lanes.div_ceil(OCTET);
         let can_share = vectors.alphabet() == Alphabet::Dna && together > 1;
@@ -94,10 +94,10 @@ impl Workspace {
         let mut index = 0;
         // Blocks of one read that follow each other are one.
         for blocks in batch.blocks.chunk_by(|a, b| a.read == b.read) {
-            let codes = band.reads.codes(blocks[0].read);
+            let codes = chunk.reads.codes(blocks[0].read);
             let places = blocks.iter().flat_map(|block| block.places.clone());
             self.octets.clear();
-            self.octets.extend(places.map(|place| band.octet(place)));
+            self.octets.extend(places.map(|place| chunk.octet(place)));
             if codes.is_empty() || vectors.sites() == 0 {
                 scores[index..index + self.octets.len()].fill([costs.before(codes.len()) as i32; OCTET]);
                 index += self.octets.len();

@@ -26,7 +26,7 @@ use crate::score::PhyloScheme;
 use crate::score::difference::Element;
 
 /// The most sites of a block.
-pub(super) const MOST_SITES: usize = 32;
+pub(super) const MAX_SITES: usize = 32;
 /// With fewer sites a block, wider elements are as fast.
 const FEWEST_SITES: usize = 4;
 /// What a site may be: 1 where it is penalised, and 2 where it is free.
@@ -87,8 +87,8 @@ impl Costs {
     /// The most sites of a block of which the cells of a stripe of so many symbols, and all that they are made from, fit
     /// in an element; `None` if that is too few to be worth it.
     pub(super) fn sites<E: Element>(&self, stripe: usize) -> Option<usize> {
-        let fits = |sites: &usize| self.span(stripe, *sites) <= E::GREATEST - E::LEAST;
-        (FEWEST_SITES..=MOST_SITES).rev().find(fits)
+        let fits = |sites: &usize| self.span(stripe, *sites) <= E::MAX - E::MIN;
+        (FEWEST_SITES..=MAX_SITES).rev().find(fits)
     }
 
     /// The greatest less the least number of a stripe in a block.
@@ -106,12 +106,12 @@ impl Costs {
     /// What the cell before a stripe and a block is held as: those in there are less by both openings at most, and what
     /// they are made from by both once more.
     pub(super) fn origin<E: Element>(&self) -> i64 {
-        E::LEAST + 2 * self.openings()
+        E::MIN + 2 * self.openings()
     }
 
     /// What a score is held as from which those of a block's next sites are told apart, in the same column.
     pub(super) fn score_origin<E: Element>(&self, sites: usize) -> i64 {
-        E::LEAST + self.site_opening + sites as i64 * self.site
+        E::MIN + self.site_opening + sites as i64 * self.site
     }
 
     /// What lanes are set to. Numbers beyond an element wrap: sums come out right, for they are in its range.

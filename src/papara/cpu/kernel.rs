@@ -8,7 +8,7 @@ use super::sites::Profile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
-use crate::simd::{Kernel, LaneElement, Lanes, Level, Lines, MAX_LANES, Simd};
+use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Symbols of a stripe where there are 32 registers of vectors: cells and deletions of all, and what they are made from.
 const WIDE_STRIPE: usize = 12;
@@ -16,12 +16,16 @@ const WIDE_STRIPE: usize = 12;
 const STRIPE: usize = 6;
 
 /// Symbols of a stripe.
-pub(super) fn stripe(level: Level) -> usize {
+pub(super) fn stripe(level: InstructionSet) -> usize {
     if level.instructions().has_32_registers() { WIDE_STRIPE } else { STRIPE }
 }
 
 /// Computes a group in elements of a kind; scores of its lanes.
-pub(super) fn scores<E: LaneElement>(level: Level, group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
+pub(super) fn scores<E: LaneElement>(
+    level: InstructionSet,
+    group: &Group<'_>,
+    memory: &mut Memory,
+) -> [i64; MAX_LANES] {
     level.run(Typed { group, memory, kind: PhantomData::<E> })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::costs::{KINDS, Kinds, MOST_SITES};
+use super::costs::{KINDS, Kinds, MAX_SITES};
 use crate::papara::vectors::{Cells, OCTET, Vectors};
 use crate::simd::{Lanes, MAX_LANES};
 
@@ -37,7 +37,7 @@ pub(super) struct Profile<'a, E> {
 
 /// A block of sites, byte after byte of each: a byte of all lanes side by side.
 pub(super) struct Block {
-    bytes: [u8; MOST_SITES * PLANES * MAX_LANES],
+    bytes: [u8; MAX_SITES * PLANES * MAX_LANES],
     planes: usize,
     lanes: usize,
 }
@@ -49,10 +49,10 @@ struct Flags<V> {
 }
 
 impl Side<'_> {
-    /// Copies a block's sites, at most [`MOST_SITES`]. Always inlined, so that it is compiled for the vectors that are there.
+    /// Copies a block's sites, at most [`MAX_SITES`]. Always inlined, so that it is compiled for the vectors that are there.
     #[inline(always)]
     pub(super) fn block(&self, lanes: usize, sites: &Range<u32>) -> Block {
-        let mut block = Block { bytes: [0; MOST_SITES * PLANES * MAX_LANES], planes: 1, lanes };
+        let mut block = Block { bytes: [0; MAX_SITES * PLANES * MAX_LANES], planes: 1, lanes };
         let part = lanes.min(OCTET);
         for (index, first) in (0..lanes).step_by(part).enumerate() {
             let vector = self.octets[index.min(self.octets.len() - 1)] * OCTET as u32;

@@ -102,14 +102,14 @@ fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Disp
 
 /// What all dispatches of a launch have in common.
 fn params_of(batch: &PhyloBatch, launch: &Launch) -> Params {
-    let scheme = &batch.band.scheme;
+    let scheme = &batch.chunk.scheme;
     Params {
         place_begin: 0,
         place_end: 0,
         groups: 0,
         site_begin: 0,
         site_end: 0,
-        sites: batch.band.vectors.sites(),
+        sites: batch.chunk.vectors.sites(),
         columns: launch.columns(),
         scratch_vectors: launch.variant.scratch_vectors(launch.columns()) as u32,
         free_read_ends: u32::from(scheme.free_read_ends),

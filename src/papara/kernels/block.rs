@@ -14,9 +14,9 @@ pub const LANES: u32 = OCTET as u32 / 2;
 /// Sites between which S of a slice goes through memory.
 pub const CHUNK: u32 = 128;
 /// The greatest number that halves hold exactly, in units of 1/2048.
-const MOST_HALF: i64 = 2047;
+const MAX_HALF: i64 = 2047;
 /// The same of 32 bits, below a number that stands for none.
-const MOST_WORD: i64 = 1 << 29;
+const MAX_WORD: i64 = 1 << 29;
 
 /// Columns of a read that an invocation keeps in registers: few, and many.
 pub const fn columns(numbers: Numbers) -> [u32; 2] {
@@ -100,8 +100,8 @@ impl Variant {
     /// Whether all that is held and added stays within what a number holds exactly, for a read of so many symbols.
     pub fn holds(&self, symbols: u32, scheme: &PhyloScheme) -> bool {
         let most = match self.numbers {
-            Numbers::Halves => MOST_HALF,
-            Numbers::Words => MOST_WORD,
+            Numbers::Halves => MAX_HALF,
+            Numbers::Words => MAX_WORD,
         };
         let (deletion, insertion) = (scheme.deletion, scheme.insertion);
         let steps = i64::from(insertion.next) * i64::from(self.padded(symbols));
@@ -207,18 +207,18 @@ fn is_plain(alphabet: Alphabet, codes: &[Code]) -> bool {
 impl BlockTasks {
     /// The tasks of a batch. `program` says which variant computes a read of such codes, which are plain or not.
     pub fn new(batch: &PhyloBatch, program: impl Fn(&[Code], bool) -> Variant) -> Self {
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut list = BlockTasks::default();
         let mut longest_first: Vec<(u32, usize)> = Vec::with_capacity(batch.blocks.len());
         for (index, block) in batch.blocks.iter().enumerate() {
             longest_first.push((list.places, index));
             list.places += block.places.len() as u32;
         }
-        longest_first.sort_by_key(|&(_, index)| std::cmp::Reverse(band.reads.length(batch.blocks[index].read)));
+        longest_first.sort_by_key(|&(_, index)| std::cmp::Reverse(chunk.reads.length(batch.blocks[index].read)));
         for (score, index) in longest_first {
             let block = &batch.blocks[index];
-            let codes = band.reads.codes(block.read);
-            let variant = program(codes, is_plain(band.reads.alphabet(), codes));
+            let codes = chunk.reads.codes(block.read);
+            let variant = program(codes, is_plain(chunk.reads.alphabet(), codes));
             let launch = match list.launches.iter().position(|launch| launch.variant == variant) {
                 Some(launch) => launch,
                 None => {
@@ -227,14 +227,14 @@ impl BlockTasks {
                 }
             };
             let (rows, row_count) = (list.rows.len() as u32, list.rows.len());
-            let read = list.add(codes, band.reads.alphabet(), variant.is_plain);
+            let read = list.add(codes, chunk.reads.alphabet(), variant.is_plain);
             let row_count = (list.rows.len() - row_count) as u32;
             let place = |(score, place): (u32, u32)| Place {
                 read,
                 symbols: codes.len() as u32,
                 rows,
                 row_count,
-                octet: band.octet(place),
+                octet: chunk.octet(place),
                 score,
             };
             list.launches[launch].places.extend((score..).zip(block.places.clone()).map(place));

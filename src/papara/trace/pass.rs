@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::alignment::{Cigar, Op};
 use crate::score::PhyloScheme;
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 use super::super::vectors::{Cells, OCTET, Site, Vectors, decode, set_bits, set_of};
 use super::diagonals::{Diagonals, Ends, Limits, Number, Numbers, Sets, State, direction};
 
 /// The fewest diagonals of a block.
-const LEAST_BLOCK: usize = 128;
+const MIN_BLOCK: usize = 128;
 
 /// Memory for alignments in one kind of numbers.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
     /// Score, first site and columns.
     pub(super) fn align(
         &mut self,
-        level: Level,
+        level: InstructionSet,
         read: &[Code],
         vectors: &Vectors,
         vector: u32,
@@ -107,14 +107,14 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
 
     fn found<const PARTS: usize>(
         &mut self,
-        level: Level,
+        level: InstructionSet,
         symbols: usize,
         sites: usize,
         numbers: Numbers<T>,
         scheme: &PhyloScheme,
     ) -> (i64, u32, Cigar) {
         let limits = Limits { sites, symbols, all_sites: sites };
-        let block = LEAST_BLOCK.max(2 * (sites + symbols).isqrt());
+        let block = MIN_BLOCK.max(2 * (sites + symbols).isqrt());
         let blocks = (sites + symbols).div_ceil(block);
         if self.kept.len() < blocks {
             self.kept.resize_with(blocks, Vec::new);
@@ -146,7 +146,7 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
     /// The path to a cell: its first site and its columns.
     fn back<const PARTS: usize>(
         &mut self,
-        level: Level,
+        level: InstructionSet,
         limits: Limits,
         end: Cell,
         numbers: Numbers<T>,

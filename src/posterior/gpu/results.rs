@@ -34,7 +34,7 @@ pub(super) fn read(words: &[u32], tasks: &Tasks, capacity: u32, batch: &Posterio
             is_finished &= sparse.is_some();
             report.probabilities.push(match sparse {
                 // Nothing was computed of sequences without residues.
-                Some(sparse) if sparse.rows() == 0 => Sparse::new(batch.band.length(block.row) as usize, &[]),
+                Some(sparse) if sparse.rows() == 0 => Sparse::new(batch.chunk.length(block.row) as usize, &[]),
                 Some(sparse) => sparse,
                 None => Sparse::default(),
             });

@@ -7,7 +7,7 @@ use super::{PosteriorGpu, PosteriorShape, USUAL_RESULTS};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine, Portion, Work};
 use crate::gpu::adapter::{FoundAdapter, enumerate};
-use crate::gpu::memory::LEAST_BYTES;
+use crate::gpu::memory::MIN_BYTES;
 use crate::posterior::cpu::Workspace;
 use crate::posterior::kernels::tasks::{Room, Tasks};
 use crate::posterior::sparse::Sparse;
@@ -56,7 +56,7 @@ fn batch(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<PosteriorBatch> {
         builder.push(index.to_string(), codes).expect("codes of the alphabet");
     }
     let plan = Plan::new(Arc::new(builder.build())).expect("they suit");
-    Arc::new(Batch { band: plan.band, blocks: plan.blocks })
+    Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks })
 }
 
 fn on_the_cpu(batch: &PosteriorBatch) -> Vec<Sparse> {
@@ -85,7 +85,7 @@ fn compare(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) -
     assert!(expected.iter().any(|sparse| sparse.cells() > 0), "{what}: nothing is probable");
     let mut unfinished = 0;
     for (((row, column), found), expected) in pairs.zip(found).zip(expected) {
-        let lengths = [row, column].map(|place| batch.band.length(place));
+        let lengths = [row, column].map(|place| batch.chunk.length(place));
         match found {
             Some(found) => assert_eq!(found, expected, "{what}: {lengths:?} residues, places {row} and {column}"),
             None => unfinished += 1,
@@ -150,7 +150,7 @@ fn several_rounds_of_little_memory() {
     let rounds = Tasks::new(&batch, room).expect("they fit").rounds;
     assert!(rounds.len() >= 3 && rounds.windows(2).all(|two| two[0].end == two[1].start), "{rounds:?}");
     // Forward values may take 3 / 16 of it.
-    let memory = (third * 16 * 16 / 3).max(LEAST_BYTES);
+    let memory = (third * 16 * 16 / 3).max(MIN_BYTES);
     let shape = PosteriorShape { workgroup: 16, lanes: 4 };
     assert_same(&mut engine().with_memory(memory).with_shape(shape), &batch, "little memory");
     let none = Room { kept_fours: 10, ..room };
@@ -220,7 +220,7 @@ fn the_next_batches_need_no_new_buffers() {
     let lengths = [65, 66, 67, 68, 69, 70, 71, 72, 73];
     let whole = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &lengths));
     let of = |blocks: std::ops::Range<usize>| {
-        Arc::new(Batch { band: Arc::clone(&whole.band), blocks: whole.blocks[blocks].to_vec() })
+        Arc::new(Batch { chunk: Arc::clone(&whole.chunk), blocks: whole.blocks[blocks].to_vec() })
     };
     for label in ["sequences", "weights", "kept", "scratch", "output", "staging"] {
         let mut engine = engine();
@@ -239,7 +239,7 @@ fn blocks_split_between_pairs_and_lose_none() {
     assert_eq!((Posterior::pairs(&whole), whole.cells), (4, 11 * 24));
     for (cells, pairs, first) in [(0, 9, 1), (88, 9, 2), (87, 9, 1), (1000, 3, 3), (1000, 0, 1), (1000, 4, 4)] {
         let portion = Portion { cells, pairs, target_bytes: 0 };
-        let (head, tail) = Posterior::split(&batch.band, whole.clone(), portion);
+        let (head, tail) = Posterior::split(&batch.chunk, whole.clone(), portion);
         let left = tail.as_ref().map_or(0, |tail| tail.cells);
         assert_eq!((head.columns.clone(), head.cells + left), (0..first, whole.cells), "{portion:?}");
         assert_eq!(tail.map(|tail| tail.columns), (first < 4).then_some(first..4));

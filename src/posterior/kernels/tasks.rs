@@ -61,12 +61,13 @@ impl Tasks {
     /// # Errors
     /// What does not fit.
     pub fn new(batch: &PosteriorBatch, room: Room) -> Result<Self, String> {
-        let band = &batch.band;
-        let begin = |place: u32| (4 * band.sequences.end_word(band.order[place as usize])) as u32 - band.length(place);
+        let chunk = &batch.chunk;
+        let begin =
+            |place: u32| (4 * chunk.sequences.end_word(chunk.order[place as usize])) as u32 - chunk.length(place);
         let mut own: Vec<(Pair, u32)> = Vec::with_capacity(batch.pairs() as usize);
         let all = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
         for (place, (row, column)) in (0..).zip(all) {
-            let (rows, columns) = (band.length(row), band.length(column));
+            let (rows, columns) = (chunk.length(row), chunk.length(column));
             if rows > 0 && columns > 0 {
                 let reserved = [0; 3];
                 let [reserved0, reserved1, reserved2] = reserved;

@@ -13,7 +13,7 @@ use crate::posterior::kernel::{CUTOFF, Group as Lanes, MEMORY, Posteriors, Scrat
 use crate::posterior::model::Model;
 use crate::posterior::sparse::Chain;
 use crate::seq::Code;
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 
 /// Of longer sequences only profiles count: their pairs would take too much memory.
 const LONGEST_PAIR: usize = 8192;
@@ -32,7 +32,7 @@ pub(super) struct Task<'a> {
     /// All sequences.
     pub sequences: &'a [&'a [Code]],
     /// Vectors.
-    pub level: Level,
+    pub level: InstructionSet,
 }
 
 /// A sequence that stands for others of its group.

@@ -14,7 +14,7 @@ use crate::posterior::oracle;
 use crate::posterior::progressive::Aligned;
 use crate::posterior::tests::{family, random, relative};
 use crate::seq::{Alphabet, Code, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
 
 fn profile(letters: &Letters, codes: &[Code]) -> Profile {
@@ -32,7 +32,7 @@ fn profiles_of_one_sequence_are_nearly_a_pair() {
         let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
         let (rows, columns) = (of(&a), of(&b));
         let both = Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory: usize::MAX };
-        let found = Level::best().run(both);
+        let found = InstructionSet::best().run(both);
         let truth = oracle::probabilities(&model, &a, &b);
         let (mut far, mut all) = (0.0, 0.0);
         for &(row, column, probability) in &found {
@@ -53,7 +53,7 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
 }
 
 /// Families of at most four, so that all ways of joining are gone.
-fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignment, GuideTree) {
+fn run(store: &SequenceStore, level: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let limits = Limits { sequences: 4, ..Limits::default() };
     align_with(store, &Options::default(), &limits, level, &pool, &|_, _| {}, &AtomicBool::new(false)).unwrap()
@@ -63,10 +63,10 @@ fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignmen
 fn large_sets_are_the_same_over_threads_and_widths() {
     for alphabet in [Alphabet::Protein, Alphabet::Dna] {
         let store = store(alphabet, &family(alphabet, 23, 60, 5));
-        let first = run(&store, Level::best(), 1);
+        let first = run(&store, InstructionSet::best(), 1);
         assert_eq!((first.0.rows(), first.1.leaves), (23, 23));
-        assert_eq!(run(&store, Level::best(), 3), first);
-        for level in Level::available() {
+        assert_eq!(run(&store, InstructionSet::best(), 3), first);
+        for level in InstructionSet::available() {
             assert_eq!(run(&store, level, 2), first, "{level:?}");
         }
     }
@@ -75,7 +75,7 @@ fn large_sets_are_the_same_over_threads_and_widths() {
 #[test]
 fn the_same_sequences_are_in_the_same_columns() {
     let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
-    let (alignment, _) = run(&store(Alphabet::Protein, &vec![one; 17]), Level::best(), 1);
+    let (alignment, _) = run(&store(Alphabet::Protein, &vec![one; 17]), InstructionSet::best(), 1);
     assert_eq!((alignment.columns(), alignment.rows()), (80, 17));
 }
 
@@ -83,7 +83,7 @@ fn the_same_sequences_are_in_the_same_columns() {
 fn few_short_and_empty_sequences_of_large_sets() {
     let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
     let columns = |sequences: &[Vec<Code>]| {
-        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), Level::best(), 1);
+        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
         assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
         for (row, codes) in sequences.iter().enumerate() {
             assert_eq!(alignment.places(row).len(), codes.len());
@@ -121,7 +121,7 @@ fn right(truth: &str, alphabet: Alphabet) -> f64 {
     let codes = |row: &String| -> Vec<Code> {
         row.bytes().filter(|&letter| letter != b'-').map(|letter| alphabet.encode(letter).unwrap()).collect()
     };
-    let (alignment, _) = run(&store(alphabet, &rows.iter().map(codes).collect::<Vec<_>>()), Level::best(), 2);
+    let (alignment, _) = run(&store(alphabet, &rows.iter().map(codes).collect::<Vec<_>>()), InstructionSet::best(), 2);
     let homes = |row: &String| -> Vec<usize> {
         row.bytes().enumerate().filter(|&(_, letter)| letter != b'-').map(|(home, _)| home).collect()
     };
@@ -183,9 +183,9 @@ fn rows_that_do_not_fit_are_computed_again() {
     let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
     let (rows, columns) = (of(&a), of(&b));
     let both = |memory| Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory };
-    let whole = Level::best().run(both(usize::MAX));
+    let whole = InstructionSet::best().run(both(usize::MAX));
     assert!(whole.len() > 150);
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         assert_eq!(level.run(both(0)), whole, "{level:?}");
     }
 }

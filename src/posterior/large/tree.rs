@@ -5,7 +5,7 @@ use crate::seq::Code;
 use crate::tree::{Bed, GuideTree, embedded};
 
 /// Pairs that are compared, about: of few sequences all, of many those of the parts that they are put in.
-const MOST_PAIRS: usize = 10_000_000;
+const MAX_PAIRS: usize = 10_000_000;
 
 /// The tree of sequences by their longest common subsequences with some of them.
 pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPool) -> GuideTree {
@@ -15,7 +15,7 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
         let mut row = Vec::new();
         others.iter().map(|&other| squeezed(pattern.distance(sequences[other], &mut row))).collect()
     };
-    let bed = Bed { largest: (MOST_PAIRS / sequences.len().max(1)).clamp(400, 2000), ..Bed::of(sequences.len()) };
+    let bed = Bed { largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000), ..Bed::of(sequences.len()) };
     embedded(bed, &lengths, from_one, pool)
 }
 

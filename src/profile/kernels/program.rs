@@ -6,7 +6,7 @@ use crate::gpu::source::Constants;
 /// Rows of an invocation of `profile_tile`.
 pub const ROWS: u32 = 4;
 /// Letters that fit into workgroup memory that every device has, beside the rest, where workgroups have 32 invocations.
-pub const MOST_LETTERS: u32 = 24;
+pub const MAX_LETTERS: u32 = 24;
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! A program of every kernel of the room.
 
-use super::program::{MOST_LETTERS, Variant};
+use super::program::{MAX_LETTERS, Variant};
 use crate::gpu::kernels::{Kind, Program};
 
 /// Programs of a kernel; none of those of other rooms.
 pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
-    let all = [Variant::Tile { workgroup: 32, columns: 128, letters: MOST_LETTERS }, Variant::Cross { workgroup: 32 }];
+    let all = [Variant::Tile { workgroup: 32, columns: 128, letters: MAX_LETTERS }, Variant::Cross { workgroup: 32 }];
     all.into_iter().filter(|own| own.kernel().kind == kind).map(|own| Box::new(own) as Box<dyn Program>).collect()
 }

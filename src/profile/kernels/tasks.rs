@@ -8,11 +8,11 @@ use crate::profile::divided::{Crossing, Divided};
 use crate::profile::work::{Pair, ProfileBatch};
 
 /// Rows of rectangles that are not divided further: the CPU does these faster than they are handed on.
-pub const LEAST_ROWS: usize = 64;
+pub const MIN_ROWS: usize = 64;
 /// Levels of rectangles at most.
-const MOST_LEVELS: u32 = 20;
+const MAX_LEVELS: u32 = 20;
 /// What numbers of the kernels stay below.
-const MOST: i64 = 1 << 30;
+const MAX: i64 = 1 << 30;
 
 /// Sizes of tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Tasks {
 
 /// How often rectangles are halved before none has more rows than are left to the CPU.
 fn levels(rows: usize, least: usize) -> u32 {
-    (0..MOST_LEVELS).find(|&level| rows.div_ceil(1 << level) <= least.max(1)).unwrap_or(MOST_LEVELS)
+    (0..MAX_LEVELS).find(|&level| rows.div_ceil(1 << level) <= least.max(1)).unwrap_or(MAX_LEVELS)
 }
 
 /// Whether numbers of the kernels hold a problem.
@@ -70,7 +70,7 @@ fn holds(pair: &Pair) -> bool {
     let products = greatest(&pair.scored).saturating_mul(shares);
     let scores = (products / 10 + 1).saturating_mul(m.min(n));
     let tenths = pair.tenths.iter().all(|&tenths| i8::try_from(tenths).is_ok());
-    tenths && products < MOST && scores.saturating_add(costs) < MOST
+    tenths && products < MAX && scores.saturating_add(costs) < MAX
 }
 
 /// Two profiles as the kernels have them: their sizes and places of all numbers, and these.
@@ -116,7 +116,7 @@ impl Tasks {
         let levels = levels(most_rows, shape.least_rows);
         tasks.divided = (1 << levels) - 1;
         // Not on the thread of the device, which has enough to do.
-        let packed = batch.band.pool.install(|| {
+        let packed = batch.chunk.pool.install(|| {
             batch.blocks.par_iter().map(|block| holds(&block.pair).then(|| pack(&block.pair))).collect::<Vec<_>>()
         });
         for packed in packed {

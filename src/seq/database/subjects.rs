@@ -204,7 +204,7 @@ impl Subjects {
         let (mut ranges, mut start, mut bytes) = (Vec::new(), part.start, 0);
         for (at, &length) in (part.start..).zip(&self.lengths[part.start as usize..part.end as usize]) {
             let more = packed(length);
-            if at > start && (bytes + more > at_most_bytes.min(MOST_BYTES) || at - start >= MOST_SEQUENCES) {
+            if at > start && (bytes + more > at_most_bytes.min(MAX_BYTES) || at - start >= MAX_SEQUENCES) {
                 ranges.push(start..at);
                 (start, bytes) = (at, 0);
             }
@@ -301,9 +301,9 @@ fn packed(length: u32) -> u64 {
 /// See [`Subjects`].
 const SEQUENCES_A_MARK: usize = 1 << 12;
 /// Words of a store are counted with 32 bits, ends among them.
-const MOST_BYTES: u64 = u32::MAX as u64 * 4;
+const MAX_BYTES: u64 = u32::MAX as u64 * 4;
 /// Ids have 32 bits.
-const MOST_SEQUENCES: u64 = u32::MAX as u64;
+const MAX_SEQUENCES: u64 = u32::MAX as u64;
 
 /// Some sequences of [`Subjects`], by falling length.
 #[derive(Debug, Clone)]

@@ -25,7 +25,7 @@ use self::strip::{StripLanes, StripSweep, add_begins, keep_last_row, keep_what_l
 use crate::score::Scoring;
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
-use crate::simd::{Kernel, LaneElement, Lanes, Level, Lines, MAX_LANES, Simd, Skew, SkewBuffers};
+use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd, Skew, SkewBuffers};
 
 /// Steps of a strip between two looks at whether any lane is left.
 const STEPS_AT_ONCE: usize = 16;
@@ -118,7 +118,7 @@ pub(super) fn sweep<E: LaneElement>(
     gains: &Gains,
     values: &mut Values<E>,
     most_bytes: usize,
-    level: Level,
+    level: InstructionSet,
 ) -> Swept {
     let Some(form) = Form::<E>::new(at, gains) else { return Swept::TooNarrow };
     values.strips.clear();
@@ -142,7 +142,7 @@ impl<E: Element> Form<E> {
         let worst = i64::from(substitution.min_score()).min(0);
         let best = gains.of.iter().copied().max().unwrap_or(0);
         let margin = 4 * (i64::from(gaps.first) + best - worst);
-        if margin > E::GREATEST / 2 {
+        if margin > E::MAX / 2 {
             return None;
         }
         let size = substitution.size();
@@ -152,7 +152,7 @@ impl<E: Element> Form<E> {
                 *entry = E::of(i64::from(substitution.score(a as Code, b as Code)) - gains.of[a]);
             }
         }
-        Some(Form { table, least: E::LEAST + margin })
+        Some(Form { table, least: E::MIN + margin })
     }
 }
 

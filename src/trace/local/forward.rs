@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::Number;
 use crate::score::Scoring;
 use crate::seq::Code;
-use crate::simd::{Kernel, Level, Simd};
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// Columns of a piece: a few vectors, and short enough for the first level of cache.
 const PIECE: usize = 64;
@@ -90,7 +90,7 @@ pub(super) fn sweep<T: Number>(
     enough: Option<i64>,
     profile: &mut Profile,
     rows: &mut Rows<T>,
-    level: Level,
+    level: InstructionSet,
 ) -> Option<End> {
     level.run(Rowwise { query, target, scoring, enough, profile, rows })
 }

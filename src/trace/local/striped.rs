@@ -12,7 +12,7 @@ use super::forward::End;
 use crate::score::difference::Element;
 use crate::score::{LocalScoring, Scoring};
 use crate::seq::{Code, PAD};
-use crate::simd::{Kernel, LaneElement, Lanes, Level, Lines, MAX_LANES, Simd};
+use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// What a sweep in numbers of some width finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn sweep(
     scoring: &Scoring,
     enough: Option<i64>,
     buffers: &mut Buffers,
-    level: Level,
+    level: InstructionSet,
 ) -> Found {
     let Buffers { bytes, shorts, words } = buffers;
     let mut found = sweep_in(query, target, scoring, enough, bytes, level);
@@ -72,7 +72,7 @@ pub(super) fn sweep_in<E: LaneElement>(
     scoring: &Scoring,
     enough: Option<i64>,
     stripes: &mut Stripes<E>,
-    level: Level,
+    level: InstructionSet,
 ) -> Found {
     let Some(form) = LocalScoring::<E>::new(scoring) else { return Found::TooNarrow };
     if enough.is_some_and(|enough| enough > form.limit()) {
@@ -232,7 +232,7 @@ unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, colum
     let through = form.next().number().saturating_mul(columns as i64);
     // Below this nothing comes through a run.
     let least = form.zero().number().saturating_add(through);
-    if least > W::Elem::GREATEST {
+    if least > W::Elem::MAX {
         return deletion;
     }
     // SAFETY: the caller's; there is room for the most lanes.
@@ -304,7 +304,7 @@ mod tests {
                 query: expected.query.end,
                 target: expected.target.end,
             });
-            for level in Level::available() {
+            for level in InstructionSet::available() {
                 for enough in [None, end.map(|end| end.score)] {
                     let Buffers { bytes, shorts, words } = &mut Buffers::default();
                     let found = [

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pairwave::Error;
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, LongWant, Strand};
+use pairwave::jobs::{LongAlignment, LongWant, Strands};
 use pairwave::long::LongEngine;
 use pairwave::long::mock::Textbook;
 use pairwave::score::{EndGaps, Mode};
@@ -105,7 +105,7 @@ fn several_alignments_go_on_from_those_that_were_found() {
     let (query, target) = related(11, Alphabet::Dna, 200, 250);
     let job = LongAlignment {
         top: 4,
-        strand: Strand::Both,
+        strand: Strands::Both,
         ..job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged))
     };
     let whole = hits(&job, one());

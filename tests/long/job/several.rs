@@ -1,6 +1,6 @@
 //! Several local alignments, against their definition.
 
-use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
+use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::oracle::LongMatrices;
 use pairwave::long::{Point, State};
 use pairwave::score::{EndGaps, Mode, Scoring};
@@ -13,13 +13,13 @@ fn best_by_definition(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
-    strand: Strand,
+    strand: Strands,
     job: &LongAlignment,
 ) -> Vec<LongHit> {
     let (m, n) = (query.len(), target.len());
     let turned = reverse_complement(query);
     let mut found: Vec<LongHit> = Vec::new();
-    let sides = [(StrandOf::Plus, query, Strand::Reverse), (StrandOf::Minus, &turned[..], Strand::Forward)];
+    let sides = [(Strand::Plus, query, Strands::Minus), (Strand::Minus, &turned[..], Strands::Plus)];
     while found.len() < job.top as usize {
         let mut best: Option<(i64, LongHit)> = None;
         for &(side, query, without) in &sides {
@@ -32,7 +32,7 @@ fn best_by_definition(
                 .filter(on_side)
                 .map(|hit| {
                     let (rows, columns) = (hit.query.clone().unwrap(), hit.target.clone().unwrap());
-                    let rows = if side == StrandOf::Plus { rows } else { m as u32 - rows.end..m as u32 - rows.start };
+                    let rows = if side == Strand::Plus { rows } else { m as u32 - rows.end..m as u32 - rows.start };
                     (rows, columns)
                 })
                 .collect();
@@ -61,7 +61,7 @@ fn best_by_definition(
             }
             let walk = matrices.walk(Point { i: i as u32, j: j as u32, state: State::H }, 0, 0);
             let hit = LongHit {
-                strand: StrandOf::Plus,
+                strand: Strand::Plus,
                 score,
                 query: Some(walk.to().i..i as u32),
                 target: Some(walk.to().j..j as u32),
@@ -69,7 +69,7 @@ fn best_by_definition(
                 target_end: j as u32,
                 cigar: Some(walk.cigar()),
             };
-            let hit = if side == StrandOf::Plus { hit } else { on_minus(vec![hit], m).remove(0) };
+            let hit = if side == Strand::Plus { hit } else { on_minus(vec![hit], m).remove(0) };
             best = Some((score, hit));
         }
         match best {
@@ -89,7 +89,7 @@ fn several_alignments_are_those_of_the_definition() {
         let noise = piece(&mut rng, 30);
         let query = [&a[..], &noise, &b, &a].concat();
         let target = [&b[..], &a, &noise[..11], &b, &reverse_complement(&a)].concat();
-        for (gaps, strand) in GAPS.into_iter().flat_map(|gaps| [(gaps, Strand::Forward), (gaps, Strand::Both)]) {
+        for (gaps, strand) in GAPS.into_iter().flat_map(|gaps| [(gaps, Strands::Plus), (gaps, Strands::Both)]) {
             let scoring = dna(gaps, Mode::Local, EndGaps::Charged);
             let job = LongAlignment { top: 6, min_score: 20, strand, ..job(&query, &target, scoring.clone()) };
             let expected = best_by_definition(&query, &target, &scoring, strand, &job);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pairwave::jobs::{LongAlignment, Strand};
+use pairwave::jobs::{LongAlignment, Strands};
 use pairwave::long::LongEngine;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
@@ -17,7 +17,7 @@ const DIRECTORY: &str = "PAIRWAVE_TEST_CHECKPOINT";
 fn long_job() -> LongAlignment {
     let (query, target) = related(40, Alphabet::Dna, 700, 650);
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
-    LongAlignment { strand: Strand::Both, top: 2, ..job(&query, &target, scoring) }
+    LongAlignment { strand: Strands::Both, top: 2, ..job(&query, &target, scoring) }
 }
 
 /// What the child does; nothing where there is no such job.
@@ -74,7 +74,7 @@ fn spilling_job(checkpoint: Option<&Path>) -> LongAlignment {
         host_memory: Some(500),
         checkpoint: checkpoint.map(Path::to_owned),
         top: 1,
-        strand: Strand::Forward,
+        strand: Strands::Plus,
         ..long_job()
     }
 }

@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, LongWant, Strand};
+use pairwave::jobs::{LongAlignment, LongWant, Strands};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::long::mock::Textbook;
 use pairwave::long::{LongEngine, Method};
 use pairwave::score::{Ambiguity, Gaps, Scoring};
 use pairwave::seq::Code;
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 
 use super::{Engines, Lent, Rng, below, job, local, of, oracle, run};
 
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
-const STRANDS: [Strand; 3] = [Strand::Forward, Strand::Reverse, Strand::Both];
+const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
 
 /// Gaps that are free, cheap or dear; mismatches that never pay, and that do.
 fn scoring(rng: &mut Rng) -> Scoring {
@@ -117,7 +117,7 @@ fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
     assert_eq!(found.hits, expected, "{}", what());
 }
 
-fn cpu(level: Level) -> Box<dyn LongEngine> {
+fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
     Box::new(CpuLong::new(1).with_level(level).with_tile(16, 24))
 }
 
@@ -130,7 +130,7 @@ fn the_oracle_knows_what_is_forbidden() {
     let (query, target) =
         (encode("CCGTAATGCCTTTCCCTAACAGAG"), encode("CCGTAATGCCTTCCGTAATGCCTTTCCCTAACAGAGTCCCTAACAGAG"));
     let scoring = local(5, -4, Ambiguity::Zero, Gaps { first: 3, next: 1 });
-    let hits = oracle::best(&query, &target, &scoring, Strand::Both, (3, 30));
+    let hits = oracle::best(&query, &target, &scoring, Strands::Both, (3, 30));
     let brief: Vec<_> = hits.iter().map(|hit| (hit.score, hit.cigar.as_ref().unwrap().to_string())).collect();
     assert_eq!(brief[0], (120, "24=".into()));
     assert_eq!(brief[1].0, 60);
@@ -158,7 +158,7 @@ fn the_processor_on_any_pair() {
         let scoring = if round % 7 == 0 { extreme(rng) } else { scoring(rng) };
         let job = any_job(rng, &query, &target, &scoring);
         for job in methods(rng, &job) {
-            for level in Level::available() {
+            for level in InstructionSet::available() {
                 check(&job, || vec![cpu(level)], &format!("round {round}, {level:?}"));
             }
         }
@@ -175,11 +175,11 @@ fn the_processor_on_all_short_pairs() {
     let short: Vec<Vec<Code>> = (0..=4).flat_map(all).collect();
     let schemes = [(1, -1, 1, 1), (2, -3, 0, 0), (3, -1, 2, 1)]
         .map(|(found, other, first, next)| local(found, other, Ambiguity::Zero, Gaps { first, next }));
-    let level = Level::available()[0];
+    let level = InstructionSet::available()[0];
     for (number, (query, target)) in
         short.iter().flat_map(|query| short.iter().map(move |target| (query, target))).enumerate()
     {
-        let job = LongAlignment { top: 9, strand: Strand::Both, ..job(query, target, &schemes[number % 3]) };
+        let job = LongAlignment { top: 9, strand: Strands::Both, ..job(query, target, &schemes[number % 3]) };
         let (method, strip) = (METHODS[number / 3 % 3], [None, Some(1), Some(2)][number / 9 % 3]);
         check(&LongAlignment { method: Some(method), strip, ..job }, || vec![cpu(level)], "all");
     }
@@ -230,7 +230,9 @@ fn strips_whose_gaps_are_beyond_32_bits() {
     let scoring = local(100_000, -900_000, Ambiguity::Zero, Gaps::linear(1_000_000));
     for (query, target) in [(&query, &target), (&target, &query)] {
         let job = LongAlignment { strip: Some(4096), ..job(query, target, &scoring) };
-        let by = |method| run(&LongAlignment { method: Some(method), ..job.clone() }, vec![cpu(Level::available()[0])]);
+        let by = |method| {
+            run(&LongAlignment { method: Some(method), ..job.clone() }, vec![cpu(InstructionSet::available()[0])])
+        };
         let [striped, chunked] = [Method::Striped, Method::Chunked1].map(|method| by(method).unwrap().hits);
         assert_eq!(striped, chunked);
         assert_eq!(striped[0].score, 2600 * 100_000 - 7 * 1_000_000);
@@ -245,7 +247,8 @@ fn scores_alone_are_the_same() {
         let scoring = scoring(rng);
         let job = any_job(rng, &query, &target, &scoring);
         let aligned = oracle::best(&query, &target, &scoring, job.strand, (job.top, job.min_score));
-        let scores = run(&LongAlignment { want: LongWant::Score, ..job }, vec![cpu(Level::PORTABLE)]).unwrap().hits;
+        let scores =
+            run(&LongAlignment { want: LongWant::Score, ..job }, vec![cpu(InstructionSet::PORTABLE)]).unwrap().hits;
         let brief = |hits: &[pairwave::jobs::LongHit]| {
             hits.iter().map(|hit| (hit.strand, hit.score, hit.query_end, hit.target_end)).collect::<Vec<_>>()
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pairwave::Error;
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, Strand};
+use pairwave::jobs::{LongAlignment, Strands};
 use pairwave::long::LongEngine;
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
@@ -74,9 +74,9 @@ fn a_strand_is_pruned_right_after_anything() {
         let tuning = tuning(rng);
         let before = LongAlignment { tuning: tuning.clone(), ..before.clone() };
         assert_eq!(run(&before, vec![Lent::boxed(&card)]).unwrap().hits[0].score, 50_000);
-        let job = LongAlignment { strand: Strand::Both, tuning, ..job(&query, &target, &scoring) };
+        let job = LongAlignment { strand: Strands::Both, tuning, ..job(&query, &target, &scoring) };
         let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
-        assert_eq!(result.hits, oracle::best(&query, &target, &scoring, Strand::Both, (1, 1)), "round {round}");
+        assert_eq!(result.hits, oracle::best(&query, &target, &scoring, Strands::Both, (1, 1)), "round {round}");
         pruned_cells += result.summary.pruned_cells;
     }
     assert!(pruned_cells > 0);
@@ -97,7 +97,7 @@ fn regions_ahead_of_a_walk_change_nothing() {
             let tuning = Tuning { grid_pitch: Some(64), panel_columns: Some(128), ..tuning(rng) };
             let job = LongAlignment { tuning, ..job(&query, &target, &scoring) };
             let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
-            let expected = oracle::best(&query, &target, &scoring, Strand::Forward, (1, 1));
+            let expected = oracle::best(&query, &target, &scoring, Strands::Plus, (1, 1));
             assert_eq!(result.hits, expected, "round {round}, {schedule:?}");
         }
         let prepared = card.lock().unwrap().regions_prepared();
@@ -110,7 +110,7 @@ fn regions_ahead_of_a_walk_change_nothing() {
             let top = 3 + rng.below(4);
             let job = LongAlignment { top, min_score: 20, tuning: tuning(rng), ..job(&query, &target, &scoring) };
             let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
-            let expected = oracle::best(&query, &target, &scoring, Strand::Forward, (top, 20));
+            let expected = oracle::best(&query, &target, &scoring, Strands::Plus, (top, 20));
             assert_eq!(result.hits, expected, "round {round}, top {top}, {schedule:?}");
         }
         assert!(card.lock().unwrap().regions_prepared() > prepared + 40);
@@ -124,10 +124,10 @@ fn two_devices_prune_both_strands() {
     for round in 0..24 {
         let (query, target) = both_strands(rng);
         let scoring = cheap_gaps(rng);
-        let job = LongAlignment { strand: Strand::Both, tuning: tuning(rng), ..job(&query, &target, &scoring) };
+        let job = LongAlignment { strand: Strands::Both, tuning: tuning(rng), ..job(&query, &target, &scoring) };
         let engines: [Box<dyn LongEngine>; 2] = [Lent::boxed(&card), Lent::boxed(&processor)];
         let result = run(&job, engines.into()).unwrap_or_else(|error| panic!("round {round}: {error}"));
-        assert_eq!(result.hits, oracle::best(&query, &target, &scoring, Strand::Both, (1, 1)), "round {round}");
+        assert_eq!(result.hits, oracle::best(&query, &target, &scoring, Strands::Both, (1, 1)), "round {round}");
     }
 }
 
@@ -179,7 +179,7 @@ fn two_devices_find_several_and_are_stopped() {
         let (query, target) = repeats(rng);
         let scoring =
             local(5, -4, Ambiguity::Overlap, of(rng, &[Gaps { first: 11, next: 1 }, Gaps { first: 4, next: 4 }]));
-        let (top, strand) = (2 + rng.below(4), Strand::Both);
+        let (top, strand) = (2 + rng.below(4), Strands::Both);
         let job = LongAlignment { top, strand, min_score: 30, tuning: tuning(rng), ..job(&query, &target, &scoring) };
         let expected = oracle::best(&query, &target, &scoring, strand, (top, 30));
         assert!(expected.len() > 1, "round {round}");

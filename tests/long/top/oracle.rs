@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::jobs::{LongHit, Strand, StrandOf};
+use pairwave::jobs::{LongHit, Strand, Strands};
 use pairwave::score::Scoring;
 use pairwave::seq::Code;
 
@@ -13,7 +13,7 @@ const NEVER: i64 = i64::MIN / 4;
 
 /// A strand of the query, and the rectangles in which no alignment may be any more.
 struct Side {
-    strand: StrandOf,
+    strand: Strand,
     query: Vec<Code>,
     forbidden: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -95,14 +95,14 @@ pub(crate) fn best(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
-    strand: Strand,
+    strand: Strands,
     (top, min_score): (u32, i64),
 ) -> Vec<LongHit> {
     let side = |strand, query| Side { strand, query, forbidden: Vec::new() };
     let mut sides = match strand {
-        Strand::Forward => vec![side(StrandOf::Plus, query.to_vec())],
-        Strand::Reverse => vec![side(StrandOf::Minus, turned(query))],
-        Strand::Both => vec![side(StrandOf::Plus, query.to_vec()), side(StrandOf::Minus, turned(query))],
+        Strands::Plus => vec![side(Strand::Plus, query.to_vec())],
+        Strands::Minus => vec![side(Strand::Minus, turned(query))],
+        Strands::Both => vec![side(Strand::Plus, query.to_vec()), side(Strand::Minus, turned(query))],
     };
     let (m, mut hits) = (query.len(), Vec::new());
     while hits.len() < top as usize {
@@ -128,8 +128,8 @@ pub(crate) fn best(
         let side = &mut sides[index];
         side.forbidden.push((begin.0..end.0, begin.1..end.1));
         let rows = match side.strand {
-            StrandOf::Plus => begin.0..end.0,
-            StrandOf::Minus => m - end.0..m - begin.0,
+            Strand::Plus => begin.0..end.0,
+            Strand::Minus => m - end.0..m - begin.0,
         };
         hits.push(LongHit {
             strand: side.strand,

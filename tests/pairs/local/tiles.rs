@@ -10,7 +10,7 @@ use pairwave::pairs::oracle::smith_waterman;
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Floors, Hit, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
-use pairwave::seq::{Alphabet, SequenceStore, Strands};
+use pairwave::seq::{Alphabet, QueryStrands, SequenceStore};
 
 use super::*;
 
@@ -136,7 +136,7 @@ fn two_queries_have_their_own_scores() {
         against: Some(Arc::clone(&targets)),
         scoring: Arc::new(scoring.clone()),
         want: Want::Scores,
-        strands: Strands::default(),
+        strands: QueryStrands::default(),
         parts: None,
     };
     for shape in

@@ -5,7 +5,7 @@ use pairwave::pairs::cpu::{self, Form};
 use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::simd::Level;
+use pairwave::simd::InstructionSet;
 use pairwave::trace::{EndRegion, Hint, Workspace, traceback, traceback_from};
 use proptest::prelude::*;
 
@@ -44,7 +44,7 @@ fn from_regions(
     };
     let mut regions = vec![region(0), region(1), region(7), region(40), region(1000)];
     for form in [Form::Targets, Form::Rows] {
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             let mut workspace = cpu::Workspace::with(level, form);
             let targets: Vec<&[Code]> = vec![target, query, target];
             let ends = cpu::ends(query, &targets, scoring, &mut workspace).map_err(|error| error.to_string())?;
@@ -55,7 +55,7 @@ fn from_regions(
             }
         }
     }
-    let levels = Level::available();
+    let levels = InstructionSet::available();
     for (count, region) in regions.iter().enumerate() {
         let budget = [1 << 26, 3000, 200][count % 3];
         let mut workspace = Workspace::with_budget(budget).with_level(levels[count % levels.len()]);

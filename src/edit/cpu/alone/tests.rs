@@ -24,7 +24,7 @@ fn blocks_of_any_width_give_what_the_scalar_form_gives() {
     println!("seed {seed}");
     let rng = &mut fastrand::Rng::with_seed(seed);
     let sets: Vec<Code> = (1..16).collect();
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         let lanes = VECTORS * level.words();
         let mut buffers = AloneBuffers::default();
         // One strip of one vector, one of two, several; and blocks narrower than a strip has lanes.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::edit::kernels::myers::Selection;
-use crate::edit::{Distances, Edit, EditBand, EditBlock, EditReport, Places, Region};
+use crate::edit::{Distances, Edit, EditBlock, EditChunk, EditReport, Places, Region};
 use crate::engine::Work;
 use crate::engine::shelf::Shelf;
 use crate::score::{Equality, Limit, Reach};
@@ -53,14 +53,14 @@ fn batch(random: &mut fastrand::Rng, mode: EditMode, limit: Limit, are_equal: bo
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
     let (patterns, text, places) =
         (Arc::new(patterns.build()), Arc::new(text.build()), Places::Regions(Arc::new(regions)));
-    EditBatch { band: Arc::new(EditBand::new(patterns, text, Arc::new(scheme), places)), blocks }
+    EditBatch { chunk: Arc::new(EditChunk::new(patterns, text, Arc::new(scheme), places)), blocks }
 }
 
 /// For every pair the pattern's and the text's length.
 fn lengths(batch: &EditBatch) -> Vec<(u32, u32)> {
     let of = |block: &EditBlock| {
-        let m = batch.band.patterns.length(block.pattern);
-        block.places.clone().map(move |place| (m, batch.band.region(place).symbols())).collect::<Vec<_>>()
+        let m = batch.chunk.patterns.length(block.pattern);
+        block.places.clone().map(move |place| (m, batch.chunk.region(place).symbols())).collect::<Vec<_>>()
     };
     batch.blocks.iter().flat_map(of).collect()
 }
@@ -96,12 +96,12 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
             for are_equal in [true, false] {
                 let (batch, variant) = (batch(&mut random, mode, limit, are_equal), variant(cooperation, mode));
                 let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
-                let (least, most) = batch.band.text_symbols();
+                let (least, most) = batch.chunk.text_symbols();
                 assert_eq!(least == most, are_equal);
                 let text_symbols = are_equal.then_some(most);
                 let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
                 let (mut expected, mut words, mut list) = (Vec::new(), Vec::new(), Vec::new());
-                let scheme = &batch.band.scheme;
+                let scheme = &batch.chunk.scheme;
                 for (pair, (m, n)) in (0..).zip(lengths(&batch)) {
                     let (found, own) = result(&mut random, &variant, m, n);
                     let found = scheme.trivial(m, n).unwrap_or(found.within(scheme.limit(m, n)));

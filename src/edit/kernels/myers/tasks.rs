@@ -61,7 +61,7 @@ impl Tally {
     fn of(batch: &EditBatch, blocks: &[EditBlock], per_workgroup: u32) -> Self {
         blocks.iter().fold(Self::NOTHING, |mut tally, block| {
             let pairs = block.places.len() as u32;
-            let m = batch.band.patterns.length(block.pattern);
+            let m = batch.chunk.patterns.length(block.pattern);
             let places = if pairs == 0 { Self::NOTHING.places } else { block.places.clone() };
             tally.add(&Tally { tasks: pairs, workgroups: pairs.div_ceil(per_workgroup), pattern_symbols: m, places });
             tally
@@ -113,7 +113,7 @@ impl EditTasks {
                     task,
                     place: block.places.start.wrapping_sub(first_place),
                     profile: profile_begins[pattern as usize],
-                    pattern_symbols: batch.band.patterns.length(pattern),
+                    pattern_symbols: batch.chunk.patterns.length(pattern),
                 };
                 task += block.places.len() as u32;
             }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::edit::{EditBand, EditBatch, EditBlock, Places};
+use crate::edit::{EditBatch, EditBlock, EditChunk, Places};
 use crate::score::{Ambiguity, EditScheme, Limit};
 
 fn batch(sizes: &[u32]) -> EditBatch {
@@ -18,8 +18,8 @@ fn batch(sizes: &[u32]) -> EditBatch {
         begin += size;
     }
     let places = Places::Texts(vec![0; begin as usize].into());
-    let band = EditBand::new(Arc::clone(&store), store, Arc::new(scheme), places);
-    EditBatch { band: Arc::new(band), blocks }
+    let band = EditChunk::new(Arc::clone(&store), store, Arc::new(scheme), places);
+    EditBatch { chunk: Arc::new(band), blocks }
 }
 
 fn variant(cooperation: Cooperation, workgroup: u32) -> Variant {
@@ -109,7 +109,7 @@ fn by_turns(batch: &EditBatch, variant: &Variant, profile: u32) -> EditTasks {
     let is_band = variant.cooperation == Cooperation::Band;
     let mut first = 0;
     for (index, block) in (0..).zip(&batch.blocks) {
-        let pattern_symbols = batch.band.patterns.length(block.pattern);
+        let pattern_symbols = batch.chunk.patterns.length(block.pattern);
         let place = block.places.start.wrapping_sub(begin);
         list.runs.push(Run { task: list.tasks, place, profile, pattern_symbols });
         list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);

@@ -1,4 +1,4 @@
-//! Handing over of a band or part of which only the pairs within the limit are known: what [`Finisher::band`] and
+//! Handing over of a chunk or part of which only the pairs within the limit are known: what [`Finisher::chunk`] and
 //! [`Finisher::all`] do with the results of all pairs.
 
 use std::ops::Range;
@@ -8,10 +8,10 @@ use crate::edit::Region;
 use crate::edit::plan::Against;
 use crate::error::Result;
 use crate::score::Found;
-use crate::seq::{Part, SequenceId, StrandOf};
+use crate::seq::{Part, SequenceId, Strand};
 
-/// A pair, by its number in the band or part once its strands are one, with what was found and on which strand.
-type Listed = (u32, Found, StrandOf);
+/// A pair, by its number in the chunk or part once its strands are one, with what was found and on which strand.
+type Listed = (u32, Found, Strand);
 
 impl Finisher<'_> {
     /// `list` has the results of both strands of a pair one after the other, by rising number.
@@ -63,7 +63,7 @@ impl Finisher<'_> {
         }
         let mut better: Vec<Listed> = Vec::with_capacity(list.len());
         for &(place, found) in list {
-            let strand = if place % 2 == 0 { StrandOf::Plus } else { StrandOf::Minus };
+            let strand = if place % 2 == 0 { Strand::Plus } else { Strand::Minus };
             match better.last_mut() {
                 Some(plus) if plus.0 == place / 2 => {
                     if found.distance < plus.1.distance {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::jobs::blocks::{self, Block, BlockSink};
 use crate::jobs::deliver::Delivery;
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use crate::jobs::source::{Bander, Begun, BlockBands};
+use crate::jobs::source::{Begun, BlockChunks, ChunkCutter};
 use crate::jobs::{Feed, PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
 
@@ -68,7 +68,7 @@ impl Lists {
         self.plan.blocks.len()
     }
 
-    /// Computes blocks, of which each is a band.
+    /// Computes blocks, of which each is a chunk.
     pub(super) fn run(&mut self, job: &PairDistances, feed: Feed<'_, PairCounts>) -> Result<Summary> {
         let Feed { source: blocks, run, sink } = feed;
         let begin = Instant::now();
@@ -76,21 +76,21 @@ impl Lists {
         let execution = Execution { run, threads };
         let engine_set = engines.get_or_open(|| open_engines(plan, run, threads))?;
         let begun = Begun::default();
-        let bander = ListBands { plan: Arc::clone(plan), next: None, begun: begun.clone() };
+        let bander = ListChunks { plan: Arc::clone(plan), next: None, begun: begun.clone() };
         let known = cells_now(blocks.as_ref());
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
         let mut due = Delivery::new(begun.clone(), sink);
         let reserve = || thread_engines(threads.count(), &run.interrupt);
         let control = execution.control_of(blocks.as_ref(), ordered.ahead());
-        let bands = BlockBands::new(blocks, bander);
-        let ran = owner::run_set(engine_set, reserve, bands, known, &control, |outcome| {
+        let chunks = BlockChunks::new(blocks, bander);
+        let ran = owner::run_set(engine_set, reserve, chunks, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gather(plan, begins, &mut ordered, &outcome)?;
             while let Some((units, counts)) = ordered.complete() {
                 if job.check {
-                    let pairs = units.clone().flat_map(|unit| plan.band.pairs(&plan.blocks[unit as usize]));
+                    let pairs = units.clone().flat_map(|unit| plan.chunk.pairs(&plan.blocks[unit as usize]));
                     let found: Vec<_> = pairs.zip(counts.iter().copied()).collect();
-                    clustal::check(&plan.band, &found, threads.count())?;
+                    clustal::check(&plan.chunk, &found, threads.count())?;
                 }
                 let mut rest = &counts[..];
                 let rows: Vec<PairCounts> = units
@@ -119,21 +119,21 @@ fn open_engines(plan: &Plan, run: &Run, threads: &Threads) -> Result<Engines> {
     engines::open_clustal(run, threads.count(), plan.blocks.iter().map(|list| list.cells).sum())
 }
 
-/// Blocks as bands.
-struct ListBands {
+/// Blocks as chunks.
+struct ListChunks {
     plan: Arc<Plan>,
     next: Option<Planned<Clustal>>,
     begun: Begun<Range<u64>>,
 }
 
-impl Bander<Clustal> for ListBands {
+impl ChunkCutter<Clustal> for ListChunks {
     fn begin(&mut self, block: Block) {
         let own = &self.plan.blocks[block.units.start as usize..block.units.end as usize];
         let (pairs, cells) =
             own.iter().fold((0, 0), |(pairs, cells), list| (pairs + list.targets.len() as u64, cells + list.cells));
         self.begun.add(block.units.clone(), pairs, cells);
         let blocks = own.iter().map(|list| ((), list.clone())).collect();
-        self.next = Some((block.units.start as u32..block.units.end as u32, Arc::clone(&self.plan.band), blocks));
+        self.next = Some((block.units.start as u32..block.units.end as u32, Arc::clone(&self.plan.chunk), blocks));
     }
 
     fn next(&mut self) -> Option<Planned<Clustal>> {
@@ -141,9 +141,9 @@ impl Bander<Clustal> for ListBands {
     }
 }
 
-/// Puts what an engine found at its places in a band.
+/// Puts what an engine found at its places in a chunk.
 fn gather(plan: &Plan, begins: &[u64], ordered: &mut Ordered<Vec<u32>>, outcome: &Outcome<Clustal>) -> Result<()> {
-    let (batch, info) = (&outcome.batch, &outcome.band);
+    let (batch, info) = (&outcome.batch, &outcome.chunk);
     let done = finished(batch.blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
     ordered.add(info, outcome.pairs, Vec::new, |counts| {
         let mut bytes = 0;

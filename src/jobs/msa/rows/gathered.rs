@@ -57,7 +57,7 @@ impl GatheredDistances {
         match &mut self.into {
             Into::Clustal { plan, table } => {
                 let list = plan.blocks.get(row.unit as usize)?;
-                let own = plan.band.targets(list).get(first..first.checked_add(row.counts.len())?)?;
+                let own = plan.chunk.targets(list).get(first..first.checked_add(row.counts.len())?)?;
                 for (&target, &count) in own.iter().zip(&row.counts) {
                     table.set(list.query, target, count);
                 }

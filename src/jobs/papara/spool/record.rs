@@ -4,7 +4,7 @@ use crate::jobs::PhyloResult;
 use crate::jobs::blocks::bytes::{
     push, push_cigar, push_signed, push_text, take, take_byte, take_cigar, take_signed, take_text, take_u32,
 };
-use crate::seq::StrandOf;
+use crate::seq::Strand;
 
 /// Flags of a record.
 const SECOND: u8 = 1;
@@ -17,7 +17,7 @@ impl PhyloResult {
         push_text(out, &self.letters);
         push(out, self.edge.into());
         push_signed(out, self.score.into());
-        let minus = if self.strand == StrandOf::Minus { MINUS } else { 0 };
+        let minus = if self.strand == Strand::Minus { MINUS } else { 0 };
         out.push(minus | if self.runner_up.is_some() { SECOND } else { 0 });
         if let Some((edge, score)) = self.runner_up {
             push(out, edge.into());
@@ -36,7 +36,7 @@ impl PhyloResult {
             return None;
         }
         let runner_up = if flags & SECOND != 0 { Some((take_u32(bytes)?, score(bytes)?)) } else { None };
-        let strand = if flags & MINUS != 0 { StrandOf::Minus } else { StrandOf::Plus };
+        let strand = if flags & MINUS != 0 { Strand::Minus } else { Strand::Plus };
         let (first_site, cigar) = (take_u32(bytes)?, take_cigar(bytes)?);
         Some(PhyloResult { number, name, letters, edge, score: best, runner_up, strand, first_site, cigar })
     }

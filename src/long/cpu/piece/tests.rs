@@ -48,7 +48,7 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
     let mut states = [0; 3];
     for round in 0..600 {
         let (query, target, scoring, matrices, from) = case(state);
-        let levels = Level::available();
+        let levels = InstructionSet::available();
         let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         for _ in 0..4 {
@@ -70,7 +70,7 @@ fn regions_are_left_where_the_path_leaves_them() {
     let state = &mut fastrand::Rng::with_seed(5);
     for round in 0..300 {
         let (query, target, scoring, matrices, from) = case(state);
-        let levels = Level::available();
+        let levels = InstructionSet::available();
         let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         let end = walk.points[below(state, walk.points.len())].0;

@@ -14,7 +14,7 @@
 use super::Scheme;
 use crate::long::NEVER;
 use crate::seq::Code;
-use crate::simd::{BLOCK, Doubles, Kernel, Lanes, Level, MAX_DOUBLES, Simd};
+use crate::simd::{BLOCK, Doubles, InstructionSet, Kernel, Lanes, MAX_DOUBLES, Simd};
 
 /// Room before and behind values and scores of columns, for lanes ahead and behind.
 pub(super) const MARGIN: usize = 2 * MAX_DOUBLES;
@@ -62,7 +62,7 @@ const fn high(lanes: usize) -> usize {
 }
 
 /// Lanes, and rows a lane, of the strips of a level: high ones and low ones.
-pub(super) fn shapes(level: Level) -> [(usize, usize); 2] {
+pub(super) fn shapes(level: InstructionSet) -> [(usize, usize); 2] {
     let lanes = level.doubles();
     [(lanes, high(lanes)), (lanes, 1)]
 }

@@ -15,7 +15,7 @@ fn tiles_are_the_oracles() {
     println!("seed 7");
     let state = &mut fastrand::Rng::with_seed(7);
     for round in 0..150 {
-        let levels = Level::available();
+        let levels = InstructionSet::available();
         let level = levels[round % levels.len()];
         let lengths: [usize; 4] = std::array::from_fn(|k| match (k, random(state) % 3) {
             (0 | 1, 0) => 0,

@@ -4,7 +4,7 @@ use crate::long::kernels::striped_trace::start_words;
 use crate::long::{Method, Point};
 
 /// Blocks that a window has if it has not to have fewer: about what a device does in the time that a round takes anyway.
-const LEAST_BLOCKS: usize = 512;
+const MIN_BLOCKS: usize = 512;
 
 /// How far a window goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ impl Reach {
         // Most of the window was for nothing if the path left it early.
         if u64::from(rows + columns) < window.path_columns / 2 {
             self.margin = self.margin.saturating_mul(2).max(chunk);
-            self.blocks = (self.blocks / 2).max(LEAST_BLOCKS).min(blocks);
+            self.blocks = (self.blocks / 2).max(MIN_BLOCKS).min(blocks);
         } else {
             self.margin = (self.margin / 2).max(self.margin.min(chunk));
             self.blocks = (self.blocks * 2).min(blocks);

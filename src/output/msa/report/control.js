@@ -142,9 +142,9 @@ function onKey(event) {
 }
 
 // Rows in blocks of columns, as paper has them; of a large alignment what is on the screen.
-const MOST_ON_PAPER = 300e3;
+const MAX_ON_PAPER = 300e3;
 function fillPaper() {
-  const on = part(), isWhole = rowCount * columnCount <= MOST_ON_PAPER;
+  const on = part(), isWhole = rowCount * columnCount <= MAX_ON_PAPER;
   const [places, from, to] = isWhole ? [view.order, 0, columnCount]
     : [view.order.slice(on.firstPlace, on.lastPlace), on.firstColumn, on.lastColumn];
   const paper = element("paper"), colours = painter(view.scheme, false, view.onlyDifferences);

@@ -33,7 +33,7 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
     for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
         for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {
             let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap();
-            let band = Band {
+            let chunk = PairsChunk {
                 queries: Arc::clone(&store),
                 targets: Arc::clone(&store),
                 order: all.clone().collect(),
@@ -43,18 +43,18 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
             };
             for (query, form) in all.clone().flat_map(|query| [(query, Form::Targets), (query, Form::Rows)]) {
                 let block = Block { query, targets: all.clone(), cells: 0 };
-                let computing = &mut Workspace::with(Level::best(), form);
+                let computing = &mut Workspace::with(InstructionSet::best(), form);
                 let mut found = Found::default();
-                block_found(&band, &block, computing, &mut found).unwrap();
+                block_found(&chunk, &block, computing, &mut found).unwrap();
                 let Found { hits, ends, .. } = found;
                 assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
                 for (hit, end) in hits.iter().zip(&ends) {
                     let (first, second) = (query.min(hit.target), query.max(hit.target));
                     let (a, b) = (store.codes(first), store.codes(second));
                     let hint = Hint { score: Some(hit.score), matches: hit.matches };
-                    let expected = traceback(a, b, &band.scoring, hint, workspace).unwrap();
-                    let found = traceback_from(a, b, &band.scoring, hint, Some(end), workspace).unwrap();
-                    assert_eq!(found, expected, "{form:?} {first} {second} {:?}", band.scoring);
+                    let expected = traceback(a, b, &chunk.scoring, hint, workspace).unwrap();
+                    let found = traceback_from(a, b, &chunk.scoring, hint, Some(end), workspace).unwrap();
+                    assert_eq!(found, expected, "{form:?} {first} {second} {:?}", chunk.scoring);
                     let last = expected.cigar.iter().last();
                     let [insertion, deletion] = end.left();
                     let (left, most) = match last {

@@ -4,16 +4,16 @@ use std::sync::atomic::AtomicBool;
 use crate::engine::thread_engine::CpuKind;
 use crate::pairs::cpu::Scratch;
 use crate::pairs::cpu::compute::{Form, Found, Workspace, run_tracing};
-use crate::pairs::{Band, Batch, Block, Pairs, Want, oracle};
+use crate::pairs::{Batch, Block, Pairs, PairsChunk, Want, oracle};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
-use crate::simd::Level;
+use crate::simd::InstructionSet;
 use crate::trace::{self, Hint, traceback};
 
 /// Every sequence of a store with every one.
 fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> Batch {
     let all = 0..store.len() as u32;
-    let band = Arc::new(Band {
+    let chunk = Arc::new(PairsChunk {
         queries: Arc::clone(store),
         targets: Arc::clone(store),
         order: all.clone().collect(),
@@ -22,12 +22,12 @@ fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bo
         earlier_is_query,
     });
     let blocks = all.clone().map(|query| Block { query, targets: all.clone(), cells: 0 }).collect();
-    Batch { band, blocks }
+    Batch { chunk, blocks }
 }
 
 /// Alignments of all pairs of a store by a level's kernels, checked against the reference; gives how many were traced from
 /// rows that were kept.
-fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: Level, earlier_is_query: bool) -> usize {
+fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, earlier_is_query: bool) -> usize {
     let workspace = &mut Workspace::with(level, Form::Targets);
     let batch = all_pairs(store, scoring, earlier_is_query);
     let Found { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
@@ -114,7 +114,7 @@ fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
         .collect();
     let store = store(Alphabet::Dna, &sequences);
     for scoring in nucleotide_schemes() {
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             let traced = check(&store, &scoring, level, true);
             // All but those with the empty one, and those that 8 bits hold, but not what parts of matrices may have.
             assert!(
@@ -142,7 +142,8 @@ fn long_gaps_and_ties() {
     let store = store(Alphabet::Dna, &sequences);
     let mut least = usize::MAX;
     for scoring in nucleotide_schemes() {
-        for (level, earlier_is_query) in Level::available().into_iter().zip([true, false].into_iter().cycle()) {
+        for (level, earlier_is_query) in InstructionSet::available().into_iter().zip([true, false].into_iter().cycle())
+        {
             let traced = check(&store, &scoring, level, earlier_is_query);
             least = if traced > 0 { least.min(traced) } else { least };
         }
@@ -162,7 +163,7 @@ fn proteins_and_wide_numbers() {
         .map(|codes| codes.iter().cycle().take(5 * codes.len()).map(|code| 1 << (code % 4)).collect())
         .collect();
     let bases = store(Alphabet::Dna, &bases);
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for gaps in [Gaps::from_blast(11, 1), Gaps::linear(4)] {
             for end_gaps in [EndGaps::Charged, EndGaps::Free] {
                 let scoring = Scoring { gaps, end_gaps, ..Scoring::protein() };
@@ -183,7 +184,7 @@ fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
     let sequences = vec![vec![1; 40], vec![2; 40], [1, 2].repeat(20)];
     let store = store(Alphabet::Dna, &sequences);
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
-    assert_eq!(check(&store, &scoring, Level::best(), true), 0);
+    assert_eq!(check(&store, &scoring, InstructionSet::best(), true), 0);
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
     let store = store(Alphabet::Dna, &[with(4, 112), with(8, 112), with(4, 70), with(8, 70)]);
     let gaps = Gaps { first: 20, next: 0 };
     let scoring = Scoring::nucleotide(5, -37, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
-    for level in Level::available() {
+    for level in InstructionSet::available() {
         for earlier_is_query in [true, false] {
             assert_eq!(check(&store, &scoring, level, earlier_is_query), 16);
         }
@@ -227,7 +228,7 @@ fn walks_that_leave_the_columns_that_are_kept() {
     ] {
         let scoring = Scoring::nucleotide(5, -4, Ambiguity::Mismatch, gaps, end_gaps).unwrap();
         let batch = all_pairs(&store, &scoring, true);
-        let workspace = &mut Workspace::with(Level::best(), Form::Targets);
+        let workspace = &mut Workspace::with(InstructionSet::best(), Form::Targets);
         let mut traced = || {
             let found = run_tracing(&batch, true, workspace).unwrap();
             found.traces.unwrap().spans.iter().flatten().count()
@@ -237,7 +238,7 @@ fn walks_that_leave_the_columns_that_are_kept() {
         assert!(first <= 256 - 8, "{first} {gaps:?}");
         assert_eq!(traced(), 256, "{gaps:?}");
         // Whoever traces a pair, it has its alignment.
-        let compute = Workspace::with(Level::best(), Form::Targets);
+        let compute = Workspace::with(InstructionSet::best(), Form::Targets);
         let scratch = &mut Scratch { compute, trace: Some(trace::Workspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
         assert_eq!(report.traced.spans.iter().flatten().count(), 256);
@@ -320,7 +321,7 @@ fn random_schemes_and_sequences() {
         let (alphabet, letters): (_, &[Code]) =
             if is_protein { (Alphabet::Protein, &residues) } else { (Alphabet::Dna, &[1, 2, 4, 8, 5, 15, 3]) };
         let sequences = random_sequences(random, letters);
-        let levels = Level::available();
+        let levels = InstructionSet::available();
         let level = levels[random.usize(..levels.len())];
         let found = check(&store(alphabet, &sequences), &scoring, level, random.bool());
         (traced, all) = (traced + found, all + sequences.len() * sequences.len());

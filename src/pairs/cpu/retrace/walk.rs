@@ -8,7 +8,7 @@ use crate::score::difference::Element;
 
 /// Columns of a part beyond its rows: of the first walk's first part, and of any.
 pub(super) const MARGIN: usize = 8;
-const LEAST_MARGIN: usize = 2;
+const MIN_MARGIN: usize = 2;
 
 /// A walk from the end of a lane's pair to its beginning.
 #[derive(Debug, Clone, Default)]
@@ -110,7 +110,7 @@ impl Walk {
         if margin > self.margin {
             self.margin = margin.min(2 * self.margin + MARGIN);
         } else if could_be_narrower {
-            self.margin = (self.margin - 1 - self.margin / 8).max(LEAST_MARGIN);
+            self.margin = (self.margin - 1 - self.margin / 8).max(MIN_MARGIN);
         }
     }
 

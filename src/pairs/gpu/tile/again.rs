@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::pairs::cpu::compute::{self, Workspace};
 use crate::pairs::kernels::tile_tasks::{self, Run};
-use crate::pairs::{Band, Batch, Block, Want};
+use crate::pairs::{Batch, Block, PairsChunk, Want};
 use crate::seq::SequenceId;
 
 /// Targets that a thread of the host has together.
@@ -38,13 +38,13 @@ impl<'a> Places<'a> {
         }
         let block = &blocks[self.last];
         let place = block.targets.start + (pair - self.begins[self.last]) as u32;
-        (block.query, self.batch.band.order[place as usize])
+        (block.query, self.batch.chunk.order[place as usize])
     }
 }
 
 /// Some pairs of a batch, query by query.
 pub(super) struct Again {
-    pub band: Band,
+    pub chunk: PairsChunk,
     pub blocks: Vec<Block>,
     /// For each pair, in the order of the blocks, which one of those that were named it is.
     order: Vec<usize>,
@@ -53,7 +53,7 @@ pub(super) struct Again {
 impl Again {
     pub(super) fn new(batch: &Batch, pairs: &[u32]) -> Self {
         let mut places = Places::new(batch);
-        let band = &batch.band;
+        let chunk = &batch.chunk;
         let mut all: Vec<(u32, u32, usize)> = pairs
             .iter()
             .enumerate()
@@ -62,25 +62,25 @@ impl Again {
                 (query, target, which)
             })
             .collect();
-        all.sort_by_key(|&(query, target, which)| (query, std::cmp::Reverse(band.targets.length(target)), which));
+        all.sort_by_key(|&(query, target, which)| (query, std::cmp::Reverse(chunk.targets.length(target)), which));
         let mut blocks = Vec::new();
         let mut end = 0u32;
         for of_query in all.chunk_by(|one, other| one.0 == other.0) {
             let (query, begin) = (of_query[0].0, end);
             end += of_query.len() as u32;
-            let symbols: u64 = of_query.iter().map(|pair| u64::from(band.targets.length(pair.1))).sum();
-            let cells = u64::from(band.queries.length(query)) * symbols;
+            let symbols: u64 = of_query.iter().map(|pair| u64::from(chunk.targets.length(pair.1))).sum();
+            let cells = u64::from(chunk.queries.length(query)) * symbols;
             blocks.push(Block { query, targets: begin..end, cells });
         }
-        let band = Band {
-            queries: Arc::clone(&band.queries),
-            targets: Arc::clone(&band.targets),
+        let chunk = PairsChunk {
+            queries: Arc::clone(&chunk.queries),
+            targets: Arc::clone(&chunk.targets),
             order: all.iter().map(|pair| pair.1).collect(),
-            scoring: Arc::clone(&band.scoring),
+            scoring: Arc::clone(&chunk.scoring),
             want: Want::Scores,
-            earlier_is_query: band.earlier_is_query,
+            earlier_is_query: chunk.earlier_is_query,
         };
-        Again { band, blocks, order: all.into_iter().map(|pair| pair.2).collect() }
+        Again { chunk, blocks, order: all.into_iter().map(|pair| pair.2).collect() }
     }
 
     pub(super) fn cells(&self) -> u64 {
@@ -104,7 +104,7 @@ impl Again {
     /// As [`compute::run_block`].
     pub(super) fn scores_here(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
         let score = |workspace: &mut Workspace, piece: &Block| {
-            let hits = compute::run_block(&self.band, piece, workspace)?;
+            let hits = compute::run_block(&self.chunk, piece, workspace)?;
             // Words hold all scores of the batch.
             Ok(piece.targets.clone().zip(hits.into_iter().map(|hit| hit.score as i32)).collect())
         };

@@ -6,20 +6,20 @@ use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Cooperation, Packing};
 use crate::pairs::kernels::sw_tile::{Params, Part, SATURATED, Task, VECTOR_BYTES, Variant};
 use crate::pairs::kernels::tile_tasks::{self, Run};
-use crate::pairs::{Band, Want};
+use crate::pairs::{PairsChunk, Want};
 use crate::seq::SequenceId;
 
 /// Rows for which a workgroup should use a profile, if there are targets enough.
 const PROFILE_ROWS: u32 = 2048;
 /// Targets that a team has one after the other at most.
-const MOST_TURNS: u32 = 16;
+const MAX_TURNS: u32 = 16;
 /// Cells of dispatches at most that are handed to the driver at once where tasks are no longer drawn by ticket.
 const ROUND_CELLS: u64 = 500_000_000_000;
 /// Rows of a block, where a pass is divided, and blocks at most of one whose rows may be as many as they are.
 const BLOCK_ROWS: u64 = 1024;
-const MOST_BLOCKS: u32 = 64;
+const MAX_BLOCKS: u32 = 64;
 /// Workgroups of a dispatch, in every implementation.
-const MOST_WORKGROUPS: u32 = 65_535;
+const MAX_WORKGROUPS: u32 = 65_535;
 
 /// What bounds dispatches.
 #[derive(Debug, Clone, Copy)]
@@ -62,9 +62,9 @@ pub(super) struct Plan {
     pub scratch_bytes: u64,
 }
 
-/// What is to be computed: runs of a band, which are `pairs` pairs together.
+/// What is to be computed: runs of a chunk, which are `pairs` pairs together.
 pub(super) struct Problem<'a> {
-    pub band: &'a Band,
+    pub chunk: &'a PairsChunk,
     pub runs: Vec<Run>,
     pub pairs: u64,
     /// Pairs that reach their query's floor are listed.
@@ -80,11 +80,11 @@ impl Plan {
         limits: Limits,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Result<Plan> {
-        let Problem { band, runs, pairs, lists } = problem;
+        let Problem { chunk, runs, pairs, lists } = problem;
         // One part that nobody has: buffers are never empty.
         let mut plan = Plan { parts: vec![bytemuck::Zeroable::zeroed()], ..Plan::default() };
         let most_rows = tiles.shape.most_rows;
-        for (variant, runs) in chosen_variants(gpu, tiles, ways, band, runs, limits.slots)? {
+        for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
             let is_halves = variant.is_halves();
             // What bounds do not leave out is computed in words, so there are none of words.
             let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
@@ -93,8 +93,8 @@ impl Plan {
             plan.halved += if is_halves { own_pairs } else { 0 };
             plan.bounded += if bounded.is_some() { own_pairs } else { 0 };
             let of_rows = |run: Run| {
-                let most = most_rows / u64::from(run.passes(band, &variant).max(1));
-                run.divided(band, most)
+                let most = most_rows / u64::from(run.passes(chunk, &variant).max(1));
+                run.divided(chunk, most)
             };
             let (long, others): (Vec<Run>, Vec<Run>) =
                 runs.into_iter().map(of_rows).map(|[long, rest]| (long, rest)).unzip();
@@ -103,9 +103,9 @@ impl Plan {
                 if runs.is_empty() {
                     continue;
                 }
-                let sizes = Sizes::new(variant, &runs, band, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
+                let sizes = Sizes::new(variant, &runs, chunk, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
                     .map_err(|message| gpu.unsuited(message))?;
-                plan.add_launch(band, &runs, &sizes, &query_end_word);
+                plan.add_launch(chunk, &runs, &sizes, &query_end_word);
             }
         }
         plan.place_output(pairs, lists);
@@ -113,11 +113,17 @@ impl Plan {
     }
 
     /// Adds the tasks of runs that are divided so, and the dispatches of these tasks.
-    fn add_launch(&mut self, band: &Band, runs: &[Run], sizes: &Sizes, query_end_word: impl Fn(SequenceId) -> u32) {
+    fn add_launch(
+        &mut self,
+        chunk: &PairsChunk,
+        runs: &[Run],
+        sizes: &Sizes,
+        query_end_word: impl Fn(SequenceId) -> u32,
+    ) {
         let variant = sizes.variant;
         let (is_halves, slack) = (variant.is_halves(), variant.slack() as i32);
         let floor = |query: SequenceId| {
-            let floor = match &band.want {
+            let floor = match &chunk.want {
                 Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
                 _ => i32::MIN,
             };
@@ -126,7 +132,7 @@ impl Plan {
         };
         let begin = self.tasks.len() as u32;
         let targets = sizes.slot_borders * variant.targets();
-        let tasks = tile_tasks::tasks(runs, band, &variant, targets, query_end_word, floor, &mut self.parts);
+        let tasks = tile_tasks::tasks(runs, chunk, &variant, targets, query_end_word, floor, &mut self.parts);
         self.tasks.extend(tasks);
         self.scratch_bytes = self.scratch_bytes.max(sizes.slots * sizes.slot_vectors * VECTOR_BYTES);
         let dispatches = sizes.dispatches(begin, self.tasks.len() as u32);
@@ -153,27 +159,27 @@ fn chosen_variants(
     gpu: &Gpu,
     tiles: &Tiles,
     ways: Ways,
-    band: &Band,
+    chunk: &PairsChunk,
     runs: Vec<Run>,
     slots: u64,
 ) -> Result<Vec<(Variant, Vec<Run>)>> {
     let choose = |cooperation, packing, runs: &[Run]| {
-        let variants = tiles.variants(&gpu.description, &band.scoring, cooperation, packing);
-        let variant = cheapest(&variants, runs, band, slots);
+        let variants = tiles.variants(&gpu.description, &chunk.scoring, cooperation, packing);
+        let variant = cheapest(&variants, runs, chunk, slots);
         variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
     };
     let mut alone = runs;
     let mut chosen = Vec::new();
     if ways.halves && !alone.is_empty() {
         let variant = choose(Cooperation::Subgroup, Packing::Queries, &alone)?;
-        let (together, rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
+        let (together, rest) = tile_tasks::chained_runs(alone, chunk, &variant, ways.least_fill());
         chosen.push((variant, together));
         alone = rest;
     }
     if !alone.is_empty() {
         let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
         let variant = choose(cooperation, ways.alone, &alone)?;
-        let (together, mut rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
+        let (together, mut rest) = tile_tasks::chained_runs(alone, chunk, &variant, ways.least_fill());
         rest.extend(together);
         chosen.push((variant, rest));
     }
@@ -199,20 +205,19 @@ impl Sizes {
     fn new(
         variant: Variant,
         runs: &[Run],
-        band: &Band,
+        chunk: &PairsChunk,
         limits: Limits,
         block_rows: u64,
         may_be_ticketed: bool,
     ) -> Result<Self, String> {
-        let words = runs.iter().map(|run| band.longest(run.targets.clone())).max().unwrap_or(0).div_ceil(4).max(1);
-        let passes = runs.iter().map(|run| run.passes(band, &variant)).max().unwrap_or(1).max(1);
+        let words = runs.iter().map(|run| chunk.longest(run.targets.clone())).max().unwrap_or(0).div_ceil(4).max(1);
+        let passes = runs.iter().map(|run| run.passes(chunk, &variant)).max().unwrap_or(1).max(1);
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
         let variant = Variant { passes: passes > 1, ..variant };
         let at_once = variant.teams() * variant.targets();
         // As few tasks as have a profile each for a while, but enough for all workgroups.
         let turns_for_all = targets / (u64::from(at_once) * limits.slots).max(1);
-        let wanted =
-            (PROFILE_ROWS / (4 * words)).min(turns_for_all.try_into().unwrap_or(u32::MAX)).clamp(1, MOST_TURNS);
+        let wanted = (PROFILE_ROWS / (4 * words)).min(turns_for_all.try_into().unwrap_or(u32::MAX)).clamp(1, MAX_TURNS);
         let pass_loops = |turns: u32| {
             variant.pass_iterations(turns) + u64::from(turns) * u64::from(words) * variant.step_iterations()
         };
@@ -228,7 +233,7 @@ impl Sizes {
             let by_loops = limits
                 .loops
                 .map_or(u64::MAX, |most| most.saturating_sub(variant.pass_iterations(1)) / variant.step_iterations());
-            let block = (block_rows / 4).max(words.div_ceil(MOST_BLOCKS).into()).max(1).min(by_loops);
+            let block = (block_rows / 4).max(words.div_ceil(MAX_BLOCKS).into()).max(1).min(by_loops);
             if block == 0 {
                 return Err("the driver ends loops as long as these sequences".into());
             }
@@ -244,7 +249,7 @@ impl Sizes {
             let mut slots = if slot_vectors == 0 { limits.slots } else { by_memory.min(limits.slots) };
             if let Some(block) = block_words {
                 slots = slots.min((ROUND_CELLS / Self::diagonal_cells(&variant, passes, block).max(1)).max(1));
-                slots = slots.min((MOST_WORKGROUPS / passes).max(1).into());
+                slots = slots.min((MAX_WORKGROUPS / passes).max(1).into());
             }
             let slot_rows = if variant.passes { words * 4 } else { 0 };
             Sizes { variant, slot_borders, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }

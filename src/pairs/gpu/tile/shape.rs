@@ -5,7 +5,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, of_kind};
 use crate::pairs::kernels::sw_tile::{self, SATURATED, Variant};
 use crate::pairs::kernels::tile_tasks::Run;
-use crate::pairs::{Band, Batch, Want};
+use crate::pairs::{Batch, PairsChunk, Want};
 use crate::score::Scoring;
 
 /// Lanes of a pair that are tried, and columns of a lane.
@@ -13,11 +13,11 @@ pub const LANES: [u32; 4] = [4, 8, 16, 32];
 /// Columns of a lane that are tried.
 pub const COLUMNS: [u32; 4] = [12, 20, 24, 28];
 /// Share of pairs that halves do not hold from which on words are faster: these pairs are computed twice.
-const MOST_SATURATED: f64 = 0.2;
+const MAX_SATURATED: f64 = 0.2;
 /// Share of pairs that bounds do not leave out from which on scores are faster: these pairs are computed twice, and if the host has too
 /// much of them the device waits for the longest. On an H200 bounds saved 7% of the time of 343 million pairs of proteins; 0.2%
 /// computed again by the device took as much, by the host less.
-const MOST_LISTED: f64 = 0.004;
+const MAX_LISTED: f64 = 0.004;
 /// How such a share follows what batches show, and how it fades where none shows it.
 const SHARE_MEMORY: f64 = 0.5;
 const SHARE_FADING: f64 = 0.9;
@@ -169,7 +169,7 @@ impl Tiles {
         batch: &Batch,
         shorter: u32,
     ) -> Option<Ways> {
-        let scoring = &batch.band.scoring;
+        let scoring = &batch.chunk.scoring;
         let symbols_fit = sw_tile::halves_hold_symbols(scoring);
         let can = |kind| {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
@@ -189,16 +189,16 @@ impl Tiles {
         let (cooperation, _) =
             there(Cooperation::Subgroup, Packing::One).or_else(|| there(Cooperation::Workgroup, Packing::One))?;
         let has_halves = self.shape.halves && symbols_fit && there(Cooperation::Subgroup, Packing::Queries).is_some();
-        let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MOST_SATURATED));
+        let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
         let alone = if halves { Packing::Targets } else { Packing::One };
         Some(Ways { cooperation, halves, alone, slack: self.slack(batch) })
     }
 
     /// By how much bounds may be too low for a batch: 0 if all scores are asked for, or so many that bounds leave few out.
     fn slack(&mut self, batch: &Batch) -> i64 {
-        let Want::AtLeast(floors) = &batch.band.want else { return 0 };
+        let Want::AtLeast(floors) = &batch.chunk.want else { return 0 };
         let least = batch.blocks.iter().map(|block| floors.least(block.query)).min().unwrap_or(0);
-        if self.listed.is_below(MOST_LISTED) { least.clamp(0, SATURATED.into()) / SLACK_PART } else { 0 }
+        if self.listed.is_below(MAX_LISTED) { least.clamp(0, SATURATED.into()) / SLACK_PART } else { 0 }
     }
 
     /// Learns how many of so many pairs halves did not hold.
@@ -249,13 +249,13 @@ impl Tiles {
 /// What runs cost in a variant on a device that has so many `slots` for its workgroups: rows and columns of padding, and what a row
 /// costs beside its cells; or the longest run's passes one after the other, if all others end before it. `longest`: of each run the
 /// longest target.
-fn cost(variant: &Variant, runs: &[Run], longest: &[u32], band: &Band, slots: u64) -> f64 {
+fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, slots: u64) -> f64 {
     let row = row_cost(variant.packing, variant.columns);
     let steps = |rows: u32| f64::from(rows) + 4.0 * (1 + variant.delay_steps()) as f64;
     let all_and_alone = |(run, &longest): (&Run, &u32)| {
         let middle = run.targets.start + run.targets.len() as u32 / 2;
-        let rows = band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target));
-        let (lanes, passes) = (run.lanes(band, variant), run.passes(band, variant));
+        let rows = chunk.order.get(middle as usize).map_or(0, |&target| chunk.targets.length(target));
+        let (lanes, passes) = (run.lanes(chunk, variant), run.passes(chunk, variant));
         let row = row * lanes_cost(variant.lanes, passes);
         // Others take what is left of a query's last pass.
         let lanes = if runs.len() > 1 { lanes } else { passes * variant.lanes };
@@ -269,8 +269,8 @@ fn cost(variant: &Variant, runs: &[Run], longest: &[u32], band: &Band, slots: u6
 
 /// The variant in which all runs together cost the least, of a device that has so many slots for workgroups. One for all: each has
 /// an end, at which few workgroups are at work.
-pub(super) fn cheapest(variants: &[Variant], runs: &[Run], band: &Band, slots: u64) -> Option<Variant> {
-    let longest: Vec<u32> = runs.iter().map(|run| band.longest(run.targets.clone())).collect();
-    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, band, slots)));
+pub(super) fn cheapest(variants: &[Variant], runs: &[Run], chunk: &PairsChunk, slots: u64) -> Option<Variant> {
+    let longest: Vec<u32> = runs.iter().map(|run| chunk.longest(run.targets.clone())).collect();
+    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, chunk, slots)));
     costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(variant, _)| *variant)
 }

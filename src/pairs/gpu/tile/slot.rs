@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Results, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::pairs::Band;
+use crate::pairs::PairsChunk;
 use crate::pairs::gpu::resident::Resident;
 use crate::pairs::gpu::upload::{HeldTargets, Inputs};
 use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
@@ -33,7 +33,7 @@ struct InFlight {
 
 /// A batch made ready for the device.
 pub(super) struct Work<'a> {
-    pub band: &'a Band,
+    pub chunk: &'a PairsChunk,
     pub plan: Plan,
     /// The programs of the plan's launches.
     pub programs: Vec<Compiled>,
@@ -75,9 +75,9 @@ impl Flight {
         let listed = work.lists.then(|| work.pairs.min(FIRST_LISTED));
 
         let mut recording = self.buffers.record(gpu);
-        let Work { band, queries, targets, .. } = work;
-        let table = sw_tile::table(&band.scoring);
-        self.targets.record(&mut recording, &Inputs { band, queries, targets, tasks, table: &table })?;
+        let Work { chunk, queries, targets, .. } = work;
+        let table = sw_tile::table(&chunk.scoring);
+        self.targets.record(&mut recording, &Inputs { chunk, queries, targets, tasks, table: &table })?;
         recording.resident("scratch", work.scratch);
         recording.upload("parts", parts)?;
         recording.reserve("out", 4 * output_words)?;

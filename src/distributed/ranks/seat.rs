@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::compute::Event;
 use super::desk::Desk;
 use super::message::{Message, Trouble};
-use crate::cluster::dispatch::{Lease, Reply, Request};
+use crate::distributed::dispatch::{Lease, Reply, Request};
 
 /// Blocks that nobody has begun when it is time to ask for more.
 const AHEAD: usize = 1;

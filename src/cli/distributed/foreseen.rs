@@ -1,7 +1,7 @@
 //! What is to be expected of a job: `--dry-run`.
 
 use indicatif::{HumanBytes, HumanCount};
-use pairwave::cluster::simulate;
+use pairwave::distributed::simulate;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
 use std::path::PathBuf;

@@ -3,9 +3,9 @@
 use crate::cli::blocks::BlockCommand;
 use crate::cli::device::DeviceChoice;
 use crate::cli::runner::run_of;
-use pairwave::cluster::host;
-use pairwave::cluster::mpi::Mpi;
-use pairwave::cluster::ranks::{Member, Offer, Share, Wire, share};
+use pairwave::distributed::host;
+use pairwave::distributed::mpi::Mpi;
+use pairwave::distributed::ranks::{Member, Offer, Share, Wire, share};
 use pairwave::gpu::adapter::{Device, choose};
 use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::Run;

@@ -5,7 +5,7 @@ use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::runner::{Runner, results, write_json};
 use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
-use pairwave::cluster::{Directory, Merged};
+use pairwave::distributed::{Directory, Merged};
 use pairwave::jobs::{Run, Summary};
 use pairwave::output::Output;
 use pairwave::{Error, Result};

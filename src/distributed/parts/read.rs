@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use super::{ABOUT, COUNTS, END, FOOT, HEAD, PartInfo, PartState, SUM, checksum, head};
-use crate::cluster::Digest;
+use crate::distributed::Digest;
 use crate::error::{Error, Place, Result};
 use crate::jobs::blocks::Divisible;
 

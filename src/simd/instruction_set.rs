@@ -7,52 +7,52 @@ use crate::score::difference::Element;
 
 /// A set of instructions that this processor has and kernels are compiled for. None changes a result.
 ///
-/// [`Level::available`] asks the processor, so a kernel may run at any level that exists.
+/// [`InstructionSet::available`] asks the processor, so a kernel may run at any level that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Level(Instructions);
+pub struct InstructionSet(Instructions);
 
-impl Level {
+impl InstructionSet {
     /// Arrays, which every processor can compute with.
-    pub const PORTABLE: Level = Level(Instructions::Portable);
+    pub const PORTABLE: InstructionSet = InstructionSet(Instructions::Portable);
 
     /// The level of these vectors.
     ///
     /// # Safety
     /// The processor has the instructions of `S`.
-    pub(crate) const unsafe fn of<S: Simd>() -> Level {
-        Level(S::INSTRUCTIONS)
+    pub(crate) const unsafe fn of<S: Simd>() -> InstructionSet {
+        InstructionSet(S::INSTRUCTIONS)
     }
 
     /// Those that this processor has, the best first.
-    pub fn available() -> Vec<Level> {
+    pub fn available() -> Vec<InstructionSet> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
                 if is_x86_feature_detected!("avx512vbmi2") {
-                    all.push(Level(Instructions::Avx512Vbmi2));
+                    all.push(InstructionSet(Instructions::Avx512Vbmi2));
                 }
-                all.push(Level(Instructions::Avx512));
+                all.push(InstructionSet(Instructions::Avx512));
             }
             if is_x86_feature_detected!("avx2") {
-                all.push(Level(Instructions::Avx2));
+                all.push(InstructionSet(Instructions::Avx2));
             }
             if is_x86_feature_detected!("sse4.1") {
-                all.push(Level(Instructions::Sse41));
+                all.push(InstructionSet(Instructions::Sse41));
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            all.push(Level(Instructions::Neon));
+            all.push(InstructionSet(Instructions::Neon));
         }
-        all.push(Level(Instructions::Portable));
+        all.push(InstructionSet(Instructions::Portable));
         all
     }
 
     /// The best that this processor has.
-    pub fn best() -> Level {
-        static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
-        *BEST.get_or_init(|| Level::available()[0])
+    pub fn best() -> InstructionSet {
+        static BEST: std::sync::OnceLock<InstructionSet> = std::sync::OnceLock::new();
+        *BEST.get_or_init(|| InstructionSet::available()[0])
     }
 
     /// Its name. AVX-512VBMI2, which serves distances only, is not told apart.
@@ -157,7 +157,7 @@ pub(crate) trait LaneElement: Element {
     const ARRAYS: bool = false;
 
     /// Lanes of a vector of such elements.
-    fn lanes(level: Level) -> usize {
+    fn lanes(level: InstructionSet) -> usize {
         level.bytes() / size_of::<Self>()
     }
 }
@@ -179,7 +179,7 @@ impl LaneElement for i64 {
     type In<S: Simd> = Array<i64, { portable::LONG_LANES }>;
     const ARRAYS: bool = true;
 
-    fn lanes(_: Level) -> usize {
+    fn lanes(_: InstructionSet) -> usize {
         portable::LONG_LANES
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::blocks::{BlockCommand, Plan};
 use crate::cli::common::is_standard;
 use crate::cli::runner::run_of;
 use crate::cli::{log, pages};
-use pairwave::cluster::{Directory, Manifest};
+use pairwave::distributed::{Directory, Manifest};
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};

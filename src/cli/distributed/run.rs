@@ -12,7 +12,7 @@ use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Runner, run_of, write_json};
 use crate::cli::{flags, interrupt, log};
-use pairwave::cluster::{Claim, Claimed, Directory, Event, Holder, Made, PartState, PartWriter, host, ranges};
+use pairwave::distributed::{Claim, Claimed, Directory, Event, Holder, Made, PartState, PartWriter, host, ranges};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Run, Summary};

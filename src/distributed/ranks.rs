@@ -1,6 +1,6 @@
 //! Ranks of one job: one leads, all compute.
 //!
-//! Rank 0 hears of everything, and asks the [dispatcher](crate::cluster::dispatch) what follows. On every rank, rank 0 as well,
+//! Rank 0 hears of everything, and asks the [dispatcher](crate::distributed::dispatch) what follows. On every rank, rank 0 as well,
 //! one thread carries messages and another computes, so that a rank has its next blocks before it needs them.
 
 mod compute;
@@ -23,7 +23,7 @@ pub use machine::{Offer, Share, share};
 pub use message::{Finished, Member};
 pub use wire::Wire;
 
-use crate::cluster::dispatch::Rank;
+use crate::distributed::dispatch::Rank;
 
 /// The rank that leads.
 pub const LEAD: Rank = 0;
@@ -32,22 +32,22 @@ pub const LEAD: Rank = 0;
 struct Pause(Duration);
 
 impl Pause {
-    const LEAST: Duration = Duration::from_micros(50);
-    const MOST: Duration = Duration::from_millis(2);
+    const MIN: Duration = Duration::from_micros(50);
+    const MAX: Duration = Duration::from_millis(2);
 
     fn reset(&mut self) {
-        self.0 = Self::LEAST;
+        self.0 = Self::MIN;
     }
 
     fn next(&mut self) -> Duration {
         let pause = self.0;
-        self.0 = (pause * 2).min(Self::MOST);
+        self.0 = (pause * 2).min(Self::MAX);
         pause
     }
 }
 
 impl Default for Pause {
     fn default() -> Self {
-        Pause(Self::LEAST)
+        Pause(Self::MIN)
     }
 }

@@ -10,7 +10,7 @@ use super::message::{Member, Message, Trouble};
 use super::seat::Seat;
 use super::wire::Wire;
 use super::{LEAD, Pause};
-use crate::cluster::dispatch::Reply;
+use crate::distributed::dispatch::Reply;
 use crate::error::Error;
 use crate::jobs::blocks::Divisible;
 

@@ -2,7 +2,7 @@
 
 use crate::cli::pages;
 use pairwave::Result;
-use pairwave::cluster::{Directory, Event, PartState, ranges};
+use pairwave::distributed::{Directory, Event, PartState, ranges};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

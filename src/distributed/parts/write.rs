@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::{ABOUT, COUNTS, END, PIECE, PartInfo, checksum, head};
-use crate::cluster::{Digest, Directory, host};
+use crate::distributed::{Digest, Directory, host};
 use crate::error::{Error, Result};
 use crate::files::publish;
 use crate::jobs::blocks::{BlockSink, Divisible};
@@ -202,7 +202,7 @@ impl Part {
         self.flush()?;
         let info = PartInfo { rows: self.rows, seconds, host: host() };
         let mut about = vec![0; COUNTS];
-        serde_json::to_writer(&mut about, &info).map_err(crate::cluster::manifest::broken)?;
+        serde_json::to_writer(&mut about, &info).map_err(crate::distributed::manifest::broken)?;
         let begin = self.position;
         let about = self.piece(ABOUT, about)?;
         self.write(&[&begin.to_le_bytes()[..], &checksum(0, &about).to_le_bytes(), END].concat())?;

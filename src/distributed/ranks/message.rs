@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::dispatch::{Reply, Request};
+use crate::distributed::dispatch::{Reply, Request};
 use crate::error::Error;
 
 /// Who a rank is.
@@ -141,7 +141,7 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::dispatch::Lease;
+    use crate::distributed::dispatch::Lease;
 
     #[test]
     fn messages_come_back_from_their_bytes() {

@@ -1,6 +1,6 @@
 //! How ranks hear of each other.
 
-use crate::cluster::dispatch::Rank;
+use crate::distributed::dispatch::Rank;
 
 /// Carries messages between the ranks of one job: by MPI, or in a test within one process. All calls are from one thread, and
 /// messages from one rank to another arrive in the order in which they were sent.
@@ -36,14 +36,14 @@ pub(super) mod mock {
     type Boxes = Vec<VecDeque<(Rank, Vec<u8>)>>;
 
     /// One rank's end.
-    pub(in crate::cluster::ranks) struct Thread {
+    pub(in crate::distributed::ranks) struct Thread {
         rank: Rank,
         boxes: Arc<Mutex<Boxes>>,
         told: Arc<Mutex<Boxes>>,
     }
 
     /// So many ranks.
-    pub(in crate::cluster::ranks) fn threads(ranks: usize) -> Vec<Thread> {
+    pub(in crate::distributed::ranks) fn threads(ranks: usize) -> Vec<Thread> {
         let boxes = || Arc::new(Mutex::new(vec![VecDeque::new(); ranks]));
         let (boxes, told) = (boxes(), boxes());
         (0..ranks).map(|rank| Thread { rank, boxes: Arc::clone(&boxes), told: Arc::clone(&told) }).collect()

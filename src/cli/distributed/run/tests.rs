@@ -1,7 +1,7 @@
 //! Blocks that fail.
 
 use super::*;
-use pairwave::cluster::Manifest;
+use pairwave::distributed::Manifest;
 use pairwave::jobs::{Feed, Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,12 +3,12 @@
 use super::machine::{broken, machine, settle};
 use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, one_input};
 use crate::cli::blocks::BlockCommand;
-use crate::cli::cluster::foreseen::{Devices, foreseen};
 use crate::cli::common::is_standard;
+use crate::cli::distributed::foreseen::{Devices, foreseen};
 use crate::cli::pages;
 use pairwave::Result;
-use pairwave::cluster::mpi::Mpi;
-use pairwave::cluster::ranks::{LEAD, Wire};
+use pairwave::distributed::mpi::Mpi;
+use pairwave::distributed::ranks::{LEAD, Wire};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::Divisible;

@@ -4,7 +4,7 @@ use crate::cli::args::Args;
 use crate::cli::blocks::BlockCommand;
 use crate::cli::options::{Action, job_of};
 use crate::cli::tips::one_line;
-use pairwave::cluster::Directory;
+use pairwave::distributed::Directory;
 use pairwave::jobs::Fingerprint;
 use pairwave::{Error, Result};
 use std::ffi::OsString;

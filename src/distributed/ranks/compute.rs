@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use super::desk::Desk;
 use super::message::Finished;
-use crate::cluster::{Digest, Directory, Made, PartWriter};
+use crate::distributed::{Digest, Directory, Made, PartWriter};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSource, Divisible, Listed, NextBlock};
 use crate::jobs::{Feed, Run};

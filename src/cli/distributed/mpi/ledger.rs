@@ -3,8 +3,8 @@
 use crate::cli::progress::{Progress, gcups};
 use indicatif::HumanCount;
 use pairwave::Result;
-use pairwave::cluster::ranks::{Book, Finished, Led, Member};
-use pairwave::cluster::{Directory, Event, dispatch};
+use pairwave::distributed::ranks::{Book, Finished, Led, Member};
+use pairwave::distributed::{Directory, Event, dispatch};
 use pairwave::jobs::Progress as _;
 use pairwave::jobs::blocks::Divisible;
 use std::collections::BTreeSet;

@@ -12,7 +12,7 @@ use super::message::{Finished, Member, Message};
 use super::seat::Seat;
 use super::wire::Wire;
 use super::{LEAD, Pause};
-use crate::cluster::dispatch::{Answer, Dispatcher, Rank, Reply, Request, Rules, Tally};
+use crate::distributed::dispatch::{Answer, Dispatcher, Rank, Reply, Request, Rules, Tally};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::Divisible;
 

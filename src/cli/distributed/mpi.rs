@@ -13,9 +13,9 @@ use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, words};
 use machine::{broken, machine, settle};
-use pairwave::cluster::mpi::Mpi;
-use pairwave::cluster::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
-use pairwave::cluster::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
+use pairwave::distributed::mpi::Mpi;
+use pairwave::distributed::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
+use pairwave::distributed::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::{Difference, Fingerprint, Job, Run, names};
 use pairwave::output::Output;
@@ -32,7 +32,7 @@ const THREAD_SPEED: f64 = 3e9;
 /// Blocks for each rank at least, on average: so that all end at about the same time.
 const BLOCKS_A_RANK: u64 = 64;
 /// Seconds that a block is computed at least: files and messages take some of it.
-const LEAST_SECONDS: f64 = 0.1;
+const MIN_SECONDS: f64 = 0.1;
 /// How long a file server may take to show what another machine wrote.
 const SIGHT: Duration = Duration::from_secs(120);
 
@@ -218,7 +218,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
             device: "all ranks".into(),
             message: format!(
                 "blocks {} could not be computed; block {block}: {said}; the others are in {place}, and --resume tries these again",
-                pairwave::cluster::ranges(&all)
+                pairwave::distributed::ranges(&all)
             ),
         });
     }
@@ -238,7 +238,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
     }
     let silent = &led.silent;
     if !silent.is_empty() {
-        tracing::warn!("ranks {} do not answer; they are ended", pairwave::cluster::ranges(silent));
+        tracing::warn!("ranks {} do not answer; they are ended", pairwave::distributed::ranges(silent));
     }
     drop(claim);
     if !options.keep {
@@ -306,7 +306,7 @@ fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, run: &Run
     let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
     let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();
     let share = all / (ranks as u64 * BLOCKS_A_RANK);
-    Ok(share.clamp((LEAST_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1))
+    Ok(share.clamp((MIN_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1))
 }
 
 /// Refuses a directory of another job, or of what has changed since.
