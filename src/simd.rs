@@ -1,15 +1,19 @@
-//! Vectors of the processor: which it has, and what kernels are written with.
+//! SIMD vectors: detection of the processor's instruction sets, and the vector types of CPU
+//! kernels.
 //!
-//! A kernel is written once, over vectors of lanes (`Lanes` of 8, 16, 32 or 64 bits, `Doubles` and `Eight` of 32 bits
-//! with more functions, `Words` of 64 bits as sets of bits), and implements `Kernel`. `InstructionSet::run` compiles it for every
-//! set of instructions (`Simd`) and runs it with one. [`InstructionSet::best`] is found when the program runs.
+//! A kernel is written once, generically over vectors of lanes, and implements `SimdKernel`. The
+//! vector traits are `Lanes` (8, 16, 32 or 64 bits), `LanesI32` and `EightLanes` (32 bits, with
+//! additional operations) and `LanesU64` (64 bits, used as sets of bits). `InstructionSet::run`
+//! compiles the kernel for every instruction set (`Simd`) and runs it with one.
+//! [`InstructionSet::best`] detects the best instruction set at run time.
 //!
-//! Functions of vectors are one instruction, or few. They may be called only where the processor has the instructions
-//! and the code around is compiled for them; so they are unsafe, and inlined always.
+//! Vector operations compile to one or a few instructions. They are unsafe because the processor
+//! must have these instructions. They are always inlined because the surrounding code must be
+//! compiled for them.
 
+mod aligned_buffer;
 mod instruction_set;
 mod instructions;
-mod lines;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
@@ -17,33 +21,33 @@ mod skew;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
+pub(crate) use aligned_buffer::AlignedBuffer;
 pub use instruction_set::InstructionSet;
-pub(crate) use instruction_set::{Kernel, LaneElement};
+pub(crate) use instruction_set::{LaneElement, SimdKernel};
 pub(crate) use instructions::{Instructions, Simd};
-pub(crate) use lines::Lines;
 pub(crate) use skew::{Skew, SkewBuffers};
 
 use crate::score::difference::{Element, STEPS};
 use crate::seq::Code;
 
-/// The most lanes that a vector has.
+/// Maximum number of lanes of any vector.
 pub(crate) const MAX_LANES: usize = 64;
-/// The most lanes of 32 bits.
-pub(crate) const MAX_DOUBLES: usize = 16;
-/// The most lanes of 64 bits.
-pub(crate) const MAX_WORDS: usize = 8;
-/// Bits of a lane of [`Words`].
+/// Maximum number of 32-bit lanes.
+pub(crate) const MAX_I32_LANES: usize = 16;
+/// Maximum number of 64-bit lanes.
+pub(crate) const MAX_U64_LANES: usize = 8;
+/// Number of bits in a lane of [`LanesU64`].
 pub(crate) const BITS: usize = 64;
-/// Rows, and bytes of a row, that [`Doubles::transpose`] makes at once.
+/// Side of the square byte matrix that [`LanesI32::transpose`] transposes.
 pub(crate) const BLOCK: usize = 16;
 
-/// Lanes that are added, subtracted and compared side by side. Sums and differences wrap.
+/// Lanes that are added, subtracted and compared lane by lane. Sums and differences wrap.
 ///
 /// # Safety
 /// An implementation has at most [`MAX_LANES`] lanes. Its methods access no more than
 /// [`Lanes::COUNT`] elements (codes, bytes) through a pointer, which may have any alignment.
 pub(crate) unsafe trait Lanes: Copy {
-    /// A lane.
+    /// Type of one lane.
     type Elem: Element;
     /// Number of lanes, at most [`MAX_LANES`].
     const COUNT: usize;
@@ -73,47 +77,50 @@ pub(crate) unsafe trait Lanes: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn sub(self, other: Self) -> Self;
-    /// Takes the greater of two lanes, with signs.
+    /// Takes the greater of two lanes, as signed integers.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
-    /// Takes the greater of two lanes, without signs.
+    /// Takes the greater of two lanes, as unsigned integers.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn max_unsigned(self, other: Self) -> Self;
-    /// Returns whether any lane is greater than the same lane of `other`, with signs.
+    /// Returns whether any lane is greater than the same lane of `other`, as signed integers.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     #[inline(always)]
     unsafe fn exceeds(self, other: Self) -> bool {
         let mut lanes = [[Self::Elem::default(); MAX_LANES]; 2];
-        // SAFETY: the caller's; there is room for the most lanes.
+        // SAFETY: guaranteed by the caller; each array holds MAX_LANES elements.
         unsafe {
             self.store(lanes[0].as_mut_ptr());
             other.store(lanes[1].as_mut_ptr());
         }
-        let [own, others] = lanes;
-        own.iter().zip(&others).fold(false, |any, (own, other)| any | (own > other))
+        let [left, right] = lanes;
+        left.iter().zip(&right).fold(false, |any, (left, right)| any | (left > right))
     }
-    /// Returns a bit for each lane, lane 0's the lowest: whether both lanes are equal.
+    /// Returns a mask with one bit for each lane, lane 0 in the lowest bit. A bit is set if both
+    /// lanes are equal.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn equal(self, other: Self) -> u64;
-    /// Takes every lane from its upper neighbour; the last lane becomes `last`.
+    /// Moves every lane down by one index. The last lane becomes `last`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
-    /// Takes lanes of `other` where `mask` has all bits, of `self` where it has none.
+    /// Takes the lane of `other` where all bits of `mask` are set, and the lane of `self` where
+    /// none is.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn blend(self, other: Self, mask: Self) -> Self;
-    /// Sets all bits in lanes whose bytes share no bit, none in the others.
+    /// Sets all bits in the lanes where the bytes of `a` and `b` share no bit, and none in the
+    /// others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`. `a` and `b` point to [`Lanes::COUNT`] bytes
@@ -127,23 +134,26 @@ pub(crate) unsafe trait Lanes: Copy {
     unsafe fn lookup(table: &[Self::Elem; STEPS], codes: *const Code) -> Self;
 }
 
-/// Lanes of 32 bits, at most [`MAX_DOUBLES`], with what values of tiles need besides.
+/// 32-bit lanes with the additional operations that score tiles need. There are at most
+/// [`MAX_I32_LANES`].
 ///
 /// # Safety
-/// An implementation has at most [`MAX_DOUBLES`] lanes, and their number divides [`BLOCK`]. Its
-/// methods access no more memory through a pointer than they ask of the caller.
-pub(crate) unsafe trait Doubles: Lanes<Elem = i32> {
+/// An implementation has at most [`MAX_I32_LANES`] lanes, and their number divides [`BLOCK`]. Its
+/// methods access only the memory whose validity their `# Safety` sections require.
+pub(crate) unsafe trait LanesI32: Lanes<Elem = i32> {
     /// Loads bytes, with signs.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`. `from` points to [`Lanes::COUNT`] bytes.
     unsafe fn widen(from: *const i8) -> Self;
-    /// Takes lanes of `then` where this is greater than `other`, of `or` elsewhere.
+    /// Takes the lane of `then` where `self` is greater than `other`, and the lane of `or`
+    /// elsewhere.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self;
-    /// Stores byte k of every row in row k of `to`: [`BLOCK`] rows of [`BLOCK`] bytes.
+    /// Transposes a matrix of [`BLOCK`] by [`BLOCK`] bytes: stores byte k of every row in row k of
+    /// `to`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`. Each of the rows points to [`BLOCK`] bytes,
@@ -151,12 +161,12 @@ pub(crate) unsafe trait Doubles: Lanes<Elem = i32> {
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8);
 }
 
-/// Eight lanes of 32 bits, with what directions of the traceback need besides.
+/// Eight 32-bit lanes with the additional operations that traceback directions need.
 ///
 /// # Safety
 /// An implementation has eight lanes.
-pub(crate) unsafe trait Eight: Lanes<Elem = i32> {
-    /// Sets all bits in lanes that are the same, none in the others.
+pub(crate) unsafe trait EightLanes: Lanes<Elem = i32> {
+    /// Sets all bits in lanes that are equal, and none in the others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
@@ -176,40 +186,41 @@ pub(crate) unsafe trait Eight: Lanes<Elem = i32> {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn without(self, mask: Self) -> Self;
-    /// Takes every lane from its lower neighbour; the first lane from the last of `below`.
+    /// Moves every lane up by one index. The first lane becomes the last lane of `below`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_up_from(self, below: Self) -> Self;
-    /// Takes every lane from its upper neighbour; the last lane from the first of `above`.
+    /// Moves every lane down by one index. The last lane becomes the first lane of `above`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_down_from(self, above: Self) -> Self;
-    /// Sets all bits in lanes whose codes share no bit, none in the others.
+    /// Sets all bits in lanes whose codes share no bit, and none in the others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn disjoint(a: &[Code; 8], b: &[Code; 8]) -> Self;
-    /// Sets all bits in lanes whose codes are the same, none in the others.
+    /// Sets all bits in lanes whose codes are equal, and none in the others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn same_codes(a: &[Code; 8], b: &[Code; 8]) -> Self;
-    /// Returns the lanes, numbers from 0 to 127, as bytes.
+    /// Returns the lanes as bytes. Every lane is a number from 0 to 127.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn to_bytes(self) -> [u8; 8];
 }
 
-/// Lanes of [`BITS`] bits, and the functions of three of them that bit-vectors are made of.
+/// Lanes of [`BITS`] bits with the operations, of up to three inputs, that bit-vector algorithms
+/// need.
 ///
 /// # Safety
-/// An implementation has at most [`MAX_WORDS`] lanes. Its methods access no more memory through a
-/// pointer than they ask of the caller, and the pointer may have any alignment.
-pub(crate) unsafe trait Words: Copy {
-    /// Number of lanes, at most [`MAX_WORDS`].
+/// An implementation has at most [`MAX_U64_LANES`] lanes. Its methods access only the memory whose
+/// validity their `# Safety` sections require. Pointers may have any alignment.
+pub(crate) unsafe trait LanesU64: Copy {
+    /// Number of lanes, at most [`MAX_U64_LANES`].
     const COUNT: usize;
     /// Sets all lanes to `word`.
     ///
@@ -219,15 +230,15 @@ pub(crate) unsafe trait Words: Copy {
     /// Loads the lanes from memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`. `from` points to [`Words::COUNT`] words.
+    /// The processor has the instructions of `Self`. `from` points to [`LanesU64::COUNT`] words.
     unsafe fn load(from: *const u64) -> Self;
     /// Stores the lanes to memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`. `to` points to [`Words::COUNT`] words that may
+    /// The processor has the instructions of `Self`. `to` points to [`LanesU64::COUNT`] words that may
     /// be written.
     unsafe fn store(self, to: *mut u64);
-    /// Adds lane by lane, without the carry.
+    /// Adds lane by lane. No carry passes from one lane to the next.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
@@ -262,27 +273,29 @@ pub(crate) unsafe trait Words: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn or_nor(self, b: Self, c: Self) -> Self;
-    /// Moves every word up by a bit; its lowest bit becomes the top bit of `below`.
+    /// Shifts every lane left by one bit. The lowest bit becomes the top bit of the same lane of
+    /// `below`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_in(self, below: Self) -> Self;
-    /// Returns the top bit of every word as a number.
+    /// Moves the top bit of every lane to the lowest bit and clears the others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn top(self) -> Self;
-    /// Sets all bits in lanes that have the bit of the one-bit word `bit`, none in the others.
+    /// Sets all bits in lanes that contain the single bit `bit`, and none in the others.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn test(self, bit: u64) -> Self;
-    /// Takes every lane from its upper neighbour; the last lane from the first of `above`.
+    /// Moves every lane down by one index. The last lane becomes the first lane of `above`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_down(self, above: Self) -> Self;
-    /// Returns a bit for each of 64 bytes: whether it has any bit of the mask.
+    /// Returns a mask with one bit for each of 64 bytes. A bit is set if the byte shares a bit with
+    /// `mask`.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`. `bytes` points to 64 bytes.

@@ -80,7 +80,7 @@ pub(super) trait FloatKernel {
 /// A kernel over floats as one over any vectors.
 pub(super) struct Over<K>(pub K);
 
-impl<K: FloatKernel> crate::simd::Kernel for Over<K> {
+impl<K: FloatKernel> crate::simd::SimdKernel for Over<K> {
     type Output = K::Output;
 
     #[inline(always)]

@@ -7,7 +7,7 @@
 
 use super::columns::Penalties;
 use super::scores::Scores;
-use crate::simd::{InstructionSet, Kernel, Simd};
+use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// Two profiles.
 #[derive(Debug)]
@@ -193,7 +193,7 @@ fn carry_backward(begins: &mut [i32]) {
     }
 }
 
-impl Kernel for Forward<'_> {
+impl SimdKernel for Forward<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -253,7 +253,7 @@ impl Kernel for Forward<'_> {
     }
 }
 
-impl Kernel for Backward<'_> {
+impl SimdKernel for Backward<'_> {
     type Output = ();
 
     #[inline(always)]

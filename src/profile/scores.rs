@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::simd::{InstructionSet, Kernel, Simd};
+use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// How many scores are kept at most.
 const KEPT: usize = 1 << 22;
@@ -181,7 +181,7 @@ struct Rows<'a> {
     rows: usize,
 }
 
-impl Kernel for Rows<'_> {
+impl SimdKernel for Rows<'_> {
     type Output = Vec<i32>;
 
     #[inline(always)]

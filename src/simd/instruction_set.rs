@@ -1,13 +1,15 @@
-//! Which vectors the processor has, and kernels compiled for each: the one place that asks.
+//! Detection of instruction sets, and dispatch of kernels to code compiled for each of them.
 
 use super::Lanes;
 use super::instructions::{Instructions, Simd};
 use super::portable::{self, Array};
 use crate::score::difference::Element;
 
-/// A set of instructions that this processor has and kernels are compiled for. None changes a result.
+/// An instruction set that this processor has and that kernels are compiled for. Results never
+/// depend on it.
 ///
-/// [`InstructionSet::available`] asks the processor, so a kernel may run at any level that exists.
+/// Only [`InstructionSet::available`] constructs sets other than [`InstructionSet::PORTABLE`],
+/// after it has detected them. So a kernel may run with any existing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InstructionSet(Instructions);
 
@@ -15,15 +17,15 @@ impl InstructionSet {
     /// Arrays, which every processor can compute with.
     pub const PORTABLE: InstructionSet = InstructionSet(Instructions::Portable);
 
-    /// The level of these vectors.
+    /// Returns the instruction set of these vectors.
     ///
     /// # Safety
     /// The processor has the instructions of `S`.
-    pub(crate) const unsafe fn of<S: Simd>() -> InstructionSet {
+    pub(crate) const unsafe fn from_simd<S: Simd>() -> InstructionSet {
         InstructionSet(S::INSTRUCTIONS)
     }
 
-    /// Those that this processor has, the best first.
+    /// Returns the instruction sets that this processor has, the best first.
     pub fn available() -> Vec<InstructionSet> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -49,13 +51,14 @@ impl InstructionSet {
         all
     }
 
-    /// The best that this processor has.
+    /// Returns the best instruction set that this processor has.
     pub fn best() -> InstructionSet {
         static BEST: std::sync::OnceLock<InstructionSet> = std::sync::OnceLock::new();
         *BEST.get_or_init(|| InstructionSet::available()[0])
     }
 
-    /// Its name. AVX-512VBMI2, which serves distances only, is not told apart.
+    /// Returns the name for users. AVX-512VBMI2 has the name of AVX-512BW because only edit
+    /// distances use it.
     pub fn name(self) -> &'static str {
         match self.0 {
             Instructions::Portable => "portable vectors",
@@ -70,7 +73,7 @@ impl InstructionSet {
         }
     }
 
-    /// Bytes of a vector.
+    /// Returns the number of bytes in a vector.
     pub fn bytes(self) -> usize {
         match self.0 {
             Instructions::Portable => portable::BYTES,
@@ -85,99 +88,100 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the set of instructions.
+    /// Returns the underlying value, whose variants can be matched.
     pub(crate) fn instructions(self) -> Instructions {
         self.0
     }
 
-    /// Lanes of 64 bits.
-    pub(crate) fn words(self) -> usize {
+    /// Returns the number of 64-bit lanes in a vector.
+    pub(crate) fn u64_lanes(self) -> usize {
         self.bytes() / size_of::<u64>()
     }
 
-    /// Lanes of 32 bits.
-    pub(crate) fn doubles(self) -> usize {
+    /// Returns the number of 32-bit lanes in a vector.
+    pub(crate) fn i32_lanes(self) -> usize {
         self.bytes() / size_of::<i32>()
     }
 
     /// Runs a kernel with these instructions.
     #[inline]
-    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        if K::ARRAYS {
-            // SAFETY: arrays need nothing of the processor.
-            return unsafe { kernel.run::<portable::Arrays>() };
+    pub(crate) fn run<K: SimdKernel>(self, kernel: K) -> K::Output {
+        if K::PORTABLE_ONLY {
+            // SAFETY: arrays need no special instructions.
+            return unsafe { kernel.run::<portable::PortableSet>() };
         }
         match self.0 {
-            // SAFETY: the processor has the instructions of every level that exists. Each function is compiled for the
-            // instructions that it names.
+            // SAFETY: a value of this type exists only if the processor has the instructions. Each
+            // function is compiled for the instructions that it names.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512Vbmi2 if K::JOINS => unsafe { avx512vbmi2(kernel) },
-            // SAFETY: as above.
+            Instructions::Avx512Vbmi2 if K::USES_VBMI2 => unsafe { avx512vbmi2(kernel) },
+            // SAFETY: as for AVX-512VBMI2.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512Vbmi2 | Instructions::Avx512 if K::WIDE => unsafe { avx512(kernel) },
-            // SAFETY: as above; whoever has AVX-512 has AVX2.
+            Instructions::Avx512Vbmi2 | Instructions::Avx512 if K::USES_AVX512 => unsafe { avx512(kernel) },
+            // SAFETY: as for AVX-512VBMI2; every processor with AVX-512 has AVX2.
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512Vbmi2 | Instructions::Avx512 | Instructions::Avx2 => unsafe { avx2(kernel) },
-            // SAFETY: as above.
+            // SAFETY: as for AVX-512VBMI2.
             #[cfg(target_arch = "x86_64")]
             Instructions::Sse41 => unsafe { sse41(kernel) },
-            // SAFETY: as above.
+            // SAFETY: as for AVX-512VBMI2.
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon => unsafe { neon(kernel) },
-            // SAFETY: as for arrays above.
-            Instructions::Portable => unsafe { kernel.run::<portable::Arrays>() },
+            // SAFETY: arrays need no special instructions.
+            Instructions::Portable => unsafe { kernel.run::<portable::PortableSet>() },
         }
     }
 }
 
-/// Something to compute with whatever vectors there are.
-pub(crate) trait Kernel {
-    /// What comes of it.
+/// A computation that is written over vectors and compiled for every instruction set.
+pub(crate) trait SimdKernel {
+    /// Result of the computation.
     type Output;
-    /// Whether it gains by 512 bits.
-    const WIDE: bool = true;
-    /// Whether it gains by AVX-512VBMI2.
-    const JOINS: bool = false;
-    /// Whether its lanes are arrays whatever the processor, so that it is compiled only once.
-    const ARRAYS: bool = false;
+    /// Whether 512-bit vectors make the kernel faster. If not, AVX-512 processors run its AVX2
+    /// code.
+    const USES_AVX512: bool = true;
+    /// Whether AVX-512VBMI2 makes the kernel faster.
+    const USES_VBMI2: bool = false;
+    /// Whether the lanes are arrays on every processor, so that the kernel is compiled only once.
+    const PORTABLE_ONLY: bool = false;
 
-    /// Computes it. An implementation is `#[inline(always)]`, and so is all that it calls: what is not inlined is not
-    /// compiled for the instructions.
+    /// Runs the computation. An implementation and everything it calls must be `#[inline(always)]`:
+    /// code that is not inlined is not compiled for the instruction set.
     ///
     /// # Safety
-    /// The processor has the instructions, and the caller is compiled for them.
+    /// The processor has the instructions of `S`, and the caller is compiled for them.
     unsafe fn run<S: Simd>(self) -> Self::Output;
 }
 
-/// Elements that have vectors, whatever the instructions.
+/// Lane types that have a vector in every instruction set.
 pub(crate) trait LaneElement: Element {
-    /// The vector of a level.
+    /// The vector of this lane type in an instruction set.
     type In<S: Simd>: Lanes<Elem = Self>;
-    /// Whether that is an array whatever the level.
-    const ARRAYS: bool = false;
+    /// Whether the vector is an array in every instruction set.
+    const PORTABLE_ONLY: bool = false;
 
-    /// Lanes of a vector of such elements.
-    fn lanes(level: InstructionSet) -> usize {
-        level.bytes() / size_of::<Self>()
+    /// Returns the number of lanes in a vector of this type.
+    fn lanes(set: InstructionSet) -> usize {
+        set.bytes() / size_of::<Self>()
     }
 }
 
 impl LaneElement for i8 {
-    type In<S: Simd> = S::Bytes;
+    type In<S: Simd> = S::I8Lanes;
 }
 
 impl LaneElement for i16 {
-    type In<S: Simd> = S::Shorts;
+    type In<S: Simd> = S::I16Lanes;
 }
 
 impl LaneElement for i32 {
-    type In<S: Simd> = S::Doubles;
+    type In<S: Simd> = S::I32Lanes;
 }
 
-/// Arrays serve for the rare scores beyond 32 bits, whatever the processor.
+/// Scores beyond 32 bits are rare, so arrays serve for them on every processor.
 impl LaneElement for i64 {
     type In<S: Simd> = Array<i64, { portable::LONG_LANES }>;
-    const ARRAYS: bool = true;
+    const PORTABLE_ONLY: bool = true;
 
     fn lanes(_: InstructionSet) -> usize {
         portable::LONG_LANES
@@ -186,35 +190,35 @@ impl LaneElement for i64 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
-fn avx512vbmi2<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: compiled for these instructions.
-    unsafe { kernel.run::<super::x86::Level512Vbmi2>() }
+fn avx512vbmi2<K: SimdKernel>(kernel: K) -> K::Output {
+    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    unsafe { kernel.run::<super::x86::Avx512Vbmi2Set>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn avx512<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: as above.
-    unsafe { kernel.run::<super::x86::Level512>() }
+fn avx512<K: SimdKernel>(kernel: K) -> K::Output {
+    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    unsafe { kernel.run::<super::x86::Avx512Set>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: as above.
-    unsafe { kernel.run::<super::x86::Level256>() }
+fn avx2<K: SimdKernel>(kernel: K) -> K::Output {
+    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    unsafe { kernel.run::<super::x86::Avx2Set>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse4.1")]
-fn sse41<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: as above.
-    unsafe { kernel.run::<super::x86::Level128>() }
+fn sse41<K: SimdKernel>(kernel: K) -> K::Output {
+    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    unsafe { kernel.run::<super::x86::Sse41Set>() }
 }
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
-fn neon<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: as above.
-    unsafe { kernel.run::<super::neon::Level128>() }
+fn neon<K: SimdKernel>(kernel: K) -> K::Output {
+    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    unsafe { kernel.run::<super::neon::NeonSet>() }
 }

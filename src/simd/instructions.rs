@@ -1,31 +1,32 @@
-//! Sets of instructions, and the vectors that each has.
+//! Identifiers of the instruction sets, and the trait that lists the vectors of each.
 
-use super::{Doubles, Eight, Lanes, Words};
+use super::{EightLanes, Lanes, LanesI32, LanesU64};
 
-/// The sets of instructions.
+/// The instruction sets that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Instructions {
-    /// Arrays; the compiler makes of them what every processor of the target has.
+    /// Arrays, which the compiler turns into the instructions that every processor of the target
+    /// has.
     Portable,
-    /// 128 bits: x86-64 with SSE4.1.
+    /// x86-64 with SSE4.1: vectors of 128 bits.
     #[cfg(target_arch = "x86_64")]
     Sse41,
-    /// 256 bits: x86-64 with AVX2.
+    /// x86-64 with AVX2: vectors of 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// 512 bits: x86-64 with AVX-512F and AVX-512BW.
+    /// x86-64 with AVX-512F and AVX-512BW: vectors of 512 bits.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// 512 bits: AVX-512VBMI2 besides, which shifts two words as one.
+    /// [`Instructions::Avx512`] with AVX-512VBMI2, which has a funnel shift over two 64-bit inputs.
     #[cfg(target_arch = "x86_64")]
     Avx512Vbmi2,
-    /// 128 bits: AArch64.
+    /// AArch64 with NEON: vectors of 128 bits.
     #[cfg(target_arch = "aarch64")]
     Neon,
 }
 
 impl Instructions {
-    /// Whether there are 32 registers of vectors, not 16.
+    /// Returns whether there are 32 vector registers instead of 16.
     pub(crate) const fn has_32_registers(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -37,23 +38,23 @@ impl Instructions {
     }
 }
 
-/// The vectors of a level.
+/// The vectors of an instruction set.
 ///
 /// # Safety
 /// The vectors need no instructions besides [`Simd::INSTRUCTIONS`].
 pub(crate) unsafe trait Simd {
-    /// The instructions.
+    /// The instruction set.
     const INSTRUCTIONS: Instructions;
-    /// Whether eight lanes of 32 bits are one register.
-    const HAS_EIGHT: bool = false;
-    /// Lanes of 8 bits.
-    type Bytes: Lanes<Elem = i8>;
-    /// Lanes of 16 bits.
-    type Shorts: Lanes<Elem = i16>;
-    /// Lanes of 32 bits.
-    type Doubles: Doubles;
-    /// Eight of them.
-    type Eight: Eight;
-    /// Lanes of 64 bits.
-    type Words: Words;
+    /// Whether eight 32-bit lanes fit in one register.
+    const EIGHT_FIT_REGISTER: bool = false;
+    /// Vector of 8-bit lanes.
+    type I8Lanes: Lanes<Elem = i8>;
+    /// Vector of 16-bit lanes.
+    type I16Lanes: Lanes<Elem = i16>;
+    /// Vector of 32-bit lanes.
+    type I32Lanes: LanesI32;
+    /// Vector of exactly eight 32-bit lanes.
+    type EightLanes: EightLanes;
+    /// Vector of 64-bit lanes.
+    type U64Lanes: LanesU64;
 }

@@ -1,38 +1,42 @@
 //! Vectors of AArch64 (NEON).
-#![allow(unsafe_op_in_unsafe_fn, reason = "bodies are instructions, and what these ask for the traits ask for")]
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "the bodies are intrinsics, and the methods of the traits require what the intrinsics require"
+)]
 
 use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
 use super::portable::{Array, lookup_each, test_each};
-use super::{BLOCK, Doubles, Instructions, Lanes, STEPS, Simd, Words};
+use super::{BLOCK, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd};
 use crate::seq::Code;
 
-/// One register of 128 bits, seen as bytes.
+/// One register of 128 bits, held as bytes.
 #[derive(Clone, Copy)]
 pub struct Neon<E>(int8x16_t, PhantomData<E>);
 
-/// Two words.
+/// One register with two 64-bit lanes.
 #[derive(Clone, Copy)]
 pub struct NeonWords(uint64x2_t);
 
-/// NEON.
-pub enum Level128 {}
+/// The vectors of NEON.
+pub enum NeonSet {}
 
 // SAFETY: the vectors need no other instructions.
-unsafe impl Simd for Level128 {
+unsafe impl Simd for NeonSet {
     const INSTRUCTIONS: Instructions = Instructions::Neon;
-    type Bytes = Neon<i8>;
-    type Shorts = Neon<i16>;
-    type Doubles = Neon<i32>;
-    type Eight = Array<i32, 8>;
-    type Words = NeonWords;
+    type I8Lanes = Neon<i8>;
+    type I16Lanes = Neon<i16>;
+    type I32Lanes = Neon<i32>;
+    type EightLanes = Array<i32, 8>;
+    type U64Lanes = NeonWords;
 }
 
 macro_rules! lanes {
     ($elem:ty, $count:literal, $splat:ident, $add:ident, $sub:ident, $max:ident, $max_unsigned:ident, $to:ident,
      $to_unsigned:ident, $from:ident, $from_unsigned:ident, $size:literal) => {
-        // SAFETY: used only inside functions compiled for NEON; loads and stores are of 16 bytes at any alignment.
+        // SAFETY: the type is used only inside functions compiled for NEON. Loads and stores access
+        // 16 bytes at any alignment.
         unsafe impl Lanes for Neon<$elem> {
             type Elem = $elem;
             const COUNT: usize = $count;
@@ -89,10 +93,11 @@ macro_rules! lanes {
     };
 }
 
-/// Returns the register as it is: it holds bytes already.
+/// Returns the register unchanged, since it holds bytes already.
 ///
 /// # Safety
-/// Has no conditions. It is unsafe so that it fits where intrinsics do.
+/// There are no preconditions. The function is unsafe so that it can stand where unsafe intrinsics
+/// do.
 #[inline(always)]
 unsafe fn bytes(lanes: int8x16_t) -> int8x16_t {
     lanes
@@ -141,7 +146,7 @@ lanes!(
     4
 );
 
-/// Sets all bits in bytes that share no bit, none in the others.
+/// Sets all bits in bytes that share no bit, and none in the others.
 ///
 /// # Safety
 /// The processor has NEON.
@@ -151,7 +156,7 @@ unsafe fn disjoint_eight(a: uint8x8_t, b: uint8x8_t) -> int8x8_t {
 }
 
 impl Neon<i8> {
-    /// Does [`Lanes::equal`]: a bit for each equal lane, and the sum of each half.
+    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds up each half.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -181,7 +186,7 @@ impl Neon<i8> {
 }
 
 impl Neon<i16> {
-    /// Does [`Lanes::equal`]: a bit for each equal lane, and their sum.
+    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -210,7 +215,7 @@ impl Neon<i16> {
 }
 
 impl Neon<i32> {
-    /// Does [`Lanes::equal`]: a bit for each equal lane, and their sum.
+    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -240,8 +245,9 @@ impl Neon<i32> {
     }
 }
 
-// SAFETY: as above; 4 divides BLOCK.
-unsafe impl Doubles for Neon<i32> {
+// SAFETY: as for `Lanes`; the 4 lanes divide BLOCK, and `transpose` accesses what its caller
+// guarantees.
+unsafe impl LanesI32 for Neon<i32> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         let bytes = vcreate_s8(from.cast::<u32>().read_unaligned().into());
@@ -254,22 +260,24 @@ unsafe impl Doubles for Neon<i32> {
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
-        let mut now: [int8x16_t; BLOCK] = std::array::from_fn(|k| vld1q_s8(rows[k]));
-        // A round interleaves rows k and k + 8; after four, every byte has gone round to its column's row.
+        let mut registers: [int8x16_t; BLOCK] = std::array::from_fn(|k| vld1q_s8(rows[k]));
+        // Each round interleaves rows k and k + 8. After four rounds, every byte is in its column's
+        // row.
         for _ in 0..4 {
-            now = std::array::from_fn(|k| match k % 2 {
-                0 => vzip1q_s8(now[k / 2], now[k / 2 + 8]),
-                _ => vzip2q_s8(now[k / 2], now[k / 2 + 8]),
+            registers = std::array::from_fn(|k| match k % 2 {
+                0 => vzip1q_s8(registers[k / 2], registers[k / 2 + 8]),
+                _ => vzip2q_s8(registers[k / 2], registers[k / 2 + 8]),
             });
         }
-        for (k, row) in now.into_iter().enumerate() {
+        for (k, row) in registers.into_iter().enumerate() {
             vst1q_s8(to.add(k * BLOCK), row);
         }
     }
 }
 
-// SAFETY: used only inside functions compiled for NEON; loads and stores are of 16 bytes at any alignment of words.
-unsafe impl Words for NeonWords {
+// SAFETY: the type is used only inside functions compiled for NEON. Loads and stores access 16
+// bytes at any alignment of u64.
+unsafe impl LanesU64 for NeonWords {
     const COUNT: usize = 2;
     #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
@@ -310,12 +318,12 @@ unsafe impl Words for NeonWords {
     }
     #[inline(always)]
     unsafe fn or_nor(self, b: Self, c: Self) -> Self {
-        // `orn` has its second input inverted.
+        // `orn` inverts its second input.
         NeonWords(vornq_u64(self.0, vorrq_u64(b.0, c.0)))
     }
     #[inline(always)]
     unsafe fn shift_in(self, below: Self) -> Self {
-        // `sri` shifts into the bits that the other input leaves.
+        // `sri` fills only the bits that the shift leaves free in its first input.
         NeonWords(vsriq_n_u64::<63>(vshlq_n_u64::<1>(self.0), below.0))
     }
     #[inline(always)]

@@ -1,33 +1,35 @@
-//! Vectors as arrays, for processors without vectors of their own here, and for 64-bit elements.
+//! Vectors as arrays, for processors without an implementation here and for 64-bit scores.
 
-use super::{BLOCK, Doubles, Eight, Instructions, Lanes, STEPS, Simd, Words};
+use super::{BLOCK, EightLanes, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd};
 use crate::score::difference::Element;
 use crate::seq::Code;
 
-/// Bytes of a vector, as in the registers of most processors. Wider arrays become several times as much code.
+/// Number of bytes in an array, as in a register of most processors. Wider arrays multiply the code
+/// size.
 pub(crate) const BYTES: usize = 16;
-/// Lanes of 64-bit scores.
+/// Number of lanes of 64-bit scores.
 pub(crate) const LONG_LANES: usize = 4;
 
-/// N lanes.
+/// A vector of N lanes in an array.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<E, const N: usize>([E; N]);
 
-/// The level of arrays.
-pub(crate) enum Arrays {}
+/// The vectors that are arrays.
+pub(crate) enum PortableSet {}
 
-// SAFETY: arrays need nothing of the processor.
-unsafe impl Simd for Arrays {
+// SAFETY: arrays need no special instructions.
+unsafe impl Simd for PortableSet {
     const INSTRUCTIONS: Instructions = Instructions::Portable;
-    type Bytes = Array<i8, BYTES>;
-    type Shorts = Array<i16, { BYTES / 2 }>;
-    type Doubles = Array<i32, { BYTES / 4 }>;
-    type Eight = Array<i32, 8>;
-    type Words = Array<u64, { BYTES / 8 }>;
+    type I8Lanes = Array<i8, BYTES>;
+    type I16Lanes = Array<i16, { BYTES / 2 }>;
+    type I32Lanes = Array<i32, { BYTES / 4 }>;
+    type EightLanes = Array<i32, 8>;
+    type U64Lanes = Array<u64, { BYTES / 8 }>;
 }
 
 impl<E: Copy + Default, const N: usize> Array<E, N> {
-    /// A loop is a third of the code of `std::array::from_fn` before it is optimised.
+    /// Computes each lane by its index. The loop gives a third of the unoptimised code of
+    /// `std::array::from_fn`.
     #[inline(always)]
     fn each(mut lane: impl FnMut(usize) -> E) -> Self {
         let mut lanes = [E::default(); N];
@@ -40,7 +42,8 @@ impl<E: Copy + Default, const N: usize> Array<E, N> {
 
 macro_rules! lanes {
     ($($elem:ty, $unsigned:ty);*) => { $(
-        // SAFETY: needs nothing of the processor; loads and stores are of N elements at any alignment.
+        // SAFETY: arrays need no special instructions; loads and stores access N elements at any
+        // alignment.
         unsafe impl<const N: usize> Lanes for Array<$elem, N> {
             type Elem = $elem;
             const COUNT: usize = N;
@@ -50,12 +53,12 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn load(from: *const $elem) -> Self {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 Array(unsafe { from.cast::<[$elem; N]>().read_unaligned() })
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $elem) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { to.cast::<[$elem; N]>().write_unaligned(self.0) }
             }
             #[inline(always)]
@@ -88,14 +91,14 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 let each = |from: *const u8| unsafe { from.cast::<[u8; N]>().read_unaligned() };
                 let (a, b) = (each(a), each(b));
                 Self::each(|k| -<$elem>::from(a[k] & b[k] == 0))
             }
             #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 Array(unsafe { lookup_each(table, codes) })
             }
         }
@@ -103,22 +106,23 @@ macro_rules! lanes {
 }
 lanes!(i8, u8; i16, u16; i32, u32; i64, u64);
 
-/// Every lane looked up by itself, where a processor has no instruction for tables of such elements.
+/// Looks up every lane on its own, where the processor has no instruction for tables of such
+/// elements.
 ///
 /// # Safety
 /// `codes` points to N codes.
 #[inline(always)]
 pub(crate) unsafe fn lookup_each<E: Element, const N: usize>(table: &[E; STEPS], codes: *const Code) -> [E; N] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let codes = Array(unsafe { codes.cast::<[Code; N]>().read_unaligned() });
     Array::each(|k| table[codes.0[k] as usize % STEPS]).0
 }
 
-// SAFETY: as above; the number of lanes divides BLOCK.
-unsafe impl Doubles for Array<i32, { BYTES / 4 }> {
+// SAFETY: arrays need no special instructions; the number of lanes divides BLOCK.
+unsafe impl LanesI32 for Array<i32, { BYTES / 4 }> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let bytes = unsafe { from.cast::<[i8; BYTES / 4]>().read_unaligned() };
         Self::each(|k| i32::from(bytes[k]))
     }
@@ -128,20 +132,21 @@ unsafe impl Doubles for Array<i32, { BYTES / 4 }> {
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
-        for (place, row) in rows.iter().enumerate() {
-            // SAFETY: the caller's: 16 bytes a row, 256 of the result.
-            unsafe { (0..BLOCK).for_each(|k| *to.add(k * BLOCK + place) = *row.add(k)) }
+        for (column, row) in rows.iter().enumerate() {
+            // SAFETY: guaranteed by the caller: 16 bytes for each row, and 256 bytes for the
+            // result.
+            unsafe { (0..BLOCK).for_each(|k| *to.add(k * BLOCK + column) = *row.add(k)) }
         }
     }
 }
 
-/// All bits or none.
+/// Returns an element with all bits set or none.
 fn mask(is: bool) -> i32 {
     -i32::from(is)
 }
 
-// SAFETY: as above; there are eight lanes.
-unsafe impl Eight for Array<i32, 8> {
+// SAFETY: arrays need no special instructions; there are eight lanes.
+unsafe impl EightLanes for Array<i32, 8> {
     #[inline(always)]
     unsafe fn same(self, other: Self) -> Self {
         Self::each(|k| mask(self.0[k] == other.0[k]))
@@ -180,8 +185,9 @@ unsafe impl Eight for Array<i32, 8> {
     }
 }
 
-// SAFETY: needs nothing of the processor; loads and stores are of COUNT words at any alignment.
-unsafe impl<const N: usize> Words for Array<u64, N> {
+// SAFETY: arrays need no special instructions; loads and stores access COUNT elements at any
+// alignment.
+unsafe impl<const N: usize> LanesU64 for Array<u64, N> {
     const COUNT: usize = N;
     #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
@@ -189,12 +195,12 @@ unsafe impl<const N: usize> Words for Array<u64, N> {
     }
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         Array(unsafe { from.cast::<[u64; N]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[u64; N]>().write_unaligned(self.0) }
     }
     #[inline(always)]
@@ -243,12 +249,12 @@ unsafe impl<const N: usize> Words for Array<u64, N> {
     }
     #[inline(always)]
     unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { test_each(bytes, mask) }
     }
 }
 
-/// [`Words::test_bytes`] without vectors: eight bytes at a time.
+/// Does [`LanesU64::test_bytes`] without vectors, eight bytes at a time.
 ///
 /// # Safety
 /// `bytes` points to 64 bytes.
@@ -258,10 +264,11 @@ pub(crate) unsafe fn test_each(bytes: *const u8, mask: u8) -> u64 {
     const LOW_BITS: u64 = ONES * 127;
     let mut bits = 0;
     for k in 0..8 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let eight = u64::from_le_bytes(unsafe { bytes.add(8 * k).cast::<[u8; 8]>().read_unaligned() });
         let masked = eight & (ONES * u64::from(mask));
-        // A byte that is not zero reaches its top bit when 127 is added to its low bits.
+        // Adding 127 to the low 7 bits sets the top bit of every byte whose low bits are not all
+        // zero.
         let tops = (((masked & LOW_BITS) + LOW_BITS) | masked) & !LOW_BITS;
         bits |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * k);
     }

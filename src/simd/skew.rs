@@ -1,37 +1,40 @@
-//! One pair in lanes: rows of a strip side by side, each a column behind the one above (intra-sequence vectors along
-//! antidiagonals, Wozniak 1997).
+//! The substitution scores of one pair for vectors along antidiagonals (intra-sequence SIMD,
+//! Wozniak 1997).
 //!
-//! A strip has as many rows as a vector has lanes. Its row k is in lane COUNT - 1 - k and computes column t - k at step t:
-//! all cells of a step lie on one antidiagonal and depend on the last two steps only. What leaves the strip at the
-//! bottom, from lane 0, is stored with the whole vector; the lanes above are overwritten by later steps.
+//! A strip has as many rows as a vector has lanes. Row k is in lane COUNT - 1 - k and computes
+//! column t - k at step t. So all cells of a step lie on one antidiagonal and depend on the last
+//! two steps only. The bottom row, lane 0, leaves the strip. Storing it stores the whole vector;
+//! later steps overwrite the other lanes.
 //!
-//! Lanes need the scores of their own row against different columns. A profile has, for each code, a vector of its
-//! scores against all rows; [`Skew`] delays each lane of the stream of such vectors by its row, a bit of the row's number at
-//! a time: log2(COUNT) blends a step, for any substitution table.
+//! Each lane needs the score of its own row against a different column. A profile holds, for each
+//! code, a vector of its scores against all rows of the strip. [`Skew`] delays each lane of the
+//! stream of these vectors by its row number. Each stage handles one bit of the row number, so a
+//! step takes log2(COUNT) blends for any substitution table.
 
-use super::{Lanes, Lines};
+use super::{AlignedBuffer, Lanes};
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
 
-/// Room for the codes before the first column that the first stage looks back to.
+/// Number of padding codes before the first column. The first two stages look back this far.
 const BACK: usize = 3;
-/// Delays that are made from memory: 4, 8, 16, 32.
+/// Number of delay stages with a ring buffer. Their delays are 4, 8, 16 and 32 steps.
 const STAGES: usize = 4;
 
-/// Buffers of a skewed strip.
+/// Memory of a [`Skew`], reused for many pairs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SkewBuffers<E> {
-    /// Codes of the columns with padding before and after.
+    /// Codes of the columns, with padding before and after.
     columns: Vec<Code>,
-    /// A vector for each code.
-    profile: Lines<E>,
-    /// What each stage gave for the last steps, as many as it delays by.
-    rings: Lines<E>,
-    /// A vector for each stage, and two for the first: all bits in the lanes that it delays.
-    masks: Lines<E>,
+    /// One vector of scores for each code.
+    profile: AlignedBuffer<E>,
+    /// For each stage, a ring buffer of its last inputs. Its length in vectors is the delay of the
+    /// stage.
+    rings: AlignedBuffer<E>,
+    /// One vector for each bit of the row number: all bits set in the lanes that the stage delays.
+    masks: AlignedBuffer<E>,
 }
 
-/// Columns of a pair, and the rows of a strip at a time.
+/// A stream of score vectors for the columns of a pair and the rows of one strip at a time.
 pub(crate) struct Skew<'a, W: Lanes> {
     columns: &'a [Code],
     profile: &'a mut [W::Elem],
@@ -39,13 +42,13 @@ pub(crate) struct Skew<'a, W: Lanes> {
     masks: &'a [W::Elem],
 }
 
-/// All bits.
+/// Returns an element with all bits set.
 fn ones<E: Element>() -> E {
     E::of(-1)
 }
 
 impl<'a, W: Lanes> Skew<'a, W> {
-    /// The stream of these columns.
+    /// Creates the stream for these columns. All codes are less than `codes`.
     #[inline(always)]
     pub(crate) fn new(columns: &[Code], codes: usize, buffers: &'a mut SkewBuffers<W::Elem>) -> Self {
         let SkewBuffers { columns: padded, profile, rings, masks } = buffers;
@@ -68,8 +71,8 @@ impl<'a, W: Lanes> Skew<'a, W> {
         }
     }
 
-    /// Starts a strip. `rows` are the codes of its lanes, `codes` those of the columns; [`PAD`] is
-    /// added to these.
+    /// Starts a strip. `rows` are the codes of its lanes, and `codes` are the distinct codes of the
+    /// columns. [`PAD`] is added to `codes`.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. Each of the first [`Lanes::COUNT`] of `rows` is
@@ -78,29 +81,32 @@ impl<'a, W: Lanes> Skew<'a, W> {
     pub(crate) unsafe fn begin(&mut self, table: &[[W::Elem; STEPS]], codes: &[Code], rows: &[Code]) {
         let pad = std::iter::once(&PAD);
         for &code in codes.iter().chain(pad) {
-            // SAFETY: the caller's; there are COUNT rows, and room for a vector a code.
+            // SAFETY: guaranteed by the caller; there are COUNT rows, and the profile has a vector
+            // for each code.
             unsafe {
                 W::lookup(&table[code as usize], rows[..W::COUNT].as_ptr())
                     .store(self.profile[code as usize * W::COUNT..][..W::COUNT].as_mut_ptr());
             }
         }
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller; the profile starts with the vector of code 0, which is
+        // PAD.
         let padding = unsafe { W::load(self.profile.as_ptr()) };
         for ring in self.rings.chunks_exact_mut(W::COUNT) {
-            // SAFETY: as above.
+            // SAFETY: guaranteed by the caller; each chunk has COUNT elements.
             unsafe { padding.store(ring.as_mut_ptr()) };
         }
     }
 
-    /// Returns the scores of step `t`, lane by lane. Steps come in order, up to step
-    /// columns + COUNT - 2.
+    /// Returns the scores of step `t` lane by lane. The caller asks for the steps in order, up to
+    /// step columns + COUNT - 2.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `t` is at most columns + [`Lanes::COUNT`] - 1.
     /// Every code of the columns is less than the number of codes that [`Skew::new`] was given.
     #[inline(always)]
     pub(crate) unsafe fn step(&mut self, t: usize) -> W {
-        // SAFETY: the caller's; columns, profile and rings are as long as `new` made them.
+        // SAFETY: guaranteed by the caller; `new` allocated columns, profile and rings with these
+        // lengths.
         unsafe {
             let at = |delay: usize| {
                 let code = *self.columns.get_unchecked(t + BACK - delay);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Random words: some with zero bytes, some extremes.
+/// Returns random words: random bits, words with some zero bytes, and extreme values.
 fn words<const N: usize>(random: &mut fastrand::Rng) -> [u64; N] {
     std::array::from_fn(|k| match (k % 3, random.u64(..) % 5) {
         (_, 0) => [0, u64::MAX, 1 << 63, 0x7fff_ffff_7fff_ffff, 0x8000_8080_8000_0000][random.u64(..) as usize % 5],
@@ -9,25 +9,26 @@ fn words<const N: usize>(random: &mut fastrand::Rng) -> [u64; N] {
     })
 }
 
-/// All functions of vectors, lane by lane.
+/// A kernel that checks all vector functions against scalar arithmetic.
 struct Checked<'a>(&'a [u64; 24]);
 
-impl Kernel for Checked<'_> {
+impl SimdKernel for Checked<'_> {
     type Output = InstructionSet;
-    const JOINS: bool = true;
+    const USES_VBMI2: bool = true;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> InstructionSet {
-        // SAFETY: the caller's; there are three times 64 bytes, as many as any vector needs, and codes for them.
+        // SAFETY: guaranteed by the caller; there are three times 64 bytes, enough for three of the
+        // widest vectors.
         unsafe {
-            check_lanes::<S::Bytes>(self.0, |a| a as u8 as i64);
-            check_lanes::<S::Shorts>(self.0, |a| a as u16 as i64);
-            check_lanes::<S::Doubles>(self.0, |a| a as u32 as i64);
+            check_lanes::<S::I8Lanes>(self.0, |a| a as u8 as i64);
+            check_lanes::<S::I16Lanes>(self.0, |a| a as u16 as i64);
+            check_lanes::<S::I32Lanes>(self.0, |a| a as u32 as i64);
             check_lanes::<i64In<S>>(self.0, |a| a ^ i64::MIN);
-            check_doubles::<S::Doubles>(self.0);
-            check_eight::<S::Eight>(self.0);
-            check_words::<S::Words>(self.0);
-            InstructionSet::of::<S>()
+            check_i32_lanes::<S::I32Lanes>(self.0);
+            check_eight_lanes::<S::EightLanes>(self.0);
+            check_u64_lanes::<S::U64Lanes>(self.0);
+            InstructionSet::from_simd::<S>()
         }
     }
 }
@@ -41,12 +42,12 @@ type i64In<S> = <i64 as LaneElement>::In<S>;
 /// The processor has the instructions of `V`.
 unsafe fn lanes<V: Lanes>(vector: V) -> Vec<i64> {
     let mut out = [V::Elem::default(); MAX_LANES];
-    // SAFETY: the caller's; there is room for the most lanes.
+    // SAFETY: guaranteed by the caller; the array holds the widest vector.
     unsafe { vector.store(out.as_mut_ptr()) };
     out[..V::COUNT].iter().map(|lane| lane.number()).collect()
 }
 
-/// Checks every function of [`Lanes`] against numbers.
+/// Checks every function of [`Lanes`] against scalar arithmetic.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -56,7 +57,7 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
     let at = |part_number: usize, k: usize| elements[part_number * part + k].number();
     let wrapped = |number: i64| V::Elem::of(number).number();
     let each = |f: &dyn Fn(usize) -> i64| (0..V::COUNT).map(f).collect::<Vec<i64>>();
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (a, b) = (V::load(elements.as_ptr()), V::load(elements.as_ptr().add(part)));
         assert_eq!(lanes(V::splat(elements[0])), each(&|_| at(0, 0)));
@@ -65,13 +66,13 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
         assert_eq!(lanes(a.max(b)), each(&|k| at(0, k).max(at(1, k))));
         assert_eq!(a.exceeds(b), (0..V::COUNT).any(|k| at(0, k) > at(1, k)));
         assert!(!a.exceeds(a) && !a.exceeds(a.max(b)));
-        for place in 0..V::COUNT {
-            // One lane is greater by one, the others are no greater.
+        for lane in 0..V::COUNT {
+            // One lane is greater by one, and the others are equal.
             let mut one: Vec<V::Elem> = elements[..V::COUNT].to_vec();
-            one[place] = V::Elem::of(one[place].number().wrapping_add(1));
+            one[lane] = V::Elem::of(one[lane].number().wrapping_add(1));
             let one = V::load(one.as_ptr());
-            let is_greater = wrapped(at(0, place).wrapping_add(1)) > at(0, place);
-            assert_eq!((one.exceeds(a), a.exceeds(one)), (is_greater, !is_greater), "lane {place}");
+            let is_greater = wrapped(at(0, lane).wrapping_add(1)) > at(0, lane);
+            assert_eq!((one.exceeds(a), a.exceeds(one)), (is_greater, !is_greater), "lane {lane}");
         }
         let mut some = [V::Elem::default(); MAX_LANES];
         some.iter_mut().enumerate().take(V::COUNT).for_each(|(k, some)| *some = elements[k + part * (k * k / 3 % 2)]);
@@ -97,16 +98,16 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
     }
 }
 
-/// Checks every function of [`Doubles`] against numbers.
+/// Checks every function of [`LanesI32`] against scalar arithmetic.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
-unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
+unsafe fn check_i32_lanes<V: LanesI32>(words: &[u64; 24]) {
     let (numbers, bytes): (&[i32], &[i8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
-    // SAFETY: the caller's; rows overlap, 16 bytes from each of the first 16.
+    // SAFETY: guaranteed by the caller. The rows overlap; each has 16 bytes inside `bytes`.
     unsafe {
         let a = V::load(numbers.as_ptr());
-        let mut other: [i32; MAX_DOUBLES] = std::array::from_fn(|k| numbers[k]);
+        let mut other: [i32; MAX_I32_LANES] = std::array::from_fn(|k| numbers[k]);
         other.iter_mut().zip(bytes).for_each(|(other, byte)| *other ^= i32::from(byte & 1));
         let (then, or) = (V::load(numbers[16..].as_ptr()), V::load(numbers[32..].as_ptr()));
         let greater = |k: usize| if numbers[k] > other[k] { numbers[16 + k] } else { numbers[32 + k] };
@@ -123,16 +124,16 @@ unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
     }
 }
 
-/// Checks every function of [`Eight`] against numbers.
+/// Checks every function of [`EightLanes`] against scalar arithmetic.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
-unsafe fn check_eight<V: Eight>(words: &[u64; 24]) {
+unsafe fn check_eight_lanes<V: EightLanes>(words: &[u64; 24]) {
     let (numbers, bytes): (&[i32], &[u8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
     let each = |f: &dyn Fn(usize) -> i32| (0..8).map(|k| f(k).into()).collect::<Vec<i64>>();
     let eight = |from: usize| -> [Code; 8] { std::array::from_fn(|k| bytes[from + k] & 7) };
     let (x, y) = (eight(0), eight(8));
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (a, b) = (V::load(numbers.as_ptr()), V::load(numbers.as_ptr().add(8)));
         let some: [i32; 8] = std::array::from_fn(|k| numbers[k + 8 * usize::from(bytes[k] & 1)]);
@@ -149,12 +150,13 @@ unsafe fn check_eight<V: Eight>(words: &[u64; 24]) {
     }
 }
 
-/// Checks every function of [`Words`] against numbers.
+/// Checks every function of [`LanesU64`] against scalar arithmetic.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
-unsafe fn check_words<V: Words>(words: &[u64; 24]) {
-    // SAFETY: the caller's; three times eight words are as many as any vector needs.
+unsafe fn check_u64_lanes<V: LanesU64>(words: &[u64; 24]) {
+    // SAFETY: guaranteed by the caller; three times eight words are enough for three of the widest
+    // vectors.
     unsafe {
         let at = |k: usize| V::load(words.as_ptr().add(8 * k));
         let (a, b, c) = (at(0), at(1), at(2));
@@ -162,7 +164,7 @@ unsafe fn check_words<V: Words>(words: &[u64; 24]) {
             (0..V::COUNT).map(|k| f(words[k], words[8 + k], words[16 + k])).collect::<Vec<u64>>()
         };
         let lanes = |v: V| {
-            let mut out = [0; MAX_WORDS];
+            let mut out = [0; MAX_U64_LANES];
             v.store(out.as_mut_ptr());
             out[..V::COUNT].to_vec()
         };
@@ -190,21 +192,21 @@ unsafe fn check_words<V: Words>(words: &[u64; 24]) {
 }
 
 #[test]
-fn vectors_do_as_numbers_do() {
+fn vector_functions_match_scalar_arithmetic() {
     let random = &mut fastrand::Rng::with_seed(1);
     for round in 0..100 {
         let words = words(random);
-        for level in InstructionSet::available() {
-            eprintln!("round {round}, {level:?}, {words:x?}");
-            assert_eq!(level.run(Checked(&words)), level, "a level runs its own code");
-            assert_eq!(level.words() * 8, level.bytes());
+        for instructions in InstructionSet::available() {
+            eprintln!("round {round}, {instructions:?}, {words:x?}");
+            assert_eq!(instructions.run(Checked(&words)), instructions, "each instruction set runs its own code");
+            assert_eq!(instructions.u64_lanes() * 8, instructions.bytes());
         }
     }
 }
 
 #[test]
-fn memory_begins_where_a_cache_line_does() {
-    let mut lines = Lines::<i16>::default();
+fn aligned_buffer_starts_at_a_cache_line() {
+    let mut lines = AlignedBuffer::<i16>::default();
     for elements in [0, 1, 31, 32, 33, 1_000, 5] {
         let memory = lines.at_least(elements);
         assert!(memory.len() >= elements && memory.as_ptr().addr().is_multiple_of(64));

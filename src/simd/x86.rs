@@ -1,9 +1,13 @@
-//! Vectors of x86-64: SSE4.1, AVX2 and AVX-512BW, and AVX-512VBMI2, which shifts two words as one.
-#![allow(unsafe_op_in_unsafe_fn, reason = "bodies are instructions, and what these ask for the traits ask for")]
+//! Vectors of x86-64: SSE4.1, AVX2, AVX-512BW, and AVX-512VBMI2 with its funnel shift over two
+//! 64-bit inputs.
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "the bodies are intrinsics, and the methods of the traits require what the intrinsics require"
+)]
 
-mod doubles;
 mod lanes;
-mod words;
+mod lanes_i32;
+mod lanes_u64;
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -23,35 +27,35 @@ pub(crate) struct V256<E>(__m256i, PhantomData<E>);
 #[derive(Clone, Copy)]
 pub(crate) struct V512<E>(__m512i, PhantomData<E>);
 
-/// The same with AVX-512VBMI2.
+/// One register of 512 bits (AVX-512F, AVX-512BW and AVX-512VBMI2).
 #[derive(Clone, Copy)]
 pub(crate) struct V512Vbmi2<E>(__m512i, PhantomData<E>);
 
-macro_rules! levels {
-    ($($(#[$doc:meta])* $name:ident, $level:ident, $vector:ident, $words:ident, $eight:ty, $has_eight:literal;)*) => { $(
+macro_rules! instruction_sets {
+    ($($(#[$doc:meta])* $name:ident, $instructions:ident, $vector:ident, $words:ident, $eight:ty, $has_eight:literal;)*) => { $(
         $(#[$doc])*
         pub(crate) enum $name {}
 
         // SAFETY: the vectors need no other instructions.
         unsafe impl Simd for $name {
-            const INSTRUCTIONS: Instructions = Instructions::$level;
-            const HAS_EIGHT: bool = $has_eight;
-            type Bytes = $vector<i8>;
-            type Shorts = $vector<i16>;
-            type Doubles = $vector<i32>;
-            type Eight = $eight;
-            type Words = $words<u64>;
+            const INSTRUCTIONS: Instructions = Instructions::$instructions;
+            const EIGHT_FIT_REGISTER: bool = $has_eight;
+            type I8Lanes = $vector<i8>;
+            type I16Lanes = $vector<i16>;
+            type I32Lanes = $vector<i32>;
+            type EightLanes = $eight;
+            type U64Lanes = $words<u64>;
         }
     )* };
 }
 
-levels! {
-    /// SSE4.1.
-    Level128, Sse41, V128, V128, Array<i32, 8>, false;
-    /// AVX2.
-    Level256, Avx2, V256, V256, V256<i32>, true;
-    /// AVX-512F and AVX-512BW, and so AVX2.
-    Level512, Avx512, V512, V512, V256<i32>, true;
-    /// AVX-512VBMI2 besides.
-    Level512Vbmi2, Avx512Vbmi2, V512, V512Vbmi2, V256<i32>, true;
+instruction_sets! {
+    /// The vectors of SSE4.1.
+    Sse41Set, Sse41, V128, V128, Array<i32, 8>, false;
+    /// The vectors of AVX2.
+    Avx2Set, Avx2, V256, V256, V256<i32>, true;
+    /// The vectors of AVX-512F and AVX-512BW. Processors with these also have AVX2.
+    Avx512Set, Avx512, V512, V512, V256<i32>, true;
+    /// The vectors of AVX-512VBMI2, AVX-512F and AVX-512BW.
+    Avx512Vbmi2Set, Avx512Vbmi2, V512, V512Vbmi2, V256<i32>, true;
 }

@@ -11,23 +11,23 @@ use super::rows::{
 };
 use super::wavefront::{Arrays, Costs, Directions, LANES, Value, Wave};
 use crate::seq::Code;
-use crate::simd::{Eight, InstructionSet, Kernel, Simd};
+use crate::simd::{EightLanes, InstructionSet, Simd, SimdKernel};
 
 /// Code for a level: vectors of eight cells if it has them, else [`Portable`].
 pub(super) struct InEights<S>(PhantomData<S>);
 
 impl<S: Simd> Rows<i32> for InEights<S> {
-    const NARROW_LANES: usize = if S::HAS_EIGHT { 4 * LANES } else { 0 };
+    const NARROW_LANES: usize = if S::EIGHT_FIT_REGISTER { 4 * LANES } else { 0 };
 
     #[inline(always)]
     fn linear<const SCORES: u8>(row: Row<i32>, costs: &Costs<i32>) {
-        if !S::HAS_EIGHT {
+        if !S::EIGHT_FIT_REGISTER {
             return Portable::linear::<SCORES>(row, costs);
         }
         let Row { query, target, h_above, h_left, h, directions } = row;
         // SAFETY: the kernel that calls is run at S.
         unsafe {
-            let cells = Cells::<S::Eight>::new(costs);
+            let cells = Cells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
             for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
                 let (best, from) = cells.linear(load(h), cells.scores::<SCORES>(a, b), load(above), load(left));
@@ -39,14 +39,14 @@ impl<S: Simd> Rows<i32> for InEights<S> {
 
     #[inline(always)]
     fn affine<const SCORES: u8>(row: Row<i32>, gaps: GapRow<i32>, costs: &Costs<i32>) {
-        if !S::HAS_EIGHT {
+        if !S::EIGHT_FIT_REGISTER {
             return Portable::affine::<SCORES>(row, gaps, costs);
         }
         let Row { query, target, h_above, h_left, h, directions } = row;
         let GapRow { insertion_above, deletion_left, insertion, deletion } = gaps;
         // SAFETY: the kernel that calls is run at S.
         unsafe {
-            let cells = Cells::<S::Eight>::new(costs);
+            let cells = Cells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above.iter().zip(h_left));
             let inputs = inputs.zip(insertion_above.iter().zip(deletion_left));
             let outputs = h.iter_mut().zip(directions).zip(insertion.iter_mut().zip(deletion));
@@ -72,7 +72,7 @@ impl<S: Simd> Rows<i32> for InEights<S> {
         out: &mut Directions,
     ) {
         // SAFETY: the kernel that calls is run at S.
-        let level = unsafe { InstructionSet::of::<S>() };
+        let level = unsafe { InstructionSet::from_simd::<S>() };
         // Each is a function of its own, with all registers for itself.
         match sweep.geometry.lanes / LANES {
             1 => level.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),
@@ -95,15 +95,15 @@ struct Narrow<'s, 'a, const AFFINE: bool, const SCORES: u8, const N: usize> {
     out: &'s mut Directions,
 }
 
-impl<const AFFINE: bool, const SCORES: u8, const N: usize> Kernel for Narrow<'_, '_, AFFINE, SCORES, N> {
+impl<const AFFINE: bool, const SCORES: u8, const N: usize> SimdKernel for Narrow<'_, '_, AFFINE, SCORES, N> {
     type Output = ();
-    const WIDE: bool = false;
+    const USES_AVX512: bool = false;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        if S::HAS_EIGHT {
+        if S::EIGHT_FIT_REGISTER {
             // SAFETY: the caller's.
-            unsafe { self.compute::<S::Eight>() }
+            unsafe { self.compute::<S::EightLanes>() }
         }
     }
 }
@@ -114,7 +114,7 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn compute<V: Eight>(self) {
+    unsafe fn compute<V: EightLanes>(self) {
         let Narrow { sweep, wave, steps, out } = self;
         let Sweep { symbols, costs, geometry, .. } = *sweep;
         // SAFETY: the caller's.
@@ -167,7 +167,7 @@ struct Neighbours<T> {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn step<V: Eight, const AFFINE: bool, const N: usize>(
+unsafe fn step<V: EightLanes, const AFFINE: bool, const N: usize>(
     cells: &Cells<V>,
     this: &mut Registers<V, N>,
     scores: impl Fn(usize) -> V,
@@ -200,7 +200,7 @@ struct Registers<V, const N: usize> {
     deletion: [V; N],
 }
 
-impl<V: Eight, const N: usize> Registers<V, N> {
+impl<V: EightLanes, const N: usize> Registers<V, N> {
     /// Loads the arrays of a band.
     ///
     /// # Safety
@@ -247,7 +247,7 @@ impl<V: Eight, const N: usize> Registers<V, N> {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn up<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
+unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
     unsafe {
         let mut before = V::splat(i32::UNREACHABLE);
@@ -264,7 +264,7 @@ unsafe fn up<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn down<V: Eight, const N: usize>(array: &[V; N]) -> [V; N] {
+unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
     unsafe {
         let mut after = V::splat(i32::UNREACHABLE);
@@ -287,7 +287,7 @@ struct Cells<'a, V> {
     deletion_leaves: V,
 }
 
-impl<'a, V: Eight> Cells<'a, V> {
+impl<'a, V: EightLanes> Cells<'a, V> {
     /// Sets lanes to the costs.
     ///
     /// # Safety
@@ -378,7 +378,7 @@ impl<'a, V: Eight> Cells<'a, V> {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn load<V: Eight>(lanes: &[i32; LANES]) -> V {
+unsafe fn load<V: EightLanes>(lanes: &[i32; LANES]) -> V {
     // SAFETY: the caller's; there are eight lanes.
     unsafe { V::load(lanes.as_ptr()) }
 }
@@ -388,7 +388,7 @@ unsafe fn load<V: Eight>(lanes: &[i32; LANES]) -> V {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn store<V: Eight>(lanes: &mut [i32; LANES], vector: V) {
+unsafe fn store<V: EightLanes>(lanes: &mut [i32; LANES], vector: V) {
     // SAFETY: as above.
     unsafe { vector.store(lanes.as_mut_ptr()) }
 }

@@ -16,7 +16,7 @@ use super::avx2::InEights;
 use super::band::ScoresBy;
 use super::rows::{BY_EQUAL_CODES, BY_SHARED_BITS, BY_TABLE, GapRow, Portable, Row, Rows, Steps, Sweep};
 use super::wavefront::{Cell, Directions, LANES, Symbols, Value, Wave};
-use crate::simd::{Kernel, Simd};
+use crate::simd::{Simd, SimdKernel};
 
 /// A value with code for its rows.
 pub(super) trait SweepValue: Value {
@@ -197,9 +197,9 @@ struct Advance<'s, 'a, T, const AFFINE: bool, const SCORES: u8> {
     ends: Option<&'s mut Ends<T>>,
 }
 
-impl<T: SweepValue, const AFFINE: bool, const SCORES: u8> Kernel for Advance<'_, '_, T, AFFINE, SCORES> {
+impl<T: SweepValue, const AFFINE: bool, const SCORES: u8> SimdKernel for Advance<'_, '_, T, AFFINE, SCORES> {
     type Output = ();
-    const WIDE: bool = false;
+    const USES_AVX512: bool = false;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

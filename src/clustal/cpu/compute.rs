@@ -12,7 +12,7 @@ use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
 use crate::score::difference::STEPS;
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::simd::{InstructionSet, MAX_DOUBLES};
+use crate::simd::{InstructionSet, MAX_I32_LANES};
 
 /// A gigabyte: for sequences of some 25,000 residues.
 const ROOM: usize = 1 << 28;
@@ -50,7 +50,7 @@ impl CpuKind for Clustal {
 
     const CELLS: u64 = 1 << 28;
     const PAIRS: u64 = 1 << 14;
-    const GROUP_PAIRS: u64 = MAX_DOUBLES as u64;
+    const GROUP_PAIRS: u64 = MAX_I32_LANES as u64;
 
     fn compute(batch: &ClustalBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<ClustalReport> {
         let begin = Instant::now();
@@ -80,7 +80,7 @@ pub fn compute(
     let Workspace { level, memory, room, walker } = workspace;
     for same in order.chunk_by(|&a, &b| pairs[a].0 == pairs[b].0) {
         let first = sequences.codes(pairs[same[0]].0);
-        for indices in same.chunks(level.doubles()) {
+        for indices in same.chunks(level.i32_lanes()) {
             if is_over() {
                 return None;
             }

@@ -5,7 +5,7 @@ use crate::clustal::PairIdentities;
 use crate::clustal::costs::SIZE;
 use crate::clustal::walk::{Corridor, Crossing};
 use crate::seq::Code;
-use crate::simd::{Doubles, MAX_DOUBLES};
+use crate::simd::{LanesI32, MAX_I32_LANES};
 
 /// Openings of gaps that slacks of corridors have room for: most pairs need the first, which is narrower.
 pub(super) const SLACKS: [i32; 2] = [2, 5];
@@ -33,10 +33,10 @@ pub(super) struct OpenStrip<'a> {
     /// Cells and gaps of the backward pass below the strip.
     pub below: &'a mut [i32],
     pub detail: &'a mut Buffers,
-    pub opens: &'a [i32; MAX_DOUBLES],
+    pub opens: &'a [i32; MAX_I32_LANES],
     pub extend: i32,
-    pub limits: &'a [[i32; MAX_DOUBLES]; SLACKS.len()],
-    pub scores: &'a [i32; MAX_DOUBLES],
+    pub limits: &'a [[i32; MAX_I32_LANES]; SLACKS.len()],
+    pub scores: &'a [i32; MAX_I32_LANES],
     /// The row after its last.
     pub lower: usize,
     /// Columns where corridors leave it, by lane.
@@ -52,7 +52,7 @@ impl OpenStrip<'_> {
     /// every kept row have at least `self.columns + 1` vectors, and `codes` has at least
     /// `self.columns`. Each code is less than [`SIZE`].
     #[inline(always)]
-    pub(super) unsafe fn close<W: Doubles>(
+    pub(super) unsafe fn close<W: LanesI32>(
         &mut self,
         row: usize,
         open: u64,
@@ -117,8 +117,8 @@ impl OpenStrip<'_> {
 }
 
 /// Returns the lanes' scores, and for each slack the scores that are just not in the corridor.
-pub(super) fn scores_and_limits(lanes: &[Lane]) -> ([i32; MAX_DOUBLES], [[i32; MAX_DOUBLES]; SLACKS.len()]) {
-    let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
+pub(super) fn scores_and_limits(lanes: &[Lane]) -> ([i32; MAX_I32_LANES], [[i32; MAX_I32_LANES]; SLACKS.len()]) {
+    let (mut scores, mut limits) = ([0; MAX_I32_LANES], [[0; MAX_I32_LANES]; SLACKS.len()]);
     for (lane, found) in lanes.iter().enumerate() {
         scores[lane] = found.score;
         for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
@@ -140,7 +140,7 @@ fn take_ways(
     lanes: &mut [Lane],
     open: u64,
     row: usize,
-    [least, most]: [[u32; MAX_DOUBLES]; 2],
+    [least, most]: [[u32; MAX_I32_LANES]; 2],
     enter: &mut [u32],
     leave: &mut [u32],
 ) {
@@ -150,7 +150,7 @@ fn take_ways(
 }
 
 /// Adds the columns between which open lanes cross a row to their corridors of a slack.
-fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u32; MAX_DOUBLES]; 2], slack: usize) {
+fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u32; MAX_I32_LANES]; 2], slack: usize) {
     for (lane, found) in passing(lanes, open, row) {
         let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
         found.corridors[slack].rows.push((row as u32, crossing));
@@ -158,7 +158,7 @@ fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u
 }
 
 /// Adds a row's crossings to the first corridors of the lanes that are live and pass the row.
-fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[Crossing; MAX_DOUBLES]) {
+fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[Crossing; MAX_I32_LANES]) {
     for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
         let begun = open >> lane & 1 == 1 || row > found.place.start[0];
         if begun && row < found.place.end[0] {
@@ -173,14 +173,14 @@ fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[
 /// The processor has the instructions of `W`. Every slice of `forth` and `back` has `columns + 1`
 /// vectors.
 #[inline(always)]
-unsafe fn crossings<W: Doubles>(
+unsafe fn crossings<W: LanesI32>(
     columns: usize,
     forth: [&[i32]; 2],
     back: [&[i32]; 2],
-    opens: &[i32; MAX_DOUBLES],
-    limits: &[i32; MAX_DOUBLES],
-) -> [[u32; MAX_DOUBLES]; 2] {
-    let (mut least, mut most) = ([0; MAX_DOUBLES], [0; MAX_DOUBLES]);
+    opens: &[i32; MAX_I32_LANES],
+    limits: &[i32; MAX_I32_LANES],
+) -> [[u32; MAX_I32_LANES]; 2] {
+    let (mut least, mut most) = ([0; MAX_I32_LANES], [0; MAX_I32_LANES]);
     // SAFETY: the caller's: each row has a vector for each column, and one before them.
     unsafe {
         let (one, opens, limits) = (W::splat(1), W::load(opens.as_ptr()), W::load(limits.as_ptr()));

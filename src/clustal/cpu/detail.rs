@@ -3,7 +3,7 @@
 
 use crate::clustal::walk::Crossing;
 use crate::seq::Code;
-use crate::simd::{Doubles, Lines, MAX_DOUBLES};
+use crate::simd::{AlignedBuffer, LanesI32, MAX_I32_LANES};
 
 /// What no alignment scores.
 const NEVER: i32 = i32::MIN / 4;
@@ -11,9 +11,9 @@ const NEVER: i32 = i32::MIN / 4;
 /// Memory that is kept from strip to strip.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffers {
-    forth: Lines<i32>,
-    cells: Lines<i32>,
-    gaps: Lines<i32>,
+    forth: AlignedBuffer<i32>,
+    cells: AlignedBuffer<i32>,
+    gaps: AlignedBuffer<i32>,
 }
 
 /// Rows between two that were kept.
@@ -29,13 +29,13 @@ pub(super) struct Strip<'a> {
     /// Those of the backward pass behind the last row.
     pub below: [&'a [i32]; 2],
     /// What gaps cost each lane to open.
-    pub opens: &'a [i32; MAX_DOUBLES],
+    pub opens: &'a [i32; MAX_I32_LANES],
     /// And a residue in a gap.
     pub extend: i32,
     /// Scores that are more than these are in the corridor.
-    pub limits: &'a [i32; MAX_DOUBLES],
+    pub limits: &'a [i32; MAX_I32_LANES],
     /// Scores of the best alignments.
-    pub scores: &'a [i32; MAX_DOUBLES],
+    pub scores: &'a [i32; MAX_I32_LANES],
 }
 
 impl Strip<'_> {
@@ -46,10 +46,10 @@ impl Strip<'_> {
     /// `self.columns[1]` of them. Each code is less than
     /// [`STEPS`](crate::score::difference::STEPS).
     #[inline(always)]
-    pub(super) unsafe fn crossings<W: Doubles>(
+    pub(super) unsafe fn crossings<W: LanesI32>(
         &self,
         buffers: &mut Buffers,
-        mut show: impl FnMut(usize, &[Crossing; MAX_DOUBLES]),
+        mut show: impl FnMut(usize, &[Crossing; MAX_I32_LANES]),
     ) {
         let ([left, right], rows) = (self.columns, self.tables.len());
         let width = right + 1 - left;
@@ -93,7 +93,7 @@ impl Strip<'_> {
     /// The conditions of [`Strip::crossings`] hold. `forth` has two lines for each row and for the
     /// one above, and a line has a vector for each column and one more.
     #[inline(always)]
-    unsafe fn sweep_forth<W: Doubles>(&self, forth: &mut [i32], line: usize) {
+    unsafe fn sweep_forth<W: LanesI32>(&self, forth: &mut [i32], line: usize) {
         let [left, right] = self.columns;
         let width = right + 1 - left;
         // SAFETY: the caller's.
@@ -133,9 +133,9 @@ impl Strip<'_> {
     /// The processor has the instructions of `W`. All rows have a vector for each column, those of
     /// `forth` one more before these.
     #[inline(always)]
-    unsafe fn cross<W: Doubles>(&self, forth: [&[i32]; 2], cells: &[i32], gaps: &[i32]) -> [Crossing; MAX_DOUBLES] {
+    unsafe fn cross<W: LanesI32>(&self, forth: [&[i32]; 2], cells: &[i32], gaps: &[i32]) -> [Crossing; MAX_I32_LANES] {
         let [left, right] = self.columns;
-        let mut found = [[0; MAX_DOUBLES]; 4];
+        let mut found = [[0; MAX_I32_LANES]; 4];
         // SAFETY: the caller's.
         unsafe {
             let (zero, one, opens) = (W::splat(0), W::splat(1), W::load(self.opens.as_ptr()));
@@ -173,7 +173,7 @@ impl Strip<'_> {
     /// The conditions of [`Strip::crossings`] hold. `cells` and `gaps` have a vector for each
     /// column.
     #[inline(always)]
-    unsafe fn sweep_back<W: Doubles>(&self, table: &[i32; 32], cells: &mut [i32], gaps: &mut [i32]) {
+    unsafe fn sweep_back<W: LanesI32>(&self, table: &[i32; 32], cells: &mut [i32], gaps: &mut [i32]) {
         let [left, right] = self.columns;
         // SAFETY: the caller's.
         unsafe {

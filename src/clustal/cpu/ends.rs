@@ -13,7 +13,7 @@ use crate::clustal::oracle::Gaps;
 use crate::clustal::walk::Corridor;
 use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
-use crate::simd::{Doubles, InstructionSet, Kernel, Lanes, Lines, MAX_DOUBLES, Simd};
+use crate::simd::{AlignedBuffer, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
 /// A code of no letter: it never scores.
 const OUTSIDE: Code = SIZE as Code - 1;
@@ -30,13 +30,13 @@ pub(super) struct Memory {
     /// A vector of codes for each column.
     codes: Vec<Code>,
     /// Cells of a row: a vector for each number of columns before them.
-    cells: Lines<i32>,
+    cells: AlignedBuffer<i32>,
     /// Gaps that come down to them.
-    gaps: Lines<i32>,
+    gaps: AlignedBuffer<i32>,
     /// Rows of cells and gaps of the forward pass.
-    kept: Lines<i32>,
+    kept: AlignedBuffer<i32>,
     /// Those of the backward pass at the last row that was kept.
-    below: Lines<i32>,
+    below: AlignedBuffer<i32>,
     detail: Buffers,
 }
 
@@ -62,14 +62,14 @@ struct Task<'a> {
     memory: &'a mut Memory,
 }
 
-impl Kernel for Task<'_> {
+impl SimdKernel for Task<'_> {
     type Output = Vec<Lane>;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Vec<Lane> {
         let Task { group, memory } = self;
         let columns = group.seconds.iter().map(|second| second.len()).max().unwrap_or(0);
-        let row_elements = 2 * (columns + 1) * S::Doubles::COUNT;
+        let row_elements = 2 * (columns + 1) * S::I32Lanes::COUNT;
         // Rows that are kept, and those of a strip between two of them.
         let rows = group.first.len();
         let root = rows.isqrt().next_power_of_two();
@@ -78,7 +78,7 @@ impl Kernel for Task<'_> {
         let interval = if keeps { interval } else { usize::MAX };
         let mut table = *group.costs.table();
         table.iter_mut().for_each(|row| row[OUTSIDE as usize] = NEVER);
-        let mut opens = [0; MAX_DOUBLES];
+        let mut opens = [0; MAX_I32_LANES];
         for (open, second) in opens.iter_mut().zip(group.seconds) {
             *open = Gaps::of(group.first.len(), second.len(), group.costs).open;
         }
@@ -86,8 +86,8 @@ impl Kernel for Task<'_> {
         let mut passes = Passes { group, memory, table: &table, opens, extend, columns, interval };
         // SAFETY: the caller's.
         unsafe {
-            let mut lanes = passes.forward::<S::Doubles>();
-            passes.backward::<S::Doubles>(&mut lanes);
+            let mut lanes = passes.forward::<S::I32Lanes>();
+            passes.backward::<S::I32Lanes>(&mut lanes);
             lanes
         }
     }
@@ -97,7 +97,7 @@ struct Passes<'a> {
     group: &'a Group<'a>,
     memory: &'a mut Memory,
     table: &'a [[i32; SIZE]; SIZE],
-    opens: [i32; MAX_DOUBLES],
+    opens: [i32; MAX_I32_LANES],
     extend: i32,
     columns: usize,
     interval: usize,
@@ -110,7 +110,7 @@ impl Passes<'_> {
     /// The processor has the instructions of `W`. Codes of `self.group.seconds` are less than
     /// [`SIZE`].
     #[inline(always)]
-    unsafe fn forward<W: Doubles>(&mut self) -> Vec<Lane> {
+    unsafe fn forward<W: LanesI32>(&mut self) -> Vec<Lane> {
         let (columns, elements) = (self.columns, (self.columns + 1) * W::COUNT);
         let Memory { codes, cells, gaps, kept, .. } = &mut *self.memory;
         codes.clear();
@@ -123,7 +123,7 @@ impl Passes<'_> {
         let kept = kept.at_least(rows / self.interval * 2 * elements);
         cells.fill(0);
         gaps.fill(NEVER);
-        let (mut best, mut best_row, mut best_column) = ([0; MAX_DOUBLES], [0; MAX_DOUBLES], [0; MAX_DOUBLES]);
+        let (mut best, mut best_row, mut best_column) = ([0; MAX_I32_LANES], [0; MAX_I32_LANES], [0; MAX_I32_LANES]);
         // SAFETY: the caller's: W's instructions are there. There is a vector of codes for each column, one of cells and
         // gaps for each and one before them.
         unsafe {
@@ -179,7 +179,7 @@ impl Passes<'_> {
     /// for the same `W`, with nothing else computed in `self.memory` since. Codes of
     /// `self.group.seconds` are less than [`SIZE`].
     #[inline(always)]
-    unsafe fn backward<W: Doubles>(&mut self, lanes: &mut [Lane]) {
+    unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [Lane]) {
         let elements = (self.columns + 1) * W::COUNT;
         let Some(rows) = lanes.iter().map(|lane| lane.place.end[0] as usize).max() else { return };
         let columns = lanes.iter().map(|lane| lane.place.end[1] as usize).max().unwrap_or(0);
@@ -265,7 +265,7 @@ struct GapCosts<W> {
 /// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells`
 /// and `gaps` to one more, which may be written.
 #[inline(always)]
-unsafe fn row_back<W: Doubles>(
+unsafe fn row_back<W: LanesI32>(
     table: &[i32; SIZE],
     columns: usize,
     codes: *const Code,

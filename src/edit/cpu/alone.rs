@@ -15,12 +15,12 @@ use super::least::Least;
 use super::planes::{Matcher, Planes};
 use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
-use crate::simd::{BITS, InstructionSet, Kernel, Lines, MAX_WORDS, Simd, Words};
+use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, MAX_U64_LANES, Simd, SimdKernel};
 
 /// The most vectors of rows at a time: two hide each other's delays.
 const VECTORS: usize = 2;
 /// Columns before the first and behind the last one that lanes touch.
-const MARGIN: usize = VECTORS * MAX_WORDS;
+const MARGIN: usize = VECTORS * MAX_U64_LANES;
 /// Columns of a block as a rule: with two planes, their words fit the second cache of today's processors (1 MiB).
 pub(super) const BLOCK: usize = 1 << 15;
 
@@ -28,13 +28,13 @@ pub(super) const BLOCK: usize = 1 << 15;
 #[derive(Debug, Clone, Default)]
 pub(super) struct AloneBuffers {
     /// Planes of the block's text: all bits or none, one word a column.
-    text: Lines<u64>,
+    text: AlignedBuffer<u64>,
     /// Steps along the row before the strip: top bits, one word a column. Then those along its last row.
-    up: Lines<u64>,
-    down: Lines<u64>,
+    up: AlignedBuffer<u64>,
+    down: AlignedBuffer<u64>,
     /// Rows after the last block, as lanes have them, if there are several blocks.
-    pv: Lines<u64>,
-    mv: Lines<u64>,
+    pv: AlignedBuffer<u64>,
+    mv: AlignedBuffer<u64>,
 }
 
 /// One pair.
@@ -71,14 +71,14 @@ pub(super) fn align_pair<M: Matcher>(level: InstructionSet, task: AloneTask<'_>)
 /// A task with its matcher.
 struct Matched<'a, M>(AloneTask<'a>, PhantomData<M>);
 
-impl<M: Matcher> Kernel for Matched<'_, M> {
+impl<M: Matcher> SimdKernel for Matched<'_, M> {
     type Output = ();
-    const JOINS: bool = true;
+    const USES_VBMI2: bool = true;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         // SAFETY: the caller's.
-        unsafe { align::<S::Words, M>(self.0) }
+        unsafe { align::<S::U64Lanes, M>(self.0) }
     }
 }
 
@@ -110,7 +110,7 @@ struct Rows<'a> {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn align<V: Words, M: Matcher>(task: AloneTask<'_>) {
+unsafe fn align<V: LanesU64, M: Matcher>(task: AloneTask<'_>) {
     let AloneTask { pair, planes, mode, block, buffers, outcome } = task;
     let Pair { pattern, text, limit } = pair;
     let (m, n) = (pattern.len(), text.len());
@@ -182,7 +182,7 @@ impl Rows<'_> {
     /// `self.resumes` or `self.leaves`, `self.pv` and `self.mv` point to a word for each 64 rows of
     /// the pattern, up to a multiple of `VECTORS * V::COUNT`, which may be written.
     #[inline(always)]
-    unsafe fn sweep<V: Words, M: Matcher>(
+    unsafe fn sweep<V: LanesU64, M: Matcher>(
         &self,
         columns: &Columns,
         n: usize,

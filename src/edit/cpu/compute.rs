@@ -164,7 +164,7 @@ impl Workspace {
         pairs: &[(usize, Pair<'_>)],
         mut put: impl FnMut(usize, Found),
     ) -> usize {
-        let lanes = VECTORS * self.level.words();
+        let lanes = VECTORS * self.level.u64_lanes();
         let words = |pair: &Pair<'_>| pair.pattern.len().div_ceil(BITS);
         let (first, is_global) = (&pairs[0].1, scheme.mode == EditMode::Global);
         let fitting = |(_, pair): &&(usize, Pair<'_>)| is_global || words(pair) == words(first);
@@ -246,7 +246,7 @@ impl Workspace {
 
     /// What its pairs cost one by one.
     fn alone_cost(&self, group: &[(usize, Pair<'_>)]) -> u64 {
-        let lanes = self.level.words() as u64;
+        let lanes = self.level.u64_lanes() as u64;
         let cost = |pair: &Pair<'_>| {
             let (words, n) = (pair.pattern.len().div_ceil(BITS) as u64, pair.text.len() as u64);
             let strips = words / (2 * lanes);

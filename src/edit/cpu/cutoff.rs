@@ -4,7 +4,7 @@
 use super::Pair;
 use super::layout::{Layout, MAX_PAIRS};
 use crate::score::EditMode;
-use crate::simd::{BITS, Words};
+use crate::simd::{BITS, LanesU64};
 
 /// Words of rows that the next columns need, of a group of pairs side by side.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl CutOff {
     /// # Safety
     /// `buffer` points to all words of the group, laid out as `at` has them, which may be written.
     #[inline(always)]
-    pub(super) unsafe fn advance<V: Words>(
+    pub(super) unsafe fn advance<V: LanesU64>(
         &mut self,
         buffer: *mut u64,
         at: Layout,

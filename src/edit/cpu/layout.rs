@@ -1,11 +1,11 @@
 //! Where the words of pairs side by side are in their buffer.
 
-use crate::simd::MAX_WORDS;
+use crate::simd::MAX_U64_LANES;
 
 /// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
 pub(super) const VECTORS: usize = 2;
 /// The most pairs.
-pub(super) const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
+pub(super) const MAX_PAIRS: usize = VECTORS * MAX_U64_LANES;
 
 /// Where things are in the words' buffer.
 #[derive(Clone, Copy)]

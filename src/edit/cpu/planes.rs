@@ -3,7 +3,7 @@
 
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code, PAD};
-use crate::simd::{BITS, Words};
+use crate::simd::{BITS, LanesU64};
 
 /// The most planes: eight bits, and one that tells padding.
 pub(super) const MAX_PLANES: usize = 9;
@@ -16,7 +16,7 @@ pub(super) trait Matcher {
     ///
     /// # Safety
     /// The processor has the instructions of V.
-    unsafe fn matches<V: Words>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V;
+    unsafe fn matches<V: LanesU64>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V;
 }
 
 /// Symbols match if all planes agree.
@@ -28,7 +28,7 @@ pub(super) struct Any<const N: usize>;
 impl<const N: usize> Matcher for Same<N> {
     const PLANES: usize = N;
     #[inline(always)]
-    unsafe fn matches<V: Words>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
+    unsafe fn matches<V: LanesU64>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
         // SAFETY: the caller's.
         unsafe {
             let mut differing = V::splat(0);
@@ -43,7 +43,7 @@ impl<const N: usize> Matcher for Same<N> {
 impl<const N: usize> Matcher for Any<N> {
     const PLANES: usize = N;
     #[inline(always)]
-    unsafe fn matches<V: Words>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
+    unsafe fn matches<V: LanesU64>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
         // SAFETY: the caller's.
         unsafe {
             let mut matching = pattern(0).and(text(0));
@@ -223,7 +223,7 @@ impl Planes<'_> {
     /// # Safety
     /// The processor has the instructions of V.
     #[inline(always)]
-    pub(super) unsafe fn read<V: Words>(&self, codes: &[Code], first: isize, planes: &mut [u64]) {
+    pub(super) unsafe fn read<V: LanesU64>(&self, codes: &[Code], first: isize, planes: &mut [u64]) {
         let mut some = [PAD; BITS];
         let whole = usize::try_from(first).ok().and_then(|first| codes.get(first..first + BITS));
         let block = match (whole, self.map) {

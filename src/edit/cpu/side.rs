@@ -13,13 +13,13 @@ use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
-use crate::simd::{BITS, InstructionSet, Kernel, Lines, Simd, Words};
+use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, Simd, SimdKernel};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SideBuffers {
     /// For each word of rows: its planes, then pv, then mv, each of all lanes.
-    words: Lines<u64>,
+    words: AlignedBuffer<u64>,
 }
 
 /// A group of pairs, in global mode by falling length of the text, in the others of patterns of equally many words.
@@ -44,14 +44,14 @@ pub(super) fn align_group<M: Matcher>(level: InstructionSet, task: SideTask<'_>)
 /// A task with its matcher.
 struct Matched<'a, M>(SideTask<'a>, PhantomData<M>);
 
-impl<M: Matcher> Kernel for Matched<'_, M> {
+impl<M: Matcher> SimdKernel for Matched<'_, M> {
     type Output = ();
-    const JOINS: bool = true;
+    const USES_VBMI2: bool = true;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         // SAFETY: the caller's.
-        unsafe { align::<S::Words, M>(self.0) }
+        unsafe { align::<S::U64Lanes, M>(self.0) }
     }
 }
 
@@ -62,7 +62,7 @@ impl<M: Matcher> Kernel for Matched<'_, M> {
 /// has them and may be written, `word` among them. `at` is of [`VECTORS`] vectors and the planes of
 /// `M`.
 #[inline(always)]
-unsafe fn go_on<V: Words, M: Matcher>(
+unsafe fn go_on<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
     at: Layout,
     word: usize,
@@ -91,7 +91,7 @@ unsafe fn go_on<V: Words, M: Matcher>(
 /// # Safety
 /// The conditions of [`go_on`] hold for all words of the range.
 #[inline(always)]
-unsafe fn column<V: Words, M: Matcher>(
+unsafe fn column<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
     at: Layout,
     range: Range<usize>,
@@ -120,7 +120,7 @@ unsafe fn column<V: Words, M: Matcher>(
 /// # Safety
 /// The processor has the instructions of `V`. `at` is of [`VECTORS`] vectors and the planes of `M`.
 #[inline(always)]
-unsafe fn symbols_of<V: Words, M: Matcher>(
+unsafe fn symbols_of<V: LanesU64, M: Matcher>(
     text: &[u64; MAX_PLANES * MAX_PAIRS],
     at: Layout,
     c: usize,
@@ -142,7 +142,7 @@ unsafe fn symbols_of<V: Words, M: Matcher>(
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn last_steps<V: Words>(up: [V; VECTORS], down: [V; VECTORS], columns: usize) -> Steps<MAX_PAIRS> {
+unsafe fn last_steps<V: LanesU64>(up: [V; VECTORS], down: [V; VECTORS], columns: usize) -> Steps<MAX_PAIRS> {
     let mut steps = Steps { up: [0; MAX_PAIRS], down: [0; MAX_PAIRS] };
     for v in 0..VECTORS {
         // SAFETY: the caller's; there is room for all lanes.
@@ -162,7 +162,7 @@ unsafe fn last_steps<V: Words>(up: [V; VECTORS], down: [V; VECTORS], columns: us
 /// # Safety
 /// The processor has the instructions of `V`. There are at most `VECTORS * V::COUNT` pairs.
 #[inline(always)]
-unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
+unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     let SideTask { pairs, planes, mode, buffers, found } = task;
     let group = SideGroup::new::<V, M>(pairs, planes, mode);
     let SideGroup { at, words, texts, .. } = group;

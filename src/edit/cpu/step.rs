@@ -5,7 +5,7 @@
 //! carry of the addition says, so that no other carry is handed on.
 
 use super::planes::Matcher;
-use crate::simd::Words;
+use crate::simd::LanesU64;
 
 /// Differences between rows.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct Horizontal<V> {
     pub as_matches: V,
 }
 
-impl<V: Words> Horizontal<V> {
+impl<V: LanesU64> Horizontal<V> {
     /// From the steps of the word below.
     ///
     /// # Safety
@@ -40,7 +40,7 @@ impl<V: Words> Horizontal<V> {
 /// # Safety
 /// The processor has the instructions of V.
 #[inline(always)]
-pub(super) unsafe fn step<V: Words, M: Matcher>(
+pub(super) unsafe fn step<V: LanesU64, M: Matcher>(
     state: Vertical<V>,
     below: Horizontal<V>,
     pattern: impl Fn(usize) -> V,

@@ -10,7 +10,7 @@ use super::grams::{Grams, Letters};
 use super::needed::{self, SEGMENT, Test};
 use crate::edit::EditChunk;
 use crate::seq::{Code, SequenceId};
-use crate::simd::{InstructionSet, Kernel, Simd};
+use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// Words of a row.
 const WORDS: usize = 8;
@@ -122,7 +122,7 @@ struct Count<'a> {
     sums: &'a mut Vec<Bits>,
 }
 
-impl Kernel for Count<'_> {
+impl SimdKernel for Count<'_> {
     type Output = Bits;
 
     #[inline(always)]

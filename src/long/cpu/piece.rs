@@ -98,7 +98,7 @@ impl Pieces {
 
     /// Bytes that directions of so many rows and columns take with these instructions, about.
     pub fn bytes_for(level: InstructionSet, rows: u64, columns: u64) -> u64 {
-        let lanes = level.doubles() as u64;
+        let lanes = level.i32_lanes() as u64;
         // A word for each step, some lanes idle at either end; and for the last rows, computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }

@@ -13,7 +13,7 @@ use self::strip::{DIRECTIONS, LOCATE, MARGIN, PADDING, SWEEP, Strip};
 use crate::long::{Edge, NEVER};
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
-use crate::simd::{InstructionSet, MAX_DOUBLES};
+use crate::simd::{InstructionSet, MAX_I32_LANES};
 
 pub use directions::{Directions, Step};
 
@@ -165,7 +165,7 @@ impl Scheme {
                 in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, Want::Cell(..)))
             });
             // A strip of rows one by one is no higher than the vectors' lanes, but where there is nothing better.
-            let height = shape.map_or(left.min(MAX_DOUBLES), |(lanes, slots)| lanes * slots);
+            let height = shape.map_or(left.min(MAX_I32_LANES), |(lanes, slots)| lanes * slots);
             let plan = StripPlan { first_row: at, rows: &query[at..][..height], shape };
             self.strip(plan, target, column, want, room);
             room.rows.swap(0, 1);

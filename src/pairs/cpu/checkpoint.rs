@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::ROWS;
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
-use crate::simd::{Lanes, Lines, MAX_LANES};
+use crate::simd::{AlignedBuffer, Lanes, MAX_LANES};
 
 /// Rows between two that are kept; more, by a factor, where there are more lanes of a vector or too many columns.
 const SPACING: usize = 32;
@@ -33,9 +33,9 @@ pub(super) struct Checkpoints<E> {
     /// Columns on either side of the line beyond the fewest.
     more: usize,
     /// Before each of the columns, and behind the last one.
-    values: Lines<E>,
+    values: AlignedBuffer<E>,
     /// Under affine gaps only.
-    f: Lines<E>,
+    f: AlignedBuffer<E>,
     affine: bool,
 }
 

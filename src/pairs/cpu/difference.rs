@@ -13,7 +13,7 @@ use super::group::{Group, GroupBuffers, GroupTask, Strip};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
 /// The greatest value of a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,9 +76,9 @@ impl Greatest {
     }
 }
 
-impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, Greatest> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

@@ -3,7 +3,7 @@
 use super::ROWS;
 use super::checkpoint::Checkpoints;
 use crate::seq::{Code, PAD};
-use crate::simd::{Lines, MAX_LANES};
+use crate::simd::{AlignedBuffer, MAX_LANES};
 
 /// Bytes of a cache line, about.
 const CACHE_LINE: usize = 64;
@@ -12,11 +12,11 @@ const CACHE_LINE: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct GroupBuffers<E> {
     /// The row above: cells or differences, a vector a column.
-    pub above: Lines<E>,
+    pub above: AlignedBuffer<E>,
     /// The gaps that come down from it (affine gaps only).
-    pub gaps: Lines<E>,
+    pub gaps: AlignedBuffer<E>,
     /// Scores or steps of the current rows: a vector for each code and row.
-    pub profile: Lines<E>,
+    pub profile: AlignedBuffer<E>,
     /// Rows of differences that are kept, for alignments.
     pub checkpoints: Checkpoints<E>,
 }

@@ -9,7 +9,7 @@ use super::group::{Group, GroupBuffers, GroupTask, Strip};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
 /// Columns of the query among which the best cells are told apart.
 const CHUNK: usize = 16;
@@ -36,9 +36,9 @@ pub(super) struct Span {
     pub end: u32,
 }
 
-impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, E> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
@@ -51,9 +51,9 @@ impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, E> {
     }
 }
 
-impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

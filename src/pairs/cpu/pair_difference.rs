@@ -9,11 +9,11 @@ use super::difference::Greatest;
 use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
-impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> {
+impl<E: LaneElement> SimdKernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

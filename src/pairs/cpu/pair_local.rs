@@ -4,14 +4,14 @@ use super::local::{Best, Places, Span};
 use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
 /// Steps among which the best cells are told apart.
 const CHUNK: usize = 64;
 
-impl<E: LaneElement> Kernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
+impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

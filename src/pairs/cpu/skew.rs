@@ -1,7 +1,7 @@
 //! One pair in lanes, rows of a strip side by side ([`Skew`](crate::simd::Skew)).
 
 use crate::seq::{Code, PAD};
-use crate::simd::{Lines, SkewBuffers};
+use crate::simd::{AlignedBuffer, SkewBuffers};
 
 /// Buffers that live from pair to pair, whatever is computed.
 #[derive(Debug, Clone, Default)]
@@ -9,9 +9,9 @@ pub(super) struct PairBuffers<E> {
     /// Of the strip.
     pub skew: SkewBuffers<E>,
     /// The row above the strip: cells or differences, one a column, from index [`MAX_LANES`](crate::simd::MAX_LANES).
-    pub above: Lines<E>,
+    pub above: AlignedBuffer<E>,
     /// The gaps that come down from it, likewise.
-    pub gaps: Lines<E>,
+    pub gaps: AlignedBuffer<E>,
 }
 
 /// One pair, by the scheme `F` in numbers `E`.

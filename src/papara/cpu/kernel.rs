@@ -8,7 +8,7 @@ use super::sites::Profile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
-use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
 /// Symbols of a stripe where there are 32 registers of vectors: cells and deletions of all, and what they are made from.
 const WIDE_STRIPE: usize = 12;
@@ -32,7 +32,7 @@ pub(super) fn scores<E: LaneElement>(
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
-    elements: Lines<u64>,
+    elements: AlignedBuffer<u64>,
     codes: Vec<Code>,
 }
 
@@ -42,9 +42,9 @@ struct Typed<'a, E> {
     kind: PhantomData<E>,
 }
 
-impl<E: LaneElement> Kernel for Typed<'_, E> {
+impl<E: LaneElement> SimdKernel for Typed<'_, E> {
     type Output = [i64; MAX_LANES];
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> [i64; MAX_LANES] {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::score::PhyloScheme;
-use crate::simd::{Kernel, Simd};
+use crate::simd::{Simd, SimdKernel};
 
 /// A kind of whole numbers; what lanes compute in vain may wrap.
 pub(super) trait Number: Copy + Default + PartialOrd + std::fmt::Debug {
@@ -365,10 +365,10 @@ impl<T: Number, const LANES: usize, const PARTS: usize> Diagonals<'_, T, LANES, 
     }
 }
 
-impl<T: Number, const LANES: usize, const PARTS: usize> Kernel for Diagonals<'_, T, LANES, PARTS> {
+impl<T: Number, const LANES: usize, const PARTS: usize> SimdKernel for Diagonals<'_, T, LANES, PARTS> {
     type Output = ();
     /// Most reads are short, and most accesses lie across the bounds of 512 bits.
-    const WIDE: bool = false;
+    const USES_AVX512: bool = false;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

@@ -7,7 +7,7 @@
 use super::columns::Columns;
 use super::math;
 use crate::posterior::model::Chain;
-use crate::simd::{Kernel, Simd};
+use crate::simd::{Simd, SimdKernel};
 
 /// Rows after which values are scaled.
 const STEP: usize = 8;
@@ -78,7 +78,7 @@ fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent.clamp(-1022, 1022) + 1023) as u64) << 52)
 }
 
-impl Kernel for Both<'_> {
+impl SimdKernel for Both<'_> {
     type Output = Vec<Entry>;
 
     #[inline(always)]

@@ -25,7 +25,7 @@ use self::strip::{StripLanes, StripSweep, add_begins, keep_last_row, keep_what_l
 use crate::score::Scoring;
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
-use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd, Skew, SkewBuffers};
+use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew, SkewBuffers};
 
 /// Steps of a strip between two looks at whether any lane is left.
 const STEPS_AT_ONCE: usize = 16;
@@ -88,10 +88,10 @@ pub(super) struct Strip {
 #[derive(Debug, Default)]
 pub(super) struct Values<E> {
     skew: SkewBuffers<E>,
-    above: Lines<E>,
-    gaps: Lines<E>,
+    above: AlignedBuffer<E>,
+    gaps: AlignedBuffer<E>,
     /// W of each step's lanes, after it (with affine gaps) its I and D.
-    pub cells: Lines<E>,
+    pub cells: AlignedBuffer<E>,
     pub strips: Vec<Strip>,
     /// Row and column of the first symbols of alignments with the score.
     pub begins: Vec<[usize; 2]>,
@@ -165,9 +165,9 @@ struct Sweep<'a, E> {
     most: usize,
 }
 
-impl<E: LaneElement> Kernel for Sweep<'_, E> {
+impl<E: LaneElement> SimdKernel for Sweep<'_, E> {
     type Output = Swept;
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Swept {

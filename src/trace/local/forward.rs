@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::Number;
 use crate::score::Scoring;
 use crate::seq::Code;
-use crate::simd::{InstructionSet, Kernel, Simd};
+use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// Columns of a piece: a few vectors, and short enough for the first level of cache.
 const PIECE: usize = 64;
@@ -105,9 +105,9 @@ struct Rowwise<'a, T> {
     rows: &'a mut Rows<T>,
 }
 
-impl<T: Number> Kernel for Rowwise<'_, T> {
+impl<T: Number> SimdKernel for Rowwise<'_, T> {
     type Output = Option<End>;
-    const WIDE: bool = false;
+    const USES_AVX512: bool = false;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Option<End> {

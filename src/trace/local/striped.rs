@@ -12,7 +12,7 @@ use super::forward::End;
 use crate::score::difference::Element;
 use crate::score::{LocalScoring, Scoring};
 use crate::seq::{Code, PAD};
-use crate::simd::{InstructionSet, Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
 /// What a sweep in numbers of some width finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +27,13 @@ pub(super) enum Found {
 #[derive(Debug, Default)]
 pub(super) struct Stripes<E> {
     /// Scores of the columns against each code, and which codes have theirs.
-    profile: Lines<E>,
+    profile: AlignedBuffer<E>,
     has_profile: Vec<bool>,
     /// Codes of the columns, vector by vector.
     columns: Vec<Code>,
-    above: Lines<E>,
-    h: Lines<E>,
-    insertion: Lines<E>,
+    above: AlignedBuffer<E>,
+    h: AlignedBuffer<E>,
+    insertion: AlignedBuffer<E>,
 }
 
 /// Rows of every width.
@@ -92,9 +92,9 @@ struct Striped<'a, E> {
     stripes: &'a mut Stripes<E>,
 }
 
-impl<E: LaneElement> Kernel for Striped<'_, E> {
+impl<E: LaneElement> SimdKernel for Striped<'_, E> {
     type Output = Found;
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Found {

@@ -5,7 +5,7 @@ use super::{Columns, MARGIN, Rows, VECTORS};
 use crate::edit::cpu::least::{Least, Steps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher};
 use crate::edit::cpu::step::{Horizontal, Vertical, step};
-use crate::simd::{BITS, MAX_WORDS, Words};
+use crate::simd::{BITS, LanesU64, MAX_U64_LANES};
 
 /// Some rows, and the columns where they are computed.
 pub(super) struct Strip<'a> {
@@ -21,7 +21,7 @@ impl Strip<'_> {
     /// # Safety
     /// The conditions of [`Strip::compute_block`] hold.
     #[inline(always)]
-    pub(super) unsafe fn compute<V: Words, M: Matcher, const K: usize>(
+    pub(super) unsafe fn compute<V: LanesU64, M: Matcher, const K: usize>(
         &self,
         columns: &Columns,
         last_row: Option<Least<1>>,
@@ -44,7 +44,7 @@ impl Strip<'_> {
     /// pattern, and a multiple of those of [`VECTORS`] vectors. `self.first` is at least 1, and
     /// `self.last` at most `n`.
     #[inline(always)]
-    unsafe fn compute_block<V: Words, M: Matcher, const K: usize, const EDGES: bool>(
+    unsafe fn compute_block<V: LanesU64, M: Matcher, const K: usize, const EDGES: bool>(
         &self,
         columns: &Columns,
         last_row: Option<Least<1>>,
@@ -70,7 +70,7 @@ impl Strip<'_> {
                     *state = Vertical { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
                 }
             }
-            let mut saved = [[[0u64; MAX_WORDS]; 2]; K];
+            let mut saved = [[[0u64; MAX_U64_LANES]; 2]; K];
             // What a word has that begins with rows of another block, or leaves some, changes in the block's columns only.
             let all_begun = if resumes { self.first + lanes - 1 } else { 0 };
             let one_ended = if leaves { self.last + 1 } else { usize::MAX };
@@ -98,7 +98,7 @@ impl Strip<'_> {
                         let (inside, outside) = self.words_in_block::<V>(t, v);
                         let (inside, outside) = (V::load(inside.as_ptr()), V::load(outside.as_ptr()));
                         let choose =
-                            |new: V, old: &[u64; MAX_WORDS]| new.and_or(inside, V::load(old.as_ptr()).and(outside));
+                            |new: V, old: &[u64; MAX_U64_LANES]| new.and_or(inside, V::load(old.as_ptr()).and(outside));
                         state.pv = choose(state.pv, &saved[v][0]);
                         state.mv = choose(state.mv, &saved[v][1]);
                     }
@@ -129,9 +129,9 @@ impl Strip<'_> {
     /// # Safety
     /// The processor has the instructions of `V`. `K` is at most [`VECTORS`].
     #[inline(always)]
-    unsafe fn load_pattern<V: Words, M: Matcher, const K: usize>(&self) -> [[V; MAX_PLANES]; K] {
+    unsafe fn load_pattern<V: LanesU64, M: Matcher, const K: usize>(&self) -> [[V; MAX_PLANES]; K] {
         let Rows { pattern: symbols, planes, .. } = *self.rows;
-        let mut pattern = [[0u64; VECTORS * MAX_WORDS]; MAX_PLANES];
+        let mut pattern = [[0u64; VECTORS * MAX_U64_LANES]; MAX_PLANES];
         for word in 0..K * V::COUNT {
             let mut bits = [0; MAX_PLANES];
             let first = (self.first_row + word * BITS) as isize;
@@ -148,8 +148,8 @@ impl Strip<'_> {
     }
 
     /// The lanes of a vector whose words are at one of the strip's columns in turn `t`: all bits or none. Then the others.
-    fn words_in_block<V: Words>(&self, t: usize, v: usize) -> ([u64; MAX_WORDS], [u64; MAX_WORDS]) {
-        let mut inside = [0; MAX_WORDS];
+    fn words_in_block<V: LanesU64>(&self, t: usize, v: usize) -> ([u64; MAX_U64_LANES], [u64; MAX_U64_LANES]) {
+        let mut inside = [0; MAX_U64_LANES];
         for (lane, mask) in inside[..V::COUNT].iter_mut().enumerate() {
             let column = t.wrapping_sub(v * V::COUNT + V::COUNT - 1 - lane);
             *mask = u64::from((self.first..=self.last).contains(&column)).wrapping_neg();
@@ -175,8 +175,8 @@ impl FollowedRow {
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn take<V: Words>(&mut self, strip: &Strip<'_>, top: Horizontal<V>, column: usize) {
-        let (mut hp, mut hn) = ([0u64; MAX_WORDS], [0u64; MAX_WORDS]);
+    unsafe fn take<V: LanesU64>(&mut self, strip: &Strip<'_>, top: Horizontal<V>, column: usize) {
+        let (mut hp, mut hn) = ([0u64; MAX_U64_LANES], [0u64; MAX_U64_LANES]);
         // SAFETY: the caller's; there is room for the most lanes.
         unsafe {
             top.hp.store(hp.as_mut_ptr());

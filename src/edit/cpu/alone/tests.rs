@@ -25,7 +25,7 @@ fn blocks_of_any_width_give_what_the_scalar_form_gives() {
     let rng = &mut fastrand::Rng::with_seed(seed);
     let sets: Vec<Code> = (1..16).collect();
     for level in InstructionSet::available() {
-        let lanes = VECTORS * level.words();
+        let lanes = VECTORS * level.u64_lanes();
         let mut buffers = AloneBuffers::default();
         // One strip of one vector, one of two, several; and blocks narrower than a strip has lanes.
         for m in [1, 63, BITS * lanes / 2, BITS * lanes, BITS * lanes + 1, 2 * BITS * lanes + 100] {

@@ -6,7 +6,7 @@ use crate::edit::cpu::layout::{Layout, MAX_PAIRS, VECTORS};
 use crate::edit::cpu::least::{Least, Steps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher, Planes};
 use crate::score::{EditMode, Found, Reach};
-use crate::simd::{BITS, Words};
+use crate::simd::{BITS, LanesU64};
 
 /// Pairs of a group, and what follows from them.
 pub(super) struct SideGroup<'a> {
@@ -23,7 +23,7 @@ pub(super) struct SideGroup<'a> {
 
 impl<'a> SideGroup<'a> {
     #[inline(always)]
-    pub(super) fn new<V: Words, M: Matcher>(pairs: &'a [Pair<'a>], planes: &'a Planes<'a>, mode: EditMode) -> Self {
+    pub(super) fn new<V: LanesU64, M: Matcher>(pairs: &'a [Pair<'a>], planes: &'a Planes<'a>, mode: EditMode) -> Self {
         let lengths = |length: fn(&Pair<'_>) -> usize| {
             let mut lengths = [0; MAX_PAIRS];
             lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));
@@ -57,7 +57,7 @@ impl<'a> SideGroup<'a> {
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn set_patterns<V: Words, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
+    pub(super) unsafe fn set_patterns<V: LanesU64, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
         let SideGroup { pairs, planes, at, words, .. } = *self;
         let (is_global, is_overlap) = (self.is_global(), self.reach().is_some());
         // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
@@ -117,7 +117,7 @@ impl<'a> SideGroup<'a> {
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn read_texts<V: Words, M: Matcher>(
+    pub(super) unsafe fn read_texts<V: LanesU64, M: Matcher>(
         &self,
         before: usize,
         text: &mut [u64; MAX_PLANES * MAX_PAIRS],

@@ -14,10 +14,10 @@
 use super::Scheme;
 use crate::long::NEVER;
 use crate::seq::Code;
-use crate::simd::{BLOCK, Doubles, InstructionSet, Kernel, Lanes, MAX_DOUBLES, Simd};
+use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
 /// Room before and behind values and scores of columns, for lanes ahead and behind.
-pub(super) const MARGIN: usize = 2 * MAX_DOUBLES;
+pub(super) const MARGIN: usize = 2 * MAX_I32_LANES;
 /// The score of padding.
 pub(super) const PADDING: i8 = i8::MIN;
 
@@ -63,7 +63,7 @@ const fn high(lanes: usize) -> usize {
 
 /// Lanes, and rows a lane, of the strips of a level: high ones and low ones.
 pub(super) fn shapes(level: InstructionSet) -> [(usize, usize); 2] {
-    let lanes = level.doubles();
+    let lanes = level.i32_lanes();
     [(lanes, high(lanes)), (lanes, 1)]
 }
 
@@ -78,16 +78,16 @@ struct Compute<'s, 'a, const WHAT: u8> {
     strip: &'s mut Strip<'a>,
 }
 
-impl<const WHAT: u8> Kernel for Compute<'_, '_, WHAT> {
+impl<const WHAT: u8> SimdKernel for Compute<'_, '_, WHAT> {
     type Output = i32;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> i32 {
         // SAFETY: the caller's.
         unsafe {
-            match const { high(S::Doubles::COUNT) } {
-                8 => choose::<S::Doubles, 8, WHAT>(self.slots, self.strip),
-                _ => choose::<S::Doubles, 4, WHAT>(self.slots, self.strip),
+            match const { high(S::I32Lanes::COUNT) } {
+                8 => choose::<S::I32Lanes, 8, WHAT>(self.slots, self.strip),
+                _ => choose::<S::I32Lanes, 4, WHAT>(self.slots, self.strip),
             }
         }
     }
@@ -99,7 +99,7 @@ impl<const WHAT: u8> Kernel for Compute<'_, '_, WHAT> {
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
 /// each code of `strip.rows`.
 #[inline(always)]
-unsafe fn choose<W: Doubles, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
+unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
     // SAFETY: the caller's.
     unsafe {
         match (slots == R && WHAT != LOCATE, strip.scheme.clamp, strip.scheme.is_linear()) {
@@ -117,9 +117,9 @@ unsafe fn choose<W: Doubles, const R: usize, const WHAT: u8>(slots: usize, strip
 
 /// Registers as memory: where single lanes are written and read at the ends of a strip.
 struct Spilled<const R: usize> {
-    h: [[i32; MAX_DOUBLES]; R],
-    gap: [[i32; MAX_DOUBLES]; R],
-    diagonal: [i32; MAX_DOUBLES],
+    h: [[i32; MAX_I32_LANES]; R],
+    gap: [[i32; MAX_I32_LANES]; R],
+    diagonal: [i32; MAX_I32_LANES],
 }
 
 /// Computes the strip. Returns its greatest value, if H is cut off at 0.
@@ -128,7 +128,7 @@ struct Spilled<const R: usize> {
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
 /// each code of `strip.rows`.
 #[inline(always)]
-unsafe fn body<W: Doubles, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
+unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
     strip: &mut Strip<'_>,
 ) -> i32 {
     let (count, n) = (W::COUNT, strip.columns);
@@ -151,7 +151,8 @@ unsafe fn body<W: Doubles, const R: usize, const WHAT: u8, const CLAMP: bool, co
             sources[place / BLOCK][place % BLOCK] = strip.profile[code * strip.stride + MARGIN - block..].as_ptr();
         }
     }
-    let mut spilled = Spilled { h: [[0; MAX_DOUBLES]; R], gap: [[0; MAX_DOUBLES]; R], diagonal: [0; MAX_DOUBLES] };
+    let mut spilled =
+        Spilled { h: [[0; MAX_I32_LANES]; R], gap: [[0; MAX_I32_LANES]; R], diagonal: [0; MAX_I32_LANES] };
     // SAFETY: the caller's: W's instructions are there. Columns are read and written up to MARGIN before the first and
     // behind the last, as the asserts allow; the profile is read from `block` columns before its row's first to
     // 2 BLOCK behind its last, which is within its row's margins.

@@ -9,7 +9,7 @@ use crate::pairs::cpu::skew::{PairBuffers, Strips};
 use crate::score::difference::{Element, STEPS};
 use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
 /// A part that leaves more than so many of the greatest steps to what would be proof enough could have been narrower.
 const RESERVE: i64 = 4;
@@ -94,9 +94,9 @@ impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
     }
 }
 
-impl<E: LaneElement> Kernel for Retrace<'_, '_, E> {
+impl<E: LaneElement> SimdKernel for Retrace<'_, '_, E> {
     type Output = ();
-    const ARRAYS: bool = E::ARRAYS;
+    const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {

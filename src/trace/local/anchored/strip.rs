@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Anchor, Gains, STEPS_AT_ONCE};
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
-use crate::simd::{Lanes, Lines, MAX_LANES, Skew};
+use crate::simd::{AlignedBuffer, Lanes, MAX_LANES, Skew};
 
 /// The sweep of one strip.
 pub(super) struct StripSweep<'s, 'a, W: Lanes> {
@@ -41,7 +41,7 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
     pub(super) unsafe fn run<const AFFINE: bool>(
         self,
         skew: &mut Skew<W>,
-        cells: &mut Lines<W::Elem>,
+        cells: &mut AlignedBuffer<W::Elem>,
         used: &mut usize,
         most: usize,
     ) -> Option<(usize, W)> {

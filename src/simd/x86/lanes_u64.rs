@@ -1,20 +1,21 @@
-//! Words of 64 bits.
-#![allow(unsafe_op_in_unsafe_fn, reason = "as in the module above")]
+//! Lanes of 64 bits.
+#![allow(unsafe_op_in_unsafe_fn, reason = "see the parent module")]
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::{V128, V256, V512, V512Vbmi2};
-use crate::simd::Words;
+use crate::simd::LanesU64;
 
-/// What differs between registers of 128 and 256 bits: names of instructions. There is no logic of three inputs.
+/// Implements [`LanesU64`] from the names of the intrinsics for registers of 128 and 256 bits.
+/// These have no ternary logic.
 macro_rules! words {
     ($vector:ident, $count:literal, $load:ident, $store:ident, $splat:ident, $add:ident, $and:ident, $or:ident,
      $xor:ident, $down:ident, $equal:ident, $equal_bytes:ident, $splat_byte:ident, $zero:ident, $mask:ident,
      $shift_down:ident) => {
-        // SAFETY: used only inside functions compiled for the instructions, after their detection; loads and stores are
-        // of a whole register at any alignment.
-        unsafe impl Words for $vector<u64> {
+        // SAFETY: the type is used only inside functions compiled for the instructions, after their
+        // detection. Loads and stores access one register at any alignment.
+        unsafe impl LanesU64 for $vector<u64> {
             const COUNT: usize = $count;
             #[inline(always)]
             unsafe fn splat(word: u64) -> Self {
@@ -125,7 +126,7 @@ words!(
     shift_down_256
 );
 
-/// Does [`Words::shift_down`] in 128 bits.
+/// Does [`LanesU64::shift_down`] in 128 bits.
 ///
 /// # Safety
 /// The processor has SSSE3.
@@ -134,21 +135,23 @@ unsafe fn shift_down_128(words: __m128i, above: __m128i) -> __m128i {
     _mm_alignr_epi8::<8>(above, words)
 }
 
-/// Does [`Words::shift_down`] in 256 bits.
+/// Does [`LanesU64::shift_down`] in 256 bits.
 ///
 /// # Safety
 /// The processor has AVX2.
 #[inline(always)]
 unsafe fn shift_down_256(words: __m256i, above: __m256i) -> __m256i {
-    // The lowest word is replaced before all words move down in a circle.
+    // Replaces the lowest lane by the first of `above`, and then rotates all lanes down by one.
     _mm256_permute4x64_epi64::<0b00_11_10_01>(_mm256_blend_epi32::<0b11>(words, above))
 }
 
-/// Logic of three inputs by the table of its results, which begins with that for inputs of ones.
+/// Implements [`LanesU64`] for 512 bits. The constants of ternary logic are truth tables: bit 4 a +
+/// 2 b + c is the result for inputs a, b and c.
 macro_rules! words_512 {
     ($vector:ident, $shift_in:ident) => {
-        // SAFETY: as above.
-        unsafe impl Words for $vector<u64> {
+        // SAFETY: the type is used only inside functions compiled for the instructions, after their
+        // detection. Loads and stores access one register at any alignment.
+        unsafe impl LanesU64 for $vector<u64> {
             const COUNT: usize = 8;
             #[inline(always)]
             unsafe fn splat(word: u64) -> Self {
@@ -218,7 +221,7 @@ macro_rules! words_512 {
 words_512!(V512, shift_in_by_two);
 words_512!(V512Vbmi2, shift_in_at_once);
 
-/// Does [`Words::shift_in`] by two shifts.
+/// Does [`LanesU64::shift_in`] with two shifts and an OR.
 ///
 /// # Safety
 /// The processor has AVX-512F.
@@ -227,7 +230,7 @@ unsafe fn shift_in_by_two(words: __m512i, below: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_add_epi64(words, words), _mm512_srli_epi64::<63>(below))
 }
 
-/// Does [`Words::shift_in`] by one shift of two words.
+/// Does [`LanesU64::shift_in`] with one funnel shift.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512VBMI2.

@@ -1,36 +1,38 @@
-//! Lanes of 32 bits: what tiles and the traceback need besides.
-#![allow(unsafe_op_in_unsafe_fn, reason = "as in the module above")]
+//! Additional operations of 32-bit lanes, for score tiles and the traceback.
+#![allow(unsafe_op_in_unsafe_fn, reason = "see the parent module")]
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::{V128, V256, V512};
 use crate::seq::Code;
-use crate::simd::{BLOCK, Doubles, Eight};
+use crate::simd::{BLOCK, EightLanes, LanesI32};
 
-/// [`Doubles::transpose`] in 128 bits: four rounds, each doubling what lies side by side.
+/// Does [`LanesI32::transpose`] in four rounds of interleaving 128-bit registers.
 ///
 /// # Safety
 /// The processor has SSE2. Each of the rows points to [`BLOCK`] bytes, and `to` to [`BLOCK`]
 /// squared bytes that may be written.
 #[inline(always)]
 unsafe fn transpose_bytes(rows: &[*const i8; BLOCK], to: *mut i8) {
-    let mut now: [__m128i; BLOCK] = std::array::from_fn(|k| _mm_loadu_si128(rows[k].cast()));
-    // A round interleaves rows k and k + 8; after four, every byte has gone round to its column's row.
+    let mut registers: [__m128i; BLOCK] = std::array::from_fn(|k| _mm_loadu_si128(rows[k].cast()));
+    // Each round interleaves rows k and k + 8. After four rounds, every byte is in its column's
+    // row.
     for _ in 0..4 {
-        now = std::array::from_fn(|k| match k % 2 {
-            0 => _mm_unpacklo_epi8(now[k / 2], now[k / 2 + 8]),
-            _ => _mm_unpackhi_epi8(now[k / 2], now[k / 2 + 8]),
+        registers = std::array::from_fn(|k| match k % 2 {
+            0 => _mm_unpacklo_epi8(registers[k / 2], registers[k / 2 + 8]),
+            _ => _mm_unpackhi_epi8(registers[k / 2], registers[k / 2 + 8]),
         });
     }
-    for (k, row) in now.into_iter().enumerate() {
+    for (k, row) in registers.into_iter().enumerate() {
         _mm_storeu_si128(to.add(k * BLOCK).cast(), row);
     }
 }
 
-// SAFETY: used only inside functions compiled for SSE4.1, after its detection; loads and stores are of COUNT elements
-// at any alignment.
-unsafe impl Doubles for V128<i32> {
+// SAFETY: the type is used only inside functions compiled for SSE4.1, after its detection. Loads
+// and stores access COUNT elements at any alignment; `transpose` accesses what its caller
+// guarantees.
+unsafe impl LanesI32 for V128<i32> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         V128(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(from.cast::<i32>().read_unaligned())), PhantomData)
@@ -45,8 +47,8 @@ unsafe impl Doubles for V128<i32> {
     }
 }
 
-// SAFETY: as above, with AVX2.
-unsafe impl Doubles for V256<i32> {
+// SAFETY: as for SSE4.1, with AVX2.
+unsafe impl LanesI32 for V256<i32> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         V256(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())), PhantomData)
@@ -61,8 +63,8 @@ unsafe impl Doubles for V256<i32> {
     }
 }
 
-// SAFETY: as above, with AVX-512F and AVX-512BW.
-unsafe impl Doubles for V512<i32> {
+// SAFETY: as for SSE4.1, with AVX-512F and AVX-512BW.
+unsafe impl LanesI32 for V512<i32> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         V512(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())), PhantomData)
@@ -73,7 +75,7 @@ unsafe impl Doubles for V512<i32> {
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
-        // Quarter q of register k is row 4 q + k.
+        // Quarter q of register k holds row 4 q + k.
         let four = |k: usize| {
             let quarter = |q: usize| _mm_loadu_si128(rows[4 * q + k].cast());
             let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(quarter(0)), quarter(1));
@@ -82,21 +84,21 @@ unsafe impl Doubles for V512<i32> {
         let rows: [__m512i; 4] = [four(0), four(1), four(2), four(3)];
         let low = (_mm512_unpacklo_epi8(rows[0], rows[1]), _mm512_unpacklo_epi8(rows[2], rows[3]));
         let high = (_mm512_unpackhi_epi8(rows[0], rows[1]), _mm512_unpackhi_epi8(rows[2], rows[3]));
-        // In quarter q of register k, double c: bytes 4 k + c of rows 4 q to 4 q + 3.
-        let doubles = [
+        // In quarter q of register k, the 32-bit lane c holds bytes 4 k + c of rows 4 q to 4 q + 3.
+        let quads = [
             _mm512_unpacklo_epi16(low.0, low.1),
             _mm512_unpackhi_epi16(low.0, low.1),
             _mm512_unpacklo_epi16(high.0, high.1),
             _mm512_unpackhi_epi16(high.0, high.1),
         ];
         let turn = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        for (k, doubles) in doubles.into_iter().enumerate() {
-            _mm512_storeu_si512(to.add(64 * k).cast(), _mm512_permutexvar_epi32(turn, doubles));
+        for (k, quads) in quads.into_iter().enumerate() {
+            _mm512_storeu_si512(to.add(64 * k).cast(), _mm512_permutexvar_epi32(turn, quads));
         }
     }
 }
 
-/// Loads eight codes.
+/// Loads eight codes into the low half of a register.
 ///
 /// # Safety
 /// The processor has SSE2.
@@ -105,8 +107,9 @@ unsafe fn codes(codes: &[Code; 8]) -> __m128i {
     _mm_cvtsi64_si128(i64::from_le_bytes(*codes))
 }
 
-// SAFETY: as above, with AVX2; there are eight lanes.
-unsafe impl Eight for V256<i32> {
+// SAFETY: the type is used only inside functions compiled for AVX2, after its detection. There are
+// eight lanes.
+unsafe impl EightLanes for V256<i32> {
     #[inline(always)]
     unsafe fn same(self, other: Self) -> Self {
         V256(_mm256_cmpeq_epi32(self.0, other.0), PhantomData)
@@ -125,7 +128,7 @@ unsafe impl Eight for V256<i32> {
     }
     #[inline(always)]
     unsafe fn shift_up_from(self, below: Self) -> Self {
-        // Both are rotated, for the next vector's neighbour is this one, whose rotation is then at hand.
+        // Rotates both vectors. The rotation of `self` serves again as `below` of the next vector.
         let rotate = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
         let (lanes, below) =
             (_mm256_permutevar8x32_epi32(self.0, rotate), _mm256_permutevar8x32_epi32(below.0, rotate));
