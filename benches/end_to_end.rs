@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use pairwave::alignment::{Cigar, packed};
-use pairwave::engine::shelf::Shelf;
+use pairwave::engine::buffer_pool::BufferPool;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, enumerate};
 use pairwave::jobs::blocks::{BlockSink, Encode};
@@ -72,7 +72,7 @@ struct Replay {
     alignment: Option<(Vec<u32>, u32)>,
     matches: u64,
     /// Memory that alignments leave in, as they leave a GPU's engine.
-    words: Shelf<u32>,
+    words: BufferPool<u32>,
     waiting: HashMap<Ticket, Arc<Batch>>,
     next: u64,
 }
@@ -88,7 +88,7 @@ impl Replay {
         let mut words = Vec::new();
         let (_, runs) = packed::pack(&whole, &mut words);
         let alignment = is_aligned.then_some((words, runs));
-        let (words, waiting) = (Shelf::default(), HashMap::new());
+        let (words, waiting) = (BufferPool::default(), HashMap::new());
         Replay { alignment, matches: whole.counts().matches, words, waiting, next: 0 }
     }
 }

@@ -1,36 +1,41 @@
-//! Engines: who computes a batch. One trait; the queue, double buffering and the engines live here.
+//! Engines compute batches of work. This module holds the [`Engine`] trait, the queue, double
+//! buffering and the general engines.
+//!
+//! A recurrence module defines a kind of [`Work`]: chunks, blocks and reports. [`owner::run`]
+//! starts one thread for each engine. Each thread pulls batches from the [`queue`] and returns
+//! reports; [`ordered`] puts the results back in input order.
 
+pub mod buffer_pool;
 pub mod check;
 pub mod guard;
+pub(crate) mod heartbeat;
 pub mod mock;
 pub mod ordered;
 pub mod owner;
 pub mod patience;
-pub(crate) mod pulse;
+pub mod pending;
+pub mod postprocess;
 pub mod pump;
 pub mod queue;
-pub mod settle;
-pub mod shelf;
 pub mod sizing;
 pub mod stats;
 pub mod thread_engine;
 pub mod threads;
-pub mod waiting;
 pub mod work;
 
 use std::sync::Arc;
 
-use self::sizing::LeastWork;
+use self::sizing::MinWork;
 pub use self::threads::thread_pool;
-pub use self::work::{Portion, Reported, Work};
+pub use self::work::{BatchReport, Portion, Work};
 use crate::error::Result;
 
-/// Blocks of one chunk that are computed together.
+/// A batch: blocks of one chunk that an engine computes together.
 #[derive(Debug)]
 pub struct Batch<W: Work> {
-    /// What they share.
+    /// Data that all blocks share.
     pub chunk: Arc<W::Chunk>,
-    /// The blocks, all of one class ([`Work::Class`]).
+    /// The blocks, all of the same class ([`Work::Class`]).
     pub blocks: Vec<W::Block>,
 }
 
@@ -41,71 +46,80 @@ impl<W: Work> Clone for Batch<W> {
 }
 
 impl<W: Work> Batch<W> {
-    /// Cells of all pairs.
+    /// Returns the number of cells of all pairs.
     pub fn cells(&self) -> u64 {
         self.blocks.iter().map(W::cells).sum()
     }
 
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.blocks.iter().map(W::pairs).sum()
     }
 }
 
-/// How much an engine likes at once. The queue gives no more, so that sequences and results of a launch fit the memory of
-/// the device: the longer the sequences are, the fewer go into a launch.
+/// How much work an engine takes at once.
+///
+/// The queue gives no more, so that the sequences and results of a launch fit the memory of the
+/// device: the longer the sequences, the fewer of them go into a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Cells a batch.
+    /// Preferred number of cells in a batch.
     pub cells: u64,
-    /// Pairs a batch at most.
+    /// Largest number of pairs in a batch.
     pub pairs: u64,
-    /// Bytes of packed sequences that it can hold at once. A batch over a larger store has one block, whose targets fit.
+    /// Bytes of packed sequences that the engine can hold at once. A batch over a larger store has
+    /// a single block, whose targets fit.
     pub store_bytes: u64,
-    /// Batches in flight.
+    /// Number of batches in flight.
     pub batches: usize,
 }
 
-/// Names a submitted batch until it is collected.
+/// Identifies a submitted batch until it is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// Something that computes batches of one kind of work. Submitting never blocks on the computation; collecting does.
+/// Computes batches of one kind of work. Submitting never waits for the computation; collecting
+/// does.
 pub trait Engine<W: Work>: Send {
-    /// A short name for messages and summaries.
+    /// Returns a short name for messages and summaries.
     fn name(&self) -> &str;
 
-    /// Whether it takes any batch at all; others may refuse one with [`crate::Error::Unsuited`].
+    /// Returns whether the engine accepts every batch. Other engines may refuse a batch with
+    /// [`crate::Error::Unsuited`].
     fn universal(&self) -> bool {
         false
     }
 
-    /// What it has in common with engines that are as fast as it is: the name of the device. `None` if nobody can tell.
+    /// Returns the name of the device, which engines of the same speed share. `None` if it is
+    /// unknown.
     fn kind(&self) -> Option<&str> {
         None
     }
 
-    /// How much it likes at once; may change as it learns its speed.
+    /// Returns how much work the engine takes at once. The value may change as the engine measures
+    /// its speed.
     fn capacity(&self) -> Capacity;
 
-    /// The least that is worth handing to it. What is given here suits a GPU, whose launches and copies take a few
-    /// milliseconds.
-    fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: 0.025, pairs: 1, fill: 0 }
+    /// Returns the smallest batch that is worth its overhead. The default suits a GPU, whose
+    /// launches and copies take a few milliseconds.
+    fn min_work(&self) -> MinWork {
+        MinWork { seconds: 0.025, pairs: 1, fill: 0 }
     }
 
-    /// Cells that it likes at once when it has run for a while, if that is more than now.
+    /// Returns the preferred number of cells in a batch after a warm-up, if that exceeds the
+    /// current capacity.
     fn usual_cells(&self) -> u64 {
         self.capacity().cells
     }
 
-    /// Hears how many cells it may expect to compute after the batch that it is about to be given. What it looks for to
-    /// be faster later has to pay for these.
+    /// Receives the number of cells that the engine may expect to compute after the next batch. Any
+    /// search for a faster kernel has to pay off over these cells.
     fn expect(&mut self, _remaining_cells: u64) {}
 
-    /// Takes a batch. An error means that none of it was or will be computed.
+    /// Accepts a batch. After an error, no part of the batch was or will be computed.
     fn submit(&mut self, batch: Arc<Batch<W>>) -> Result<Ticket>;
 
-    /// Waits for a batch. Tickets may be collected in any order, each once.
+    /// Waits for a batch and returns its report. Tickets may be collected in any order, each of
+    /// them once.
     fn collect(&mut self, ticket: Ticket) -> Result<W::Report>;
 }

@@ -183,7 +183,7 @@
 //! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
 //!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller. The program has them made into lines of
-//!    [`output`] where they come up ([`engine::settle`]), so that only bytes wait for their turn ([`jobs::blocks::Encode`]).
+//!    [`output`] where they come up ([`engine::postprocess`]), so that only bytes wait for their turn ([`jobs::blocks::Encode`]).
 //!
 //! A search ([`Search`]) takes the same way with parts of a database ([`seq::Subjects`]) as targets. Engines report only pairs that score
 //! enough for an E-value ([`score::statistics`]) and for the list of their query so far ([`pairs::Floors`]).

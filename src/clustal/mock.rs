@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub type ClustalMock = Mock<Clustal>;
 
 impl TextbookKind for Clustal {
-    fn by_the_textbook(batch: &ClustalBatch, interrupt: &AtomicBool) -> Result<ClustalReport> {
+    fn compute_textbook(batch: &ClustalBatch, interrupt: &AtomicBool) -> Result<ClustalReport> {
         let chunk = &batch.chunk;
         let mut identities = Vec::with_capacity(batch.pairs() as usize);
         for (first, second) in batch.blocks.iter().flat_map(|block| chunk.pairs(block)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::costs::ClustalCosts;
-use crate::engine::{Batch, Portion, Reported, Work, check};
+use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::seq::{SequenceId, SequenceStore};
 
 /// What the blocks of a batch share.
@@ -84,7 +84,7 @@ pub struct ClustalReport {
     pub kernel_time: Option<Duration>,
 }
 
-impl Reported for ClustalReport {
+impl BatchReport for ClustalReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::engine::shelf::Lent;
+use crate::engine::buffer_pool::PooledVec;
 use crate::score::{EditMode, EditScheme, Found, Limit, Reach};
 
 /// Distances of pairs that are counted through: of all blocks of a batch in their order, of a block's places in theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distances {
     /// One entry a pair.
-    Each(Lent<Found>),
+    Each(PooledVec<Found>),
     /// The pairs within the limit, by their number, which rises. All others are above it.
     Listed {
         /// Pairs, listed or not.
@@ -21,7 +21,7 @@ pub enum Distances {
 
 impl Default for Distances {
     fn default() -> Self {
-        Distances::Each(Lent::default())
+        Distances::Each(PooledVec::default())
     }
 }
 

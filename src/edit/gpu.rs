@@ -25,7 +25,7 @@ use self::slot::EditSlot;
 use super::distances::may_leave_out;
 use super::kernels::myers::Variant;
 use super::{Distances, Edit, EditBatch, EditChunk, EditReport};
-use crate::engine::shelf::Shelf;
+use crate::engine::buffer_pool::BufferPool;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -67,7 +67,7 @@ pub struct EditHost {
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
     /// For results of all pairs.
-    found: Shelf<Found>,
+    found: BufferPool<Found>,
 }
 
 /// How a batch is computed, and what it uses.
@@ -96,7 +96,7 @@ impl EditGpu {
             is_crowded: false,
             kept: heads::KEPT,
             pool: None,
-            found: Shelf::default(),
+            found: BufferPool::default(),
         };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed_speed))
     }
@@ -169,7 +169,7 @@ impl GpuKind for Edit {
     }
 
     fn release_scratch(host: &mut EditHost) {
-        host.found = Shelf::default();
+        host.found = BufferPool::default();
     }
 
     fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {

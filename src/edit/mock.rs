@@ -11,7 +11,7 @@ use crate::score::Found;
 pub type EditMock = Mock<Edit>;
 
 impl TextbookKind for Edit {
-    fn by_the_textbook(batch: &EditBatch, interrupt: &AtomicBool) -> Result<EditReport> {
+    fn compute_textbook(batch: &EditBatch, interrupt: &AtomicBool) -> Result<EditReport> {
         let chunk = &batch.chunk;
         let mut found: Vec<Found> = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {

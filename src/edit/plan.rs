@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Edit, EditBlock, EditChunk, Places, Region, words};
-use crate::engine::queue::Planned;
+use crate::engine::queue::QueuedChunk;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
@@ -162,7 +162,7 @@ impl ByLength {
 }
 
 impl Iterator for EditChunks {
-    type Item = Planned<Edit>;
+    type Item = QueuedChunk<Edit>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.job.against.clone() {
@@ -179,7 +179,7 @@ impl EditChunks {
         self.left.add(part);
     }
 
-    fn next_patterns(&mut self, triangle: bool) -> Option<Planned<Edit>> {
+    fn next_patterns(&mut self, triangle: bool) -> Option<QueuedChunk<Edit>> {
         let (patterns, texts) = (Arc::clone(&self.job.patterns), Arc::clone(self.job.texts()));
         let part = self.left.front()?;
         let (begin, total) = (part.queries.start, part.queries.end);
@@ -236,7 +236,7 @@ impl EditChunks {
         range: Range<SequenceId>,
         ByLength { order, symbols }: ByLength,
         first: impl Fn(usize, SequenceId) -> (SequenceId, usize),
-    ) -> Planned<Edit> {
+    ) -> QueuedChunk<Edit> {
         let blocks = range.clone().enumerate().map(|(place, pattern)| {
             let (pattern, first) = first(place, pattern);
             let m = self.job.patterns.length(pattern);
@@ -247,7 +247,7 @@ impl EditChunks {
         self.planned(range, Places::Texts(order), blocks)
     }
 
-    fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<Planned<Edit>> {
+    fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<QueuedChunk<Edit>> {
         let Range { start: begin, end: total } = self.left.front()?.queries;
         // Both strands of a candidate are in one chunk.
         let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
@@ -274,7 +274,7 @@ impl EditChunks {
         Some(self.planned(begin..end, Places::Candidates(Arc::clone(candidates), begin..end), blocks))
     }
 
-    fn planned(&self, range: Range<u32>, places: Places, mut blocks: Vec<(u32, EditBlock)>) -> Planned<Edit> {
+    fn planned(&self, range: Range<u32>, places: Places, mut blocks: Vec<(u32, EditBlock)>) -> QueuedChunk<Edit> {
         // Long patterns first; patterns stay in order within a class.
         blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
         let [patterns, texts] = [&self.job.patterns, self.job.texts()].map(Arc::clone);

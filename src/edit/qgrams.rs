@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use self::grams::Letters;
 use self::tile::{Bits, Room, TEXTS, Tile};
 use super::{Edit, EditBlock, EditChunk, Places};
-use crate::engine::queue::Planned;
+use crate::engine::queue::QueuedChunk;
 use crate::score::Limit;
 use crate::seq::SequenceId;
 use crate::simd::InstructionSet;
@@ -42,7 +42,7 @@ pub struct LeftOut {
 
 /// Leaves out pairs that are not within the chunk's limit. A chunk that has pairs keeps at least one, so that whoever waits for
 /// it hears of it. Runs on the threads of the pool that it is called on.
-pub fn leave_out(planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
+pub fn leave_out(planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
     let (range, chunk, blocks) = planned;
     match few(&chunk, &blocks) {
         None => ((range, chunk, blocks), LeftOut::default()),

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::check;
 use super::distances::Distances;
 use super::plan::Candidate;
-use crate::engine::{Batch, Portion, Reported, Work};
+use crate::engine::{Batch, BatchReport, Portion, Work};
 use crate::score::EditScheme;
 use crate::seq::{Code, SequenceId, SequenceStore};
 
@@ -157,7 +157,7 @@ pub struct EditReport {
     pub is_checked: bool,
 }
 
-impl Reported for EditReport {
+impl BatchReport for EditReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

@@ -1,19 +1,20 @@
-//! Panics of engines as errors: a device that panics is lost, the job is not.
+//! Panics of engines as errors: a panic loses the device, not the job.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls `f`. A panic comes back as what it said. What `f` had in hand when it panicked is only fit to be dropped.
+/// Calls `f` and returns the message of a panic as an error. The data that `f` was changing when it
+/// panicked must only be dropped.
 ///
 /// # Errors
-/// The text of the panic.
+/// The message of the panic.
 pub fn catch<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| text(&*panic))
 }
 
 fn text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "for no reason it could tell".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
 
 #[cfg(test)]
@@ -21,11 +22,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_comes_back_as_what_it_said() {
+    fn panic_message_is_returned_as_error() {
         assert_eq!(catch(|| 7), Ok(7));
         assert_eq!(catch(|| panic!("a fault")), Err::<(), _>("a fault".into()));
         assert_eq!(catch(|| panic!("fault {}", 2)), Err::<(), _>("fault 2".into()));
         let odd = catch(|| std::panic::panic_any(5u8));
-        assert_eq!(odd, Err::<(), _>("for no reason it could tell".into()));
+        assert_eq!(odd, Err::<(), _>("without a message".into()));
     }
 }

@@ -1,53 +1,53 @@
-//! A textbook as an engine, for tests.
+//! An engine for tests that computes with the textbook algorithm.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::sizing::LeastWork;
-use super::waiting::Waiting;
+use super::pending::PendingBatches;
+use super::sizing::MinWork;
 use super::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::Result;
 
-/// Cells a batch: some tenths of a second.
+/// Cells in a batch: some tenths of a second.
 const CELLS: u64 = 1 << 26;
-/// Pairs a batch at most.
+/// Largest number of pairs in a batch.
 const PAIRS: u64 = 1 << 14;
 
-/// A kind of work with a textbook for whole batches.
+/// A kind of work with a textbook algorithm for whole batches.
 pub trait TextbookKind: Work {
     /// Computes a batch, cell by cell.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the flag is set before all is done.
-    fn by_the_textbook(batch: &Batch<Self>, interrupt: &AtomicBool) -> Result<Self::Report>;
+    /// [`crate::Error::Interrupted`] if the flag is set before the batch is finished.
+    fn compute_textbook(batch: &Batch<Self>, interrupt: &AtomicBool) -> Result<Self::Report>;
 }
 
-/// What a [`Mock`] does to every right report.
-pub type Spoil<K> = fn(&mut <K as Work>::Report);
+/// A change that a [`Mock`] makes to every correct report.
+pub type Corrupt<K> = fn(&mut <K as Work>::Report);
 
-/// An engine that computes by the textbook, on the thread that collects.
+/// An engine that computes with the textbook algorithm on the collecting thread.
 #[derive(Debug)]
 pub struct Mock<K: TextbookKind> {
     name: String,
     capacity: Capacity,
-    spoil: Option<Spoil<K>>,
+    corrupt: Option<Corrupt<K>>,
     interrupt: Arc<AtomicBool>,
-    waiting: Waiting<K>,
+    pending: PendingBatches<K>,
 }
 
 impl<K: TextbookKind> Mock<K> {
-    /// An engine of this name that takes anything.
+    /// Returns an engine of this name that accepts every batch.
     pub fn new(name: impl Into<String>) -> Self {
         Mock {
             name: name.into(),
             capacity: Capacity { cells: CELLS, pairs: PAIRS, store_bytes: u64::MAX, batches: 1 },
-            spoil: None,
+            corrupt: None,
             interrupt: Arc::default(),
-            waiting: Waiting::default(),
+            pending: PendingBatches::default(),
         }
     }
 
-    /// Takes so many cells and pairs at once.
+    /// Sets the capacity in cells and pairs.
     pub fn with_capacity(mut self, cells: u64, pairs: u64) -> Self {
         (self.capacity.cells, self.capacity.pairs) = (cells, pairs);
         self
@@ -59,9 +59,9 @@ impl<K: TextbookKind> Mock<K> {
         self
     }
 
-    /// Does this to every report.
-    pub fn with_spoil(mut self, spoil: Spoil<K>) -> Self {
-        self.spoil = Some(spoil);
+    /// Applies this change to every report.
+    pub fn with_corruption(mut self, corrupt: Corrupt<K>) -> Self {
+        self.corrupt = Some(corrupt);
         self
     }
 }
@@ -79,19 +79,19 @@ impl<K: TextbookKind> Engine<K> for Mock<K> {
         self.capacity
     }
 
-    fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: 0.004, pairs: 1, fill: 0 }
+    fn min_work(&self) -> MinWork {
+        MinWork { seconds: 0.004, pairs: 1, fill: 0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
-        Ok(self.waiting.add(batch))
+        Ok(self.pending.add(batch))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
-        let batch = self.waiting.take(ticket)?;
-        let mut report = K::by_the_textbook(&batch, &self.interrupt)?;
-        if let Some(spoil) = self.spoil {
-            spoil(&mut report);
+        let batch = self.pending.take(ticket)?;
+        let mut report = K::compute_textbook(&batch, &self.interrupt)?;
+        if let Some(corrupt) = self.corrupt {
+            corrupt(&mut report);
         }
         Ok(report)
     }

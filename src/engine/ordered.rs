@@ -1,12 +1,15 @@
-//! Results of chunks, back in input order; and how far they may run ahead of the oldest chunk that is not complete.
+//! Results of chunks in input order, and a limit on how far planning may run ahead.
 //!
-//! Engines finish blocks in any order. [`Ordered`] gathers what came of each chunk until all of its pairs are there, and
-//! gives chunks out in the order in which they were planned. What is gathered of later chunks waits for the oldest one, which
-//! an engine may hold that is a hundred times slower than the others, or that is about to be given up. [`Ahead`] bounds that:
-//! [`Ordered`] writes there how much waits, and the queue plans no further chunk while that is too much.
+//! Engines finish blocks in any order. [`Ordered`] gathers the results of each chunk until all its
+//! pairs are finished, and delivers the chunks in the order in which they were planned. Results of
+//! later chunks wait for the oldest incomplete chunk. Its engine may be a hundred times slower than
+//! the others, or about to be abandoned. [`ReorderWindow`] bounds the memory of the waiting
+//! results: [`Ordered`] records there how much is waiting, and the queue plans no further chunk
+//! while that is too much.
 //!
-//! Nobody waits in vain for that. Work of planned chunks is always handed out, the oldest chunk is planned before all that
-//! wait for it, and what an engine gives back of it is the next to be taken.
+//! The window cannot cause a deadlock. Work of planned chunks is always handed out, the oldest
+//! chunk is planned before all chunks that wait for it, and its returned blocks are the next to be
+//! taken.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,75 +20,77 @@ use super::work::ChunkInfo;
 use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 
-/// Bytes of results that wait for an older chunk, beyond which no chunk is planned. Results of a second on the fastest devices.
+/// Bytes of results that may wait for an older chunk before planning pauses: the results of one
+/// second on the fastest devices.
 const MAX_BYTES: u64 = 1 << 30;
-/// Chunks that are planned at most beyond the oldest that is not complete: where few pairs pass a filter, hardly a byte waits,
-/// but blocks that one engine refuses and the other has no time for would pile up.
+/// Largest number of chunks planned beyond the oldest incomplete one. If few pairs pass a filter,
+/// hardly a byte waits, but blocks that one engine refuses and the other has no time for would pile
+/// up.
 const MAX_CHUNKS: usize = 256;
 
-/// How far chunks may be planned ahead of the oldest that was not given out. [`Ordered`] writes where it stands, the queue
-/// looks.
+/// Limit on how far chunks are planned beyond the oldest undelivered one. [`Ordered`] updates it
+/// and the queue reads it.
 #[derive(Debug)]
-pub struct Ahead {
-    /// The chunk whose turn it is.
+pub struct ReorderWindow {
+    /// Index of the next chunk to deliver.
     next: AtomicUsize,
-    /// Bytes that wait for it.
+    /// Bytes of results that wait for it.
     bytes: AtomicU64,
-    most_bytes: u64,
-    most_chunks: usize,
+    max_bytes: u64,
+    max_chunks: usize,
 }
 
-impl Default for Ahead {
-    /// As far as they like, where nothing waits for its turn.
+impl Default for ReorderWindow {
+    /// A window without limits, for results whose order does not matter.
     fn default() -> Self {
         Self::new(u64::MAX, usize::MAX)
     }
 }
 
-impl Ahead {
-    fn new(most_bytes: u64, most_chunks: usize) -> Self {
-        Ahead { next: AtomicUsize::new(0), bytes: AtomicU64::new(0), most_bytes, most_chunks }
+impl ReorderWindow {
+    fn new(max_bytes: u64, max_chunks: usize) -> Self {
+        ReorderWindow { next: AtomicUsize::new(0), bytes: AtomicU64::new(0), max_bytes, max_chunks }
     }
 
-    /// As far as [`Ahead::open`] says.
+    /// Returns a window that admits only as many chunks as [`ReorderWindow::open`] allows.
     pub fn closed() -> Self {
         Self::new(u64::MAX, 0)
     }
 
-    /// The first so many chunks may be planned; at least one.
+    /// Admits the first `chunks` chunks, but at least one.
     pub fn open(&self, chunks: usize) {
         self.next.store(chunks.max(1) - 1, Ordering::Relaxed);
     }
 
-    /// The chunk whose turn it is: chunks before it were given out.
+    /// Returns the index of the next chunk to deliver.
     pub fn next(&self) -> usize {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Whether this chunk may be planned.
+    /// Returns whether this chunk may be planned.
     pub fn admits(&self, chunk: usize) -> bool {
         let next = self.next();
-        chunk <= next || chunk - next <= self.most_chunks && self.bytes.load(Ordering::Relaxed) < self.most_bytes
+        chunk <= next || chunk - next <= self.max_chunks && self.bytes.load(Ordering::Relaxed) < self.max_bytes
     }
 }
 
-/// A chunk whose results are coming in.
-struct Open<B> {
+/// A chunk whose results are arriving.
+struct OpenChunk<B> {
     info: Arc<ChunkInfo>,
     pairs_left: u64,
-    /// What `gathered` takes.
+    /// Bytes that `gathered` occupies.
     bytes: u64,
     gathered: B,
 }
 
-/// Gathers results of chunks, a `B` for each, and gives them out in order.
+/// Gathers the results of chunks, in a `B` for each chunk, and delivers them in order.
 pub struct Ordered<B> {
-    open: BTreeMap<usize, Open<B>>,
-    /// The chunk whose turn it is.
+    open: BTreeMap<usize, OpenChunk<B>>,
+    /// Index of the next chunk to deliver.
     next: usize,
-    /// Of all open chunks.
+    /// Bytes of all open chunks.
     bytes: u64,
-    ahead: Arc<Ahead>,
+    window: Arc<ReorderWindow>,
 }
 
 impl<B> Default for Ordered<B> {
@@ -95,28 +100,31 @@ impl<B> Default for Ordered<B> {
 }
 
 impl<B> Ordered<B> {
-    /// Nothing gathered yet. Chunks may be planned as far ahead as fits a usual computer and keeps the fastest devices busy.
+    /// Returns an empty collection. Its limits fit a usual computer and keep the fastest devices
+    /// busy.
     pub fn new() -> Self {
         Self::with_limits(MAX_BYTES, MAX_CHUNKS)
     }
 
-    /// The same; a chunk may be planned while less than `most_bytes` of results wait for the oldest that was not given out, and
-    /// at most so many chunks after it.
-    pub fn with_limits(most_bytes: u64, most_chunks: usize) -> Self {
-        let ahead = Arc::new(Ahead::new(most_bytes, most_chunks));
-        Ordered { open: BTreeMap::new(), next: 0, bytes: 0, ahead }
+    /// Returns an empty collection with limits. A chunk may be planned while fewer than `max_bytes`
+    /// bytes of results wait for the oldest undelivered chunk, and at most `max_chunks` chunks
+    /// after it.
+    pub fn with_limits(max_bytes: u64, max_chunks: usize) -> Self {
+        let window = Arc::new(ReorderWindow::new(max_bytes, max_chunks));
+        Ordered { open: BTreeMap::new(), next: 0, bytes: 0, window }
     }
 
-    /// What the queue has to look at before it plans.
-    pub fn ahead(&self) -> Arc<Ahead> {
-        Arc::clone(&self.ahead)
+    /// Returns the window that the queue must check before it plans a chunk.
+    pub fn window(&self) -> Arc<ReorderWindow> {
+        Arc::clone(&self.window)
     }
 
-    /// `pairs` pairs of a chunk are finished: `gather` adds their results to what is there of the chunk, which `begin` makes
-    /// for the first, and says how many bytes more that takes.
+    /// Adds the results of `pairs` finished pairs of a chunk. `begin` creates the gathered value
+    /// with the first results. `gather` adds the results and returns the bytes by which the value
+    /// grows.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the chunk has not so many pairs left; what `gather` returns.
+    /// [`Error::Internal`] if the chunk has fewer than `pairs` pairs left; errors of `gather`.
     pub fn add(
         &mut self,
         info: &Arc<ChunkInfo>,
@@ -125,27 +133,28 @@ impl<B> Ordered<B> {
         gather: impl FnOnce(&mut B) -> Result<u64>,
     ) -> Result<()> {
         if pairs == 0 {
-            // An engine left all blocks; others may have finished them, and the chunk, before it could say so.
+            // An engine finished no block. Others may have finished them all, and the chunk, before
+            // this report arrived.
             return Ok(());
         }
-        let too_many = || Error::Internal(format!("chunk {} has more pairs than it began with", info.index));
+        let too_many = || Error::Internal(format!("chunk {} received more pairs than it has", info.index));
         if info.index < self.next {
             return Err(too_many());
         }
         let chunk = self.open.entry(info.index).or_insert_with(|| {
-            let bytes = size_of::<Open<B>>() as u64;
+            let bytes = size_of::<OpenChunk<B>>() as u64;
             self.bytes += bytes;
-            Open { info: Arc::clone(info), pairs_left: info.pairs, bytes, gathered: begin() }
+            OpenChunk { info: Arc::clone(info), pairs_left: info.pairs, bytes, gathered: begin() }
         });
         chunk.pairs_left = chunk.pairs_left.checked_sub(pairs).ok_or_else(too_many)?;
         let more = gather(&mut chunk.gathered)?;
         chunk.bytes += more;
         self.bytes += more;
-        self.tell();
+        self.update_window();
         Ok(())
     }
 
-    /// The next chunk, if it is complete: its queries and what was gathered.
+    /// Returns the queries and the gathered results of the next chunk, if it is complete.
     pub fn complete(&mut self) -> Option<(Range<SequenceId>, B)> {
         let entry = self.open.first_entry()?;
         if *entry.key() != self.next || entry.get().pairs_left > 0 {
@@ -154,33 +163,32 @@ impl<B> Ordered<B> {
         let chunk = entry.remove();
         self.next += 1;
         self.bytes -= chunk.bytes;
-        self.tell();
+        self.update_window();
         Some((chunk.info.queries.clone(), chunk.gathered))
     }
 
-    /// Chunks that are open: begun and not given out.
+    /// Returns the number of chunks that have results and are not delivered.
     pub fn open(&self) -> usize {
         self.open.len()
     }
 
-    /// There is nothing more to come.
+    /// Ends the collection.
     ///
     /// # Errors
-    /// [`Error::Internal`] if a chunk is not complete.
+    /// [`Error::Internal`] if a chunk is incomplete.
     pub fn end(self) -> Result<()> {
         match self.open.first_key_value() {
             None => Ok(()),
-            Some((index, chunk)) => {
-                Err(Error::Internal(format!("chunk {index} is short of {} pairs", chunk.pairs_left)))
-            }
+            Some((index, chunk)) => Err(Error::Internal(format!("chunk {index} lacks {} pairs", chunk.pairs_left))),
         }
     }
 
-    /// Says where it stands. The chunk whose turn it is waits for none.
-    fn tell(&self) {
-        let own = self.open.get(&self.next).map_or(0, |chunk| chunk.bytes);
-        self.ahead.bytes.store(self.bytes - own, Ordering::Relaxed);
-        self.ahead.next.store(self.next, Ordering::Relaxed);
+    /// Updates the window. The chunk to deliver next waits for no other chunk, so its bytes do not
+    /// count.
+    fn update_window(&self) {
+        let next_bytes = self.open.get(&self.next).map_or(0, |chunk| chunk.bytes);
+        self.window.bytes.store(self.bytes - next_bytes, Ordering::Relaxed);
+        self.window.next.store(self.next, Ordering::Relaxed);
     }
 }
 
@@ -201,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_come_out_in_order_when_they_are_complete() {
+    fn complete_chunks_are_delivered_in_order() {
         let mut ordered = Ordered::new();
         add(&mut ordered, 1, 4, 0).unwrap();
         add(&mut ordered, 0, 3, 0).unwrap();
@@ -210,54 +218,54 @@ mod tests {
         assert_eq!(ordered.complete(), Some((0..1, vec![3, 1])));
         assert_eq!(ordered.complete(), Some((1..2, vec![4])));
         assert_eq!((ordered.complete(), ordered.open()), (None, 0));
-        // An engine that finished nothing may say so when others have done its work.
+        // A report without finished blocks may arrive after other engines finished them.
         add(&mut ordered, 0, 0, 0).unwrap();
         assert_eq!(ordered.open(), 0);
         ordered.end().unwrap();
     }
 
     #[test]
-    fn pairs_too_many_or_too_few_are_errors() {
+    fn wrong_numbers_of_pairs_are_errors() {
         let message = |result: Result<()>| result.unwrap_err().to_string();
         let mut ordered = Ordered::new();
-        let more = "internal error: chunk 0 has more pairs than it began with";
+        let more = "internal error: chunk 0 received more pairs than it has";
         add(&mut ordered, 0, 3, 0).unwrap();
         assert_eq!(message(add(&mut ordered, 0, 2, 0)), more);
         add(&mut ordered, 0, 1, 0).unwrap();
         assert_eq!(ordered.complete(), Some((0..1, vec![3, 1])));
-        assert_eq!(message(add(&mut ordered, 0, 1, 0)), more, "it was given out");
+        assert_eq!(message(add(&mut ordered, 0, 1, 0)), more, "it was delivered");
         add(&mut ordered, 2, 3, 0).unwrap();
-        assert_eq!(message(ordered.end()), "internal error: chunk 2 is short of 1 pairs");
+        assert_eq!(message(ordered.end()), "internal error: chunk 2 lacks 1 pairs");
     }
 
     #[test]
-    fn what_waits_for_an_older_band_counts() {
-        let own = size_of::<Open<Vec<u64>>>() as u64;
-        let mut ordered = Ordered::with_limits(own + 100, 3);
-        let ahead = ordered.ahead();
-        // The chunk whose turn it is may have as much as it likes.
+    fn results_that_wait_for_an_older_chunk_count() {
+        let empty_chunk = size_of::<OpenChunk<Vec<u64>>>() as u64;
+        let mut ordered = Ordered::with_limits(empty_chunk + 100, 3);
+        let window = ordered.window();
+        // The bytes of the chunk to deliver next are not limited.
         add(&mut ordered, 0, 1, 1_000_000).unwrap();
-        assert!(ahead.admits(3) && !ahead.admits(4));
+        assert!(window.admits(3) && !window.admits(4));
         add(&mut ordered, 1, 1, 99).unwrap();
-        assert!(ahead.admits(3));
+        assert!(window.admits(3));
         add(&mut ordered, 1, 1, 1).unwrap();
-        assert!(!ahead.admits(2) && ahead.admits(0), "what others wait for is planned in any case");
+        assert!(!window.admits(2) && window.admits(0), "the chunk that others wait for is always admitted");
         add(&mut ordered, 0, 3, 0).unwrap();
-        assert!(!ahead.admits(2));
+        assert!(!window.admits(2));
         ordered.complete().unwrap();
-        assert!(ahead.admits(4) && !ahead.admits(5), "it is the next chunk's turn, which waits for none");
-        assert!(Ahead::default().admits(usize::MAX));
+        assert!(window.admits(4) && !window.admits(5), "chunk 1 is next, and its bytes do not count");
+        assert!(ReorderWindow::default().admits(usize::MAX));
     }
     #[test]
-    fn what_is_closed_is_planned_as_far_as_it_was_opened() {
-        let ahead = Ahead::closed();
-        assert!(ahead.admits(0) && !ahead.admits(1), "the first is planned in any case");
+    fn closed_window_admits_the_opened_chunks() {
+        let window = ReorderWindow::closed();
+        assert!(window.admits(0) && !window.admits(1), "the first is always admitted");
         for chunks in [0, 1, 2, 3, 300, 299, 1, usize::MAX - 1, usize::MAX] {
-            ahead.open(chunks);
+            window.open(chunks);
             let most = chunks.max(1);
             let near = (most.saturating_sub(3)..most.saturating_add(3)).chain([0, 1, usize::MAX - 1]);
             for chunk in near {
-                assert_eq!(ahead.admits(chunk), chunk < most, "chunk {chunk} of {chunks}");
+                assert_eq!(window.admits(chunk), chunk < most, "chunk {chunk} of {chunks}");
             }
         }
     }

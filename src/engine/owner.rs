@@ -1,4 +1,5 @@
-//! Who runs a job's queue: starts a thread for every engine, hands results on, and watches that none is waited for in vain.
+//! The owner of a job's queue. It starts a thread for every engine, passes results on, and abandons
+//! engines that do not answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,121 +7,126 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::ordered::Ahead;
+use super::ordered::ReorderWindow;
 use super::patience::{GRACE, PATIENCE};
-use super::pump::{self, Message};
-use super::queue::{self, ChunkInfo, ChunkSource, Finished, Lease, WorkQueue};
-use super::settle::Settle;
-use super::sizing::Shown;
-use super::stats::{EngineStats, Ran};
+use super::postprocess::Postprocess;
+use super::pump::{self, PumpMessage};
+use super::queue::{self, ChunkInfo, ChunkSource, LeaseEnd, WorkLease, WorkQueue};
+use super::sizing::SpeedRecord;
+use super::stats::{EngineStats, RunStats};
 use super::threads::no_thread;
-use super::{Batch, Engine, Reported, Work};
+use super::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 
-/// Reports that may wait for the caller before engines have to; more where there are more engines.
+/// Number of reports that may wait for the caller before engines have to wait; more if there are
+/// more engines.
 const WAITING_REPORTS: usize = 4;
-/// How often the owner looks at its engines, if nothing is reported.
+/// How often the owner checks its engines if no report arrives.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What a job allows its engines.
+/// Settings of a job for its engines.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
     /// Set to end the job early.
     pub interrupt: Arc<AtomicBool>,
-    /// How long a call of a device may last; `None` for 30 s. Never less than 20 times what is expected of it.
+    /// Longest duration of a device call; `None` for 30 s. At least 20 times the expected duration
+    /// is always allowed.
     pub patience: Option<Duration>,
-    /// Threads that check large reports; `None` for those of the engines alone. Nobody may run a job on a thread of the pool
-    /// that its engines wait for.
+    /// Threads that check large reports; `None` to use only the threads of the engines. A job must
+    /// not run on a thread of the pool that its engines wait for.
     pub pool: Option<Arc<rayon::ThreadPool>>,
-    /// How far chunks may be planned ahead of the oldest one; shared with what `sink` gathers results in.
-    pub ahead: Arc<Ahead>,
-    /// The chunks to come are not known: the job's cells are a guess, and those of planned chunks are shared out.
+    /// Limit on how far chunks are planned ahead, shared with the collection that `sink` gathers
+    /// results in.
+    pub window: Arc<ReorderWindow>,
+    /// The future chunks are unknown: the job's number of cells is an estimate, and only cells of
+    /// planned chunks are shared out.
     pub is_open_ended: bool,
-    /// Cells that chunks to come are sure to have, where [`Control::is_open_ended`].
+    /// Cells that future chunks are certain to have. Used with [`Control::is_open_ended`].
     pub coming: Arc<AtomicU64>,
 }
 
-/// Finished work.
+/// LeaseEnd work.
 #[derive(Debug)]
-pub struct Outcome<W: Work> {
-    /// The chunk it belongs to.
+pub struct BatchOutcome<W: Work> {
+    /// Chunk that the batch belongs to.
     pub chunk: Arc<ChunkInfo>,
     /// The batch.
     pub batch: Arc<Batch<W>>,
-    /// Pairs of the batch that are finished.
+    /// Number of finished pairs in the batch.
     pub pairs: u64,
-    /// Cells of the batch that are finished.
+    /// Number of finished cells in the batch.
     pub cells: u64,
-    /// Their results.
+    /// Results of the finished blocks.
     pub report: W::Report,
 }
 
-/// Engines that may outlive a run, with what they have shown of their speed.
+/// Engines that may outlive a run, with their measured speeds.
 pub struct EngineSet<W: Work> {
-    members: Vec<Known<W>>,
-    /// Engines are to come back.
+    members: Vec<RatedEngine<W>>,
+    /// Whether the engines are returned after a run.
     keep: bool,
 }
 
-/// An engine, and what it has shown.
-type Known<W> = (Box<dyn Engine<W>>, Shown);
+/// An engine and its measured speed.
+type RatedEngine<W> = (Box<dyn Engine<W>>, SpeedRecord);
 
-fn known<W: Work>(engines: Vec<Box<dyn Engine<W>>>) -> Vec<Known<W>> {
-    engines.into_iter().map(|engine| (engine, Shown::default())).collect()
+fn unrated<W: Work>(engines: Vec<Box<dyn Engine<W>>>) -> Vec<RatedEngine<W>> {
+    engines.into_iter().map(|engine| (engine, SpeedRecord::default())).collect()
 }
 
 impl<W: Work> EngineSet<W> {
-    /// Engines of which nothing is known yet.
+    /// Returns a set of engines whose speed is unknown. They are kept after a run.
     pub fn new(engines: Vec<Box<dyn Engine<W>>>) -> Self {
-        EngineSet { members: known(engines), keep: true }
+        EngineSet { members: unrated(engines), keep: true }
     }
 
-    /// Engines that are closed at the end of their only run, each as soon as it has no more to do.
+    /// Returns a set of engines for a single run. Each engine is closed as soon as it has no more
+    /// work.
     pub fn for_once(engines: Vec<Box<dyn Engine<W>>>) -> Self {
-        EngineSet { members: known(engines), keep: false }
+        EngineSet { members: unrated(engines), keep: false }
     }
 
-    /// Whether there is no engine.
+    /// Returns whether the set has no engine.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Closes all others.
+    /// Closes all engines for which `is_kept` is false.
     pub fn retain(&mut self, is_kept: impl Fn(&dyn Engine<W>) -> bool) {
         self.members.retain(|(engine, _)| is_kept(engine.as_ref()));
     }
 
-    /// The engines.
+    /// Returns the engines.
     pub fn engines(&self) -> impl Iterator<Item = &dyn Engine<W>> {
         self.members.iter().map(|(engine, _)| engine.as_ref())
     }
 }
 
-/// An engine as its owner knows it.
-struct Member<W: Work> {
+/// The owner's record of an engine.
+struct EngineMember<W: Work> {
     stats: EngineStats,
     universal: bool,
-    /// It takes work.
+    /// Whether the engine takes work.
     alive: bool,
-    /// Its thread will end, or nobody waits for that.
+    /// Whether the thread of the engine has ended, or is not waited for.
     gone: bool,
     thread: Option<JoinHandle<()>>,
-    /// Why the system granted no thread.
+    /// Error of the system that refused to start a thread.
     refused: Option<String>,
-    /// The engine, come back.
+    /// The engine, returned by its thread.
     kept: Option<Box<dyn Engine<W>>>,
 }
 
 struct Owner<W: Work> {
     queue: Arc<WorkQueue<W>>,
-    sender: SyncSender<Message<W>>,
+    sender: SyncSender<PumpMessage<W>>,
     pool: Option<Arc<rayon::ThreadPool>>,
-    /// Engines are to come back.
+    /// Whether engines are returned after the run.
     keep: bool,
-    members: Vec<Member<W>>,
+    members: Vec<EngineMember<W>>,
 }
 
-/// Ends the work of all engines when the owner leaves, in whatever way.
+/// Stops the queue when the owner leaves, even by a panic.
 struct StopAtTheEnd<W: Work>(Arc<WorkQueue<W>>);
 
 impl<W: Work> Drop for StopAtTheEnd<W> {
@@ -129,85 +135,87 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
     }
 }
 
-/// Computes all chunks on the engines and hands every outcome to `sink`, in no particular order.
+/// Computes all chunks on the engines and passes every outcome to `sink`, in no particular order.
 ///
-/// An engine that fails, whose report cannot be right, or that does not answer in time is given up with a warning; its
-/// work goes to the others or, if none is left (or some is only for an engine that takes everything, and there is none),
-/// to the `reserve`.
+/// An engine is abandoned with a warning if it fails, if its report cannot be correct, or if it
+/// does not answer in time. The other engines take over its work. The `reserve` takes over if no
+/// engine is left, or if none that accepts every batch is left and some work needs one.
 ///
 /// # Errors
-/// What `sink` returns; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
+/// Errors of `sink`; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
 pub fn run<W: Work>(
     engines: Vec<Box<dyn Engine<W>>>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
-    sink: impl FnMut(Outcome<W>) -> Result<()>,
-) -> Result<Ran> {
+    sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
+) -> Result<RunStats> {
     run_set(&mut EngineSet::for_once(engines), reserve, chunks, cells, control, sink)
 }
 
-/// As [`run`], on engines that may outlive it: those that were not given up are in `engine_set` again when it returns, also with an
-/// error, and the reserve, if it had to step in.
+/// Runs chunks like [`run`], on engines that may outlive the run. When it returns, even with an
+/// error, `engine_set` holds the engines that were not abandoned, and the reserve if it was
+/// started.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_set<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
-    sink: impl FnMut(Outcome<W>) -> Result<()>,
-) -> Result<Ran> {
-    run_settled(engine_set, reserve, chunks, cells, control, None, sink)
+    sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
+) -> Result<RunStats> {
+    run_postprocessed(engine_set, reserve, chunks, cells, control, None, sink)
 }
 
-/// As [`run_set`], of reports that are settled beside their engines before `sink` has them.
+/// Runs chunks like [`run_set`]. Reports are postprocessed on the threads of their engines before
+/// `sink` receives them.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_settled<W: Work>(
+/// The errors of [`run`].
+pub fn run_postprocessed<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     chunks: impl ChunkSource<W> + 'static,
     cells: u64,
     control: &Control,
-    settle: Option<Arc<dyn Settle<W>>>,
-    sink: impl FnMut(Outcome<W>) -> Result<()>,
-) -> Result<Ran> {
+    postprocess: Option<Arc<dyn Postprocess<W>>>,
+    sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
+) -> Result<RunStats> {
     let queue = WorkQueue::<W>::new(Box::new(chunks), cells, Arc::clone(&control.interrupt), queue::wall_clock());
-    let queue = queue.with_ahead(Arc::clone(&control.ahead)).with_coming(Arc::clone(&control.coming));
-    let queue = queue.with_settling(settle);
+    let queue = queue.with_window(Arc::clone(&control.window)).with_coming(Arc::clone(&control.coming));
+    let queue = queue.with_postprocessing(postprocess);
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     drive(queue, engine_set, reserve, control, sink)
 }
 
-/// As [`run`], of a queue that others may add to while it runs ([`WorkQueue::fed`]). It returns when the queue was closed and all
-/// its work is done.
+/// Runs a queue that receives blocks while it runs ([`WorkQueue::fed`]). It returns when the queue
+/// is closed and all its work is done.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_queue<W: Work>(
     queue: Arc<WorkQueue<W>>,
     engines: Vec<Box<dyn Engine<W>>>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     control: &Control,
-    sink: impl FnMut(Outcome<W>) -> Result<()>,
-) -> Result<Ran> {
+    sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
+) -> Result<RunStats> {
     drive(queue, &mut EngineSet::for_once(engines), reserve, control, sink)
 }
 
-/// Runs a queue on a set of engines, which come back if they are to be kept.
+/// Runs a queue on a set of engines. They return to the set if they are to be kept.
 fn drive<W: Work>(
     queue: Arc<WorkQueue<W>>,
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     control: &Control,
-    mut sink: impl FnMut(Outcome<W>) -> Result<()>,
-) -> Result<Ran> {
-    let begin = Instant::now();
+    mut sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
+) -> Result<RunStats> {
+    let start = Instant::now();
     let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
@@ -218,16 +226,16 @@ fn drive<W: Work>(
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
 
-    let mut done = |owner: &mut Owner<W>, lease: &Lease<W>, report: W::Report, finished: Finished| {
+    let mut done = |owner: &mut Owner<W>, lease: &WorkLease<W>, report: W::Report, finished: LeaseEnd| {
         let outcome = outcome_of(lease, report);
         let stats = &mut owner.members[lease.engine].stats;
         stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time(), finished);
-        let chunk = control.ahead.next();
+        let chunk = control.window.next();
         if failure.is_none() {
             failure = sink(outcome).err();
         }
-        if control.ahead.next() != chunk {
-            owner.queue.look_again();
+        if control.window.next() != chunk {
+            owner.queue.wake_planners();
         }
         failure.is_some()
     };
@@ -236,17 +244,18 @@ fn drive<W: Work>(
     owner.start(engines);
     while owner.members.iter().any(|member| member.alive) {
         match receiver.recv_timeout(tick) {
-            Ok(Message::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
-            Ok(message) => owner.hear(message),
+            Ok(PumpMessage::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
+            Ok(message) => owner.handle(message),
             Err(RecvTimeoutError::Timeout) => {}
-            // Cannot be: the owner holds a sender itself.
+            // Unreachable: the owner holds a sender itself.
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // Time in which this thread did not run, in `sink` or because the process was stopped, is nobody's fault.
+        // Time in which this thread did not run, because of `sink` or because the process was
+        // stopped, does not count as silence.
         let awake = looked.elapsed().min(2 * tick);
         looked = Instant::now();
         for (engine, silent) in owner.queue.overdue(awake, patience) {
-            owner.give_up(engine, silent);
+            owner.abandon(engine, silent);
         }
         if failed || control.interrupt.load(Ordering::Relaxed) {
             owner.queue.stop();
@@ -255,16 +264,16 @@ fn drive<W: Work>(
             }
         } else if owner.needs_reserve() {
             match reserve.take() {
-                Some(make) => owner.start(known(make())),
+                Some(make) => owner.start(unrated(make())),
                 None => break,
             }
         }
     }
-    // An engine that was given up may have done something before.
+    // An abandoned engine may have finished work before.
     while let Ok(message) = receiver.try_recv() {
         match message {
-            Message::Done { lease, report, finished } => _ = done(&mut owner, &lease, report, finished),
-            message => owner.hear(message),
+            PumpMessage::Done { lease, report, finished } => _ = done(&mut owner, &lease, report, finished),
+            message => owner.handle(message),
         }
     }
     owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
@@ -276,16 +285,17 @@ fn drive<W: Work>(
         return Err(Error::Interrupted);
     }
     if owner.queue.has_work() {
-        return Err(owner.why_none_is_left());
+        return Err(owner.no_engine_error());
     }
-    Ok(Ran::of(owner.members.into_iter().map(|member| member.stats), begin.elapsed().as_secs_f64()))
+    Ok(RunStats::from_engines(owner.members.into_iter().map(|member| member.stats), start.elapsed().as_secs_f64()))
 }
 
 impl<W: Work> Owner<W> {
-    /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
-    fn start(&mut self, engines: Vec<Known<W>>) {
-        let join = |(engine, shown): &Known<W>| {
-            self.queue.join_known(engine.universal(), engine.least_work(), *shown, engine.kind())
+    /// Starts a thread for each engine. All engines join before any takes work, so that the first
+    /// does not take everything.
+    fn start(&mut self, engines: Vec<RatedEngine<W>>) {
+        let join = |(engine, record): &RatedEngine<W>| {
+            self.queue.join_with_speed(engine.universal(), engine.min_work(), *record, engine.kind())
         };
         let joined: Vec<usize> = engines.iter().map(join).collect();
         for (index, (engine, _)) in joined.into_iter().zip(engines) {
@@ -293,14 +303,15 @@ impl<W: Work> Owner<W> {
             let keep = self.keep;
             let universal = engine.universal();
             let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
-            // Not a scoped thread: one whose device never answers is left behind.
+            // A scoped thread would be joined. A thread whose device never answers must be left
+            // behind.
             let name = format!("pairwave-{index}-{}", engine.name());
             let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), keep, &sender);
             let thread = std::thread::Builder::new().name(name).spawn(drive);
             let refused = thread.as_ref().err().map(ToString::to_string);
             let failed = refused.as_ref().map(|error| format!("no thread could be started: {error}"));
             let thread = thread.ok();
-            self.members.push(Member { stats, universal, alive: true, gone: false, thread, refused, kept: None });
+            self.members.push(EngineMember { stats, universal, alive: true, gone: false, thread, refused, kept: None });
             if failed.is_some() && self.queue.retire(index) {
                 self.members[index].gone = true;
                 self.ended(index, failed);
@@ -308,12 +319,12 @@ impl<W: Work> Owner<W> {
         }
     }
 
-    /// Hears what is not a result.
-    fn hear(&mut self, message: Message<W>) {
+    /// Handles a message other than a result.
+    fn handle(&mut self, message: PumpMessage<W>) {
         match message {
-            Message::Ended { engine, error } => self.ended(engine, error),
-            Message::Gone { engine, kept } => self.gone(engine, kept),
-            Message::Unsuited | Message::Done { .. } => {}
+            PumpMessage::Ended { engine, error } => self.ended(engine, error),
+            PumpMessage::Gone { engine, kept } => self.gone(engine, kept),
+            PumpMessage::Unsuited | PumpMessage::Done { .. } => {}
         }
     }
 
@@ -322,23 +333,24 @@ impl<W: Work> Owner<W> {
         (member.gone, member.kept) = (true, kept);
     }
 
-    /// Engines that came back, in their order.
-    fn kept(&mut self) -> Vec<Known<W>> {
+    /// Returns the engines that came back, in their order.
+    fn kept(&mut self) -> Vec<RatedEngine<W>> {
         let kept = self.members.iter_mut().enumerate();
-        kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.shown(index)))).collect()
+        kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.speed_record(index)))).collect()
     }
 
     fn ended(&mut self, engine: usize, error: Option<String>) {
         let member = &mut self.members[engine];
         member.alive = false;
         if let Some(error) = error {
-            tracing::warn!("{} is given up, the others take over its work: {error}", member.stats.name);
+            tracing::warn!("{} failed; the other engines take over its work: {error}", member.stats.name);
             member.stats.lost = Some(error);
         }
     }
 
-    /// Takes its work from an engine that does not answer, and leaves its thread behind.
-    fn give_up(&mut self, engine: usize, silent: Duration) {
+    /// Abandons an engine that does not answer: returns its work to the queue and leaves its thread
+    /// behind.
+    fn abandon(&mut self, engine: usize, silent: Duration) {
         if self.queue.retire(engine) {
             let member = &mut self.members[engine];
             (member.gone, member.thread) = (true, None);
@@ -348,42 +360,42 @@ impl<W: Work> Owner<W> {
 
     fn needs_reserve(&self) -> bool {
         let mut alive = self.members.iter().filter(|member| member.alive).peekable();
-        let nobody = alive.peek().is_none();
-        let nobody_universal = !alive.any(|member| member.universal);
-        nobody && self.queue.has_work() || nobody_universal && self.queue.has_universal_only()
+        let none_alive = alive.peek().is_none();
+        let no_universal = !alive.any(|member| member.universal);
+        none_alive && self.queue.has_work() || no_universal && self.queue.has_universal_only()
     }
 
     /// Returns the error of a job whose engines are all lost.
-    fn why_none_is_left(&self) -> Error {
+    fn no_engine_error(&self) -> Error {
         if !self.members.is_empty() && self.members.iter().all(|member| member.refused.is_some()) {
             return no_thread(self.members[0].refused.as_deref().unwrap_or_default());
         }
         let last = self.members.iter().rev().find_map(|member| member.stats.lost.as_deref());
-        Error::Internal(format!("no engine is left: {}", last.unwrap_or("there was none")))
+        Error::Internal(format!("no engine is left: {}", last.unwrap_or("the job started with none")))
     }
 
-    /// Waits until the devices are closed, or `end` comes.
-    fn wait_for_threads(&mut self, receiver: &Receiver<Message<W>>, end: Instant) {
+    /// Waits until the devices are closed, or until `end`.
+    fn wait_for_threads(&mut self, receiver: &Receiver<PumpMessage<W>>, end: Instant) {
         self.queue.stop();
         while self.members.iter().any(|member| !member.gone) {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Message::Gone { engine, kept }) => self.gone(engine, kept),
+                Ok(PumpMessage::Gone { engine, kept }) => self.gone(engine, kept),
                 Ok(_) => {}
                 Err(_) => break,
             }
         }
         for member in self.members.iter_mut().filter(|member| member.gone) {
-            // Nothing is left for it to do, and it cannot panic.
+            // The thread has ended its work, and it cannot panic.
             let _ = member.thread.take().map(JoinHandle::join);
         }
     }
 }
 
-fn outcome_of<W: Work>(lease: &Lease<W>, report: W::Report) -> Outcome<W> {
-    let left_out = report.unfinished().iter().map(|&index| &lease.batch.blocks[index]);
+fn outcome_of<W: Work>(lease: &WorkLease<W>, report: W::Report) -> BatchOutcome<W> {
+    let unfinished = report.unfinished().iter().map(|&index| &lease.batch.blocks[index]);
     let (left_pairs, left_cells) =
-        left_out.fold((0, 0), |(pairs, cells), block| (pairs + W::pairs(block), cells + W::cells(block)));
-    Outcome {
+        unfinished.fold((0, 0), |(pairs, cells), block| (pairs + W::pairs(block), cells + W::cells(block)));
+    BatchOutcome {
         pairs: lease.pairs - left_pairs,
         cells: lease.cells - left_cells,
         chunk: Arc::clone(&lease.info),

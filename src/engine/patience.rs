@@ -1,19 +1,22 @@
-//! How long devices may be silent before they are given up.
+//! How long a device may be silent before its engine is abandoned.
 
 use std::time::Duration;
 
-/// How long a device may be silent, if nothing else is said and it is not expected to need longer.
+/// Longest silence of a device, unless the job sets another limit or expects a longer call.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a job waits at its end for engines that compute what nobody wants any more, and for devices to be closed.
+/// How long a job waits at its end for engines whose results are no longer needed, and for devices
+/// to close.
 pub const GRACE: Duration = Duration::from_secs(5);
-/// By how much a call may last longer than expected.
+/// Factor by which a call may exceed its expected time.
 const CALL_PATIENCE: f64 = 20.0;
-/// How much longer an engine's first calls may last, in which it compiles and uploads.
+/// Factor by which the limit is raised for the first calls of an engine, which compile and upload.
 const FIRST_CALL_PATIENCE: f64 = 4.0;
 
-/// How long a call may last of which so many seconds are expected: no less than `patience`, and longer as long as the
-/// engine has not shown that it is ready.
-pub fn limit(patience: Duration, expected_seconds: f64, has_shown: bool) -> f64 {
-    let first = if has_shown { 1.0 } else { FIRST_CALL_PATIENCE };
+/// Returns the longest allowed duration of a call in seconds.
+///
+/// The limit is at least `patience`, and grows with the expected duration. It is higher until the
+/// engine has proved that it is ready.
+pub fn limit(patience: Duration, expected_seconds: f64, is_ready: bool) -> f64 {
+    let first = if is_ready { 1.0 } else { FIRST_CALL_PATIENCE };
     first * patience.as_secs_f64().max(CALL_PATIENCE * expected_seconds)
 }

@@ -1,124 +1,129 @@
-//! One engine's thread: submit the next, settle and hand over the last, collect one more. It sleeps while the engine
-//! computes.
+//! The thread of one engine. It submits the next batch, postprocesses and sends the last report,
+//! and collects the next one. It sleeps while the engine computes.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use super::guard::catch;
-use super::queue::{Finished, Lease, Pull, WorkQueue};
-use super::{Engine, Reported, Ticket, Work};
+use super::queue::{LeaseEnd, Pull, WorkLease, WorkQueue};
+use super::{BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 
-/// What a pump tells the queue's owner.
-pub enum Message<W: Work> {
-    /// A batch is done, up to the blocks that its report calls unfinished.
+/// A message from an engine's thread to the queue's owner.
+pub enum PumpMessage<W: Work> {
+    /// A batch is finished, except for the blocks that its report lists as unfinished.
     Done {
         /// The work.
-        lease: Lease<W>,
-        /// What came of it.
+        lease: WorkLease<W>,
+        /// Results of the work.
         report: W::Report,
-        /// When.
-        finished: Finished,
+        /// Duration and end of the work.
+        finished: LeaseEnd,
     },
-    /// Work went back that this engine cannot do.
+    /// The engine refused a batch, which returned to the queue.
     Unsuited,
-    /// The engine has stopped: there is no work left, or it failed. What it held went back.
+    /// The engine has stopped, because no work is left or because it failed. Its work returned to
+    /// the queue.
     Ended {
-        /// The engine.
+        /// Index of the engine.
         engine: usize,
-        /// Why it failed.
+        /// The error, if the engine failed.
         error: Option<String>,
     },
     /// The thread ends.
     Gone {
-        /// The engine.
+        /// Index of the engine.
         engine: usize,
-        /// The engine itself, if it was to be kept and did not fail; else its device is closed.
+        /// The engine itself, if it is to be kept and did not fail. Otherwise its device is closed.
         kept: Option<Box<dyn Engine<W>>>,
     },
 }
 
-/// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost: the queue knows
-/// them all. An engine that was given up in the meantime has nothing more to say. Reports are checked on the threads of
-/// `pool`, if there is one. `keep`: the engine goes back to the owner, if all is well with it.
+/// Runs an engine until the queue is finished or the engine fails.
+///
+/// No lease can be lost, because the queue holds them all. An engine that was abandoned sends no
+/// `Ended` message. Reports are checked on the threads of `pool`, if there is one. `keep`: returns
+/// the engine to the owner, unless it failed or was abandoned.
 pub fn drive<W: Work>(
     index: usize,
     mut engine: Box<dyn Engine<W>>,
     queue: &WorkQueue<W>,
     pool: Option<&rayon::ThreadPool>,
     keep: bool,
-    sender: &SyncSender<Message<W>>,
+    sender: &SyncSender<PumpMessage<W>>,
 ) {
     let helpers = pool.filter(|_| !engine.universal());
     let ended = thread::scope(|scope| {
-        // This thread has a device's next results to collect while the last ones are settled.
-        let beside = helpers.filter(|_| queue.is_settling()).map(|_| {
+        // A helper thread postprocesses reports, while this thread collects the next results of the
+        // device.
+        let helper = helpers.filter(|_| queue.is_postprocessing()).map(|_| {
             let (give, take) = sync_channel(1);
-            scope.spawn(move || take.into_iter().for_each(|done| hand_over(queue, done, helpers, sender)));
+            scope.spawn(move || take.into_iter().for_each(|done| send_report(queue, done, helpers, sender)));
             give
         });
-        let mut desk = Desk { queue, sender, beside, done: None };
-        let ended = catch(|| work(index, engine.as_mut(), pool, &mut desk));
-        // Also of an engine that failed after it: the queue counts the work as done.
-        desk.clear();
+        let mut held = HeldReport { queue, sender, helper, done: None };
+        let ended = catch(|| work(index, engine.as_mut(), pool, &mut held));
+        // The last report is sent even if the engine failed after it, because the queue counts its
+        // work as done.
+        held.release();
         ended
     });
     let is_well = matches!(ended, Ok(Ok(())));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(said) => Some(format!("panicked: {said}")),
+        Err(message) => Some(format!("panicked: {message}")),
     };
     let was_there = queue.retire(index);
     if was_there {
-        // Before the device is dropped, which may take a while or never end: the others need not wait for that. The owner
-        // has gone only if the job has ended.
-        let _ = sender.send(Message::Ended { engine: index, error });
+        // Sent before the device is dropped, which may take long or never end: the other engines
+        // need not wait for it. Sending fails only if the job has ended.
+        let _ = sender.send(PumpMessage::Ended { engine: index, error });
     }
     let kept = if keep && is_well && was_there {
         Some(engine)
     } else {
-        // Dropping a lost device may fail as well; that must not end the job.
+        // Dropping a lost device may panic, too. That must not end the job.
         let _ = catch(|| drop(engine));
         None
     };
-    let _ = sender.send(Message::Gone { engine: index, kept });
+    let _ = sender.send(PumpMessage::Gone { engine: index, kept });
 }
 
-/// A report that is on its way to the owner.
-type Done<W> = (Lease<W>, <W as Work>::Report, Finished);
+/// A report on its way to the owner.
+type FinishedReport<W> = (WorkLease<W>, <W as Work>::Report, LeaseEnd);
 
-/// Settles a report and hands it over.
-fn hand_over<W: Work>(
+/// Postprocesses a report and sends it to the owner.
+fn send_report<W: Work>(
     queue: &WorkQueue<W>,
-    (lease, report, finished): Done<W>,
+    (lease, report, finished): FinishedReport<W>,
     helpers: Option<&rayon::ThreadPool>,
-    sender: &SyncSender<Message<W>>,
+    sender: &SyncSender<PumpMessage<W>>,
 ) {
-    let report = queue.settle(&lease, report, helpers);
-    // Nobody listens only if the job has ended.
-    let _ = sender.send(Message::Done { lease, report, finished });
+    let report = queue.postprocess(&lease, report, helpers);
+    // Sending fails only if the job has ended.
+    let _ = sender.send(PumpMessage::Done { lease, report, finished });
 }
 
-/// The last report. The engine gets its next batch first, so that it computes while the report is settled: beside this thread, or
-/// by it.
-struct Desk<'a, W: Work> {
+/// Holds the last report back until the engine has its next batch, so that the engine computes
+/// while the report is postprocessed by this thread or by a helper thread.
+struct HeldReport<'a, W: Work> {
     queue: &'a WorkQueue<W>,
-    sender: &'a SyncSender<Message<W>>,
-    /// Who settles reports beside this thread.
-    beside: Option<SyncSender<Done<W>>>,
-    done: Option<Done<W>>,
+    sender: &'a SyncSender<PumpMessage<W>>,
+    /// Channel to the helper thread that postprocesses reports.
+    helper: Option<SyncSender<FinishedReport<W>>>,
+    done: Option<FinishedReport<W>>,
 }
 
-impl<W: Work> Desk<'_, W> {
-    /// Has what lies here settled and handed over.
-    fn clear(&mut self) {
+impl<W: Work> HeldReport<'_, W> {
+    /// Postprocesses and sends the held report, or passes it to the helper thread.
+    fn release(&mut self) {
         let Some(done) = self.done.take() else { return };
-        match &self.beside {
-            // It ends after this.
-            Some(beside) => drop(beside.send(done)),
-            None => hand_over(self.queue, done, None, self.sender),
+        match &self.helper {
+            // The helper thread ends only after this sender is dropped.
+            Some(helper) => drop(helper.send(done)),
+            None => send_report(self.queue, done, None, self.sender),
         }
     }
 }
@@ -127,17 +132,17 @@ fn work<W: Work>(
     index: usize,
     engine: &mut dyn Engine<W>,
     pool: Option<&rayon::ThreadPool>,
-    desk: &mut Desk<'_, W>,
+    held: &mut HeldReport<'_, W>,
 ) -> Result<()> {
-    let (queue, sender) = (desk.queue, desk.sender);
-    let mut in_flight: VecDeque<(Ticket, Lease<W>)> = VecDeque::new();
+    let (queue, sender) = (held.queue, held.sender);
+    let mut in_flight: VecDeque<(Ticket, WorkLease<W>)> = VecDeque::new();
     let mut warned = false;
     loop {
-        // Submit the next ...
+        // Submit the next batch ...
         let batches = engine.capacity().batches.max(1);
         while in_flight.len() < batches {
-            // Who waits for work has nothing that others wait for.
-            let is_idle = in_flight.is_empty() && desk.done.is_none();
+            // An idle engine may wait for work, because it holds no result that others need.
+            let is_idle = in_flight.is_empty() && held.done.is_none();
             let lease = match queue.pull(index, engine.capacity(), is_idle) {
                 Pull::Work(lease) => lease,
                 Pull::Nothing => break,
@@ -152,14 +157,14 @@ fn work<W: Work>(
                         tracing::warn!("{error}; the CPU takes over such pairs");
                     }
                     queue.refuse(&lease);
-                    let _ = sender.send(Message::Unsuited);
+                    let _ = sender.send(PumpMessage::Unsuited);
                 }
                 Err(error) => return Err(error),
             }
         }
-        // ... hand over the last ...
-        desk.clear();
-        // ... and collect one more.
+        // ... send the last report ...
+        held.release();
+        // ... and collect the next one.
         let Some((ticket, lease)) = in_flight.pop_front() else { continue };
         let report = queue.watched(index, || engine.collect(ticket))?;
         let checked = match pool {
@@ -169,16 +174,17 @@ fn work<W: Work>(
         if let Err(wrong) = checked {
             return Err(Error::Device { device: engine.name().into(), message: wrong });
         }
-        // The lease was taken away: somebody else computes it, and this engine was given up.
+        // The lease was revoked: another engine computes the work, and this engine was abandoned.
         let Some(finished) = queue.finish(&lease, report.unfinished()) else { return Ok(()) };
         if !report.unfinished().is_empty() {
             let count = report.unfinished().len();
             tracing::warn!("{} left {count} blocks unfinished; the CPU takes them over", engine.name());
         }
-        desk.done = Some((lease, report, finished));
-        if !queue.is_settling() || desk.beside.is_some() {
-            // Nothing is won by keeping it, and where chunks are read from a pipe the next one may be long in coming.
-            desk.clear();
+        held.done = Some((lease, report, finished));
+        if !queue.is_postprocessing() || held.helper.is_some() {
+            // Holding the report back gains nothing, and if chunks are read from a pipe the next
+            // one may take long.
+            held.release();
         }
     }
 }

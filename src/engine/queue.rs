@@ -1,12 +1,15 @@
-//! The pull queue: engines take work when they are free, and work that an engine does not finish goes back for another.
+//! The pull queue: engines take work when they are free, and unfinished work returns to the queue.
 //!
-//! The hybrid design of PaPaRa (Alachiotis, Berger and Stamatakis 2013): one queue of blocks, from which every CPU thread
-//! takes one piece at a time for itself, and every GPU as much as fills it. How much that is, [`super::sizing`] says;
-//! what fits the device's memory, [`Capacity`]: a launch has at most `pairs` pairs, and of a store above `store_bytes`
-//! one block whose targets fit, so that the sequences per launch follow the memory as in that paper.
+//! This is the hybrid design of PaPaRa (Alachiotis, Berger and Stamatakis 2013). From one queue of
+//! blocks, a CPU thread takes one piece at a time, and a GPU takes enough to fill it.
+//! [`super::sizing`] determines the size of a piece. [`Capacity`] limits it to the memory of the
+//! device: a launch has at most `pairs` pairs, and of a store above `store_bytes` it has one block
+//! whose targets fit. The number of sequences per launch therefore follows the memory, as in that
+//! paper.
 //!
-//! Work is lent: the queue keeps every [`Lease`] until its engine finishes it. What an engine holds when it fails, or
-//! does not answer, goes back, and what it says about it later counts for nothing. [`super::owner::run`] runs a job.
+//! The queue keeps every [`WorkLease`] until its engine finishes it. If the engine fails or does
+//! not answer, its work returns to the queue, and its later reports are ignored.
+//! [`super::owner::run`] runs a job.
 
 mod pile;
 mod source;
@@ -20,89 +23,90 @@ use std::time::{Duration, Instant};
 
 use self::pile::Pile;
 pub use self::source::{ChunkSource, Upcoming};
-use self::state::{BoxedSource, ChunkSupply, State, Taken};
-use super::ordered::Ahead;
-use super::pulse::Pulse;
-use super::settle::Settle;
-use super::sizing::{LeastWork, Shown, Sizing};
+use self::state::{BoxedSource, ChunkSupply, QueueState, TakeResult};
+use super::heartbeat::Heartbeat;
+use super::ordered::ReorderWindow;
+use super::postprocess::Postprocess;
+use super::sizing::{MinWork, Sizing, SpeedRecord};
 pub use super::work::ChunkInfo;
 use super::{Batch, Capacity, Work};
 use crate::seq::SequenceId;
 
-/// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
+/// Seconds between two checks of the interrupt flag by a thread that waits for work. Setting the
+/// flag does not wake threads.
 const INTERRUPT_SECONDS: f64 = 0.2;
-/// The same of chunks, where some may come while others are computed.
+/// Seconds between two requests to a source of chunks that had none but may get some.
 const SOURCE_SECONDS: f64 = 0.005;
-/// Cells a second below which no device is thought to be before it has shown its speed.
+/// Assumed lowest speed of a device in cells per second, until its speed has been measured.
 const MIN_SPEED: f64 = 1e8;
 
 /// Work that an engine holds.
 #[derive(Debug, Clone)]
-pub struct Lease<W: Work> {
-    /// Names it; every lease of a queue has its own number.
+pub struct WorkLease<W: Work> {
+    /// Identifier, unique within the queue.
     pub id: u64,
-    /// Who holds it.
+    /// Index of the engine that holds the work.
     pub engine: usize,
     /// The chunk.
     pub info: Arc<ChunkInfo>,
-    /// The class of all blocks.
+    /// Class of all blocks.
     pub class: W::Class,
     /// The work.
     pub batch: Arc<Batch<W>>,
-    /// Its pairs: it may have many blocks to count through.
+    /// Number of pairs in the batch. Stored, because counting them visits every block.
     pub pairs: u64,
-    /// Its cells.
+    /// Number of cells in the batch.
     pub cells: u64,
-    /// When it was taken, in seconds by the queue's clock.
+    /// Time at which the engine took the work, in seconds by the queue's clock.
     pub since: f64,
 }
 
-/// Seconds since the job began.
-pub type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
+/// Returns the seconds since the start of the job.
+pub type QueueClock = Box<dyn Fn() -> f64 + Send + Sync>;
 
-/// A clock that begins now.
-pub fn wall_clock() -> Clock {
-    let begin = Instant::now();
-    Box::new(move || begin.elapsed().as_secs_f64())
+/// Returns a clock that starts now.
+pub fn wall_clock() -> QueueClock {
+    let start = Instant::now();
+    Box::new(move || start.elapsed().as_secs_f64())
 }
 
-/// How the queue answers a pull.
+/// Answer of the queue to a pull.
 #[derive(Debug)]
 pub enum Pull<W: Work> {
-    /// Work.
-    Work(Lease<W>),
-    /// None for this engine now; some may come back.
+    /// Work for the engine.
+    Work(WorkLease<W>),
+    /// No work for this engine now. Work may return to the queue later.
     Nothing,
-    /// None, and none will come.
+    /// No work now or later.
     Finished,
 }
 
-/// When a finished lease ended.
+/// Duration and end of a finished lease.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Finished {
-    /// Seconds that the engine needed for it.
+pub struct LeaseEnd {
+    /// Seconds that the engine needed for the work.
     pub busy_seconds: f64,
-    /// When, in seconds by the queue's clock.
+    /// End of the work, in seconds by the queue's clock.
     pub at: f64,
 }
 
-/// A chunk with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
-/// pair once.
-pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Chunk>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
+/// A chunk with its work: its queries in input order, the data that its blocks share, and the
+/// blocks. The blocks together contain every pair once.
+pub type QueuedChunk<W> = (Range<SequenceId>, Arc<<W as Work>::Chunk>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
 
 /// The queue that engines pull from.
 pub struct WorkQueue<W: Work> {
-    state: Mutex<State<W>>,
+    state: Mutex<QueueState<W>>,
     changed: Condvar,
     interrupt: Arc<AtomicBool>,
-    clock: Clock,
-    settle: Option<Arc<dyn Settle<W>>>,
+    clock: QueueClock,
+    postprocess: Option<Arc<dyn Postprocess<W>>>,
 }
 
 impl<W: Work> WorkQueue<W> {
-    /// The work of `chunks`, of `cells` cells in all.
-    pub fn new(chunks: BoxedSource<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
-        let state = State {
+    /// Returns a queue with the work of `chunks`, which have `cells` cells in all.
+    pub fn new(chunks: BoxedSource<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: QueueClock) -> Self {
+        let state = QueueState {
             chunks: ChunkSupply::More(chunks),
             next_chunk: 0,
             piles: VecDeque::new(),
@@ -115,25 +119,30 @@ impl<W: Work> WorkQueue<W> {
             is_fed: false,
             sizing: Sizing::new(cells),
             universal: Vec::new(),
-            pulses: Vec::new(),
+            heartbeats: Vec::new(),
             watch_clock: Arc::default(),
             stopped: false,
-            ahead: Arc::default(),
+            window: Arc::default(),
         };
-        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock, settle: None }
+        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock, postprocess: None }
     }
 
-    /// A queue that blocks are added to while it runs ([`WorkQueue::add`]), of about so many cells in all. Engines wait for more
-    /// until it is closed ([`WorkQueue::close`]). Its chunks have no queries, and what is known of their pairs
-    /// ([`ChunkInfo::pairs`]) are those that were added first.
-    pub fn fed(cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
+    /// Returns a queue that receives blocks while it runs ([`WorkQueue::add`]), with about `cells`
+    /// cells in all.
+    ///
+    /// Engines wait for more blocks until the queue is closed ([`WorkQueue::close`]). Its chunks
+    /// have no queries, and their number of pairs ([`ChunkInfo::pairs`]) counts only the blocks
+    /// that were added first.
+    pub fn fed(cells: u64, interrupt: Arc<AtomicBool>, clock: QueueClock) -> Self {
         let queue = Self::new(Box::new(std::iter::empty()), cells, interrupt, clock).with_unknown_cells();
         queue.lock().is_fed = true;
         queue
     }
 
-    /// Adds blocks that became ready; with those that wait, if they share a chunk, so that an engine may take them together.
-    /// Nothing, if the queue was closed or stopped.
+    /// Adds blocks to a queue made by [`WorkQueue::fed`].
+    ///
+    /// Blocks of the chunk that was added last join its waiting blocks, so that an engine may take
+    /// them together. Does nothing if the queue is closed or stopped.
     pub fn add(&self, chunk: &Arc<W::Chunk>, blocks: Vec<(W::Class, W::Block)>) {
         let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
         let mut state = self.lock();
@@ -152,37 +161,43 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
-    /// Nothing will be added any more.
+    /// Closes a queue made by [`WorkQueue::fed`]: no more blocks will be added.
     pub fn close(&self) {
         self.lock().is_fed = false;
         self.changed.notify_all();
     }
 
-    /// Plans chunks no further than this allows; before, nothing bounds it.
-    pub fn with_ahead(self, ahead: Arc<Ahead>) -> Self {
-        self.lock().ahead = ahead;
+    /// Limits how far ahead chunks are planned. Without this call there is no limit.
+    pub fn with_window(self, window: Arc<ReorderWindow>) -> Self {
+        self.lock().window = window;
         self
     }
 
-    /// Reports are settled by this, beside their engines.
-    pub fn with_settling(self, settle: Option<Arc<dyn Settle<W>>>) -> Self {
-        WorkQueue { settle, ..self }
+    /// Postprocesses reports on the threads of their engines.
+    pub fn with_postprocessing(self, postprocess: Option<Arc<dyn Postprocess<W>>>) -> Self {
+        WorkQueue { postprocess, ..self }
     }
 
-    /// Whether reports are settled.
-    pub fn is_settling(&self) -> bool {
-        self.settle.is_some()
+    /// Returns whether reports are postprocessed.
+    pub fn is_postprocessing(&self) -> bool {
+        self.postprocess.is_some()
     }
 
-    /// Settles a report, if the job wants that.
-    pub fn settle(&self, lease: &Lease<W>, report: W::Report, helpers: Option<&rayon::ThreadPool>) -> W::Report {
-        match &self.settle {
-            Some(settle) => settle.settle(&lease.batch, report, helpers),
+    /// Postprocesses a report, if the job requests it.
+    pub fn postprocess(
+        &self,
+        lease: &WorkLease<W>,
+        report: W::Report,
+        helpers: Option<&rayon::ThreadPool>,
+    ) -> W::Report {
+        match &self.postprocess {
+            Some(postprocess) => postprocess.postprocess(&lease.batch, report, helpers),
             None => report,
         }
     }
 
-    /// Nobody knows what the chunks to come hold: only the cells of those that are planned are shared out.
+    /// Declares that the size of future chunks is unknown. Only the cells of planned chunks are
+    /// then shared out.
     pub fn with_unknown_cells(self) -> Self {
         {
             let mut state = self.lock();
@@ -191,38 +206,45 @@ impl<W: Work> WorkQueue<W> {
         self
     }
 
-    /// So many cells, which others count, are sure to be in chunks to come.
+    /// Announces cells of chunks that will follow for certain. The caller updates the counter.
     pub fn with_coming(self, cells: Arc<AtomicU64>) -> Self {
         self.lock().coming = cells;
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<W>> {
-        // Nothing that is done under the lock is expected to panic: chunks are planned without it.
+    fn lock(&self) -> MutexGuard<'_, QueueState<W>> {
+        // No code under the lock is expected to panic: chunks are planned without it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// An engine joins; its number. `universal`: it takes any batch.
-    pub fn join(&self, universal: bool, least_work: LeastWork) -> usize {
-        self.join_known(universal, least_work, Shown::default(), None)
+    /// Adds an engine and returns its index. `universal`: the engine accepts every batch.
+    pub fn join(&self, universal: bool, min_work: MinWork) -> usize {
+        self.join_with_speed(universal, min_work, SpeedRecord::default(), None)
     }
 
-    /// As [`WorkQueue::join`], of an engine that has shown something in another queue, or is of a kind ([`super::Engine::kind`]).
-    pub fn join_known(&self, universal: bool, least_work: LeastWork, shown: Shown, kind: Option<&str>) -> usize {
+    /// Adds an engine like [`WorkQueue::join`], with its speed in an earlier queue and its kind
+    /// ([`super::Engine::kind`]).
+    pub fn join_with_speed(
+        &self,
+        universal: bool,
+        min_work: MinWork,
+        record: SpeedRecord,
+        kind: Option<&str>,
+    ) -> usize {
         let mut state = self.lock();
         state.universal.push(universal);
-        let pulse = Arc::new(Pulse::new(&state.watch_clock));
-        state.pulses.push(pulse);
-        state.sizing.join_known(universal, least_work, shown, kind)
+        let heartbeat = Arc::new(Heartbeat::new(&state.watch_clock));
+        state.heartbeats.push(heartbeat);
+        state.sizing.join_with_speed(universal, min_work, record, kind)
     }
 
-    /// What an engine has shown so far.
-    pub fn shown(&self, engine: usize) -> Shown {
-        self.lock().sizing.shown(engine)
+    /// Returns the measured speed of an engine.
+    pub fn speed_record(&self, engine: usize) -> SpeedRecord {
+        self.lock().sizing.speed_record(engine)
     }
 
-    /// Work for an engine, as much as it likes and is fair near the end. `wait`: sleep until there is some or the queue
-    /// is finished.
+    /// Returns work for an engine: up to its capacity, and a fair share near the end. With `wait`,
+    /// sleeps until there is work or the queue is finished.
     pub fn pull(&self, engine: usize, capacity: Capacity, wait: bool) -> Pull<W> {
         let mut state = self.lock();
         loop {
@@ -230,25 +252,26 @@ impl<W: Work> WorkQueue<W> {
                 return Pull::Finished;
             }
             let is_planning = match state.take(engine, capacity, (self.clock)()) {
-                Taken::Work(lease) => return Pull::Work(lease),
-                Taken::Unplanned(chunks) => {
+                TakeResult::Work(lease) => return Pull::Work(lease),
+                TakeResult::Unplanned(chunks) => {
                     drop(state);
-                    let is_settled = self.plan(chunks);
+                    let is_planned = self.plan(chunks);
                     state = self.lock();
-                    if is_settled {
+                    if is_planned {
                         continue;
                     }
                     state.is_supplied = true;
                     false
                 }
-                Taken::Planning => true,
-                Taken::Nothing => false,
+                TakeResult::Planning => true,
+                TakeResult::Nothing => false,
             };
             if state.is_done() || state.is_broken() {
                 self.changed.notify_all();
                 return Pull::Finished;
             }
-            // A chunk that is about to come is worth a moment even to an engine that has work.
+            // Another thread plans a chunk. Waiting for it is worthwhile even for an engine that
+            // has work.
             if !wait && !is_planning {
                 return Pull::Nothing;
             }
@@ -261,21 +284,26 @@ impl<W: Work> WorkQueue<W> {
         }
     }
 
-    /// Takes the next chunk with pairs into the piles. Planning sorts and copies, so that it is done without the lock. Gives
-    /// false if there is none now.
+    /// Plans the next chunk that has pairs and adds it to the piles. Planning sorts and copies, so
+    /// it runs without the lock. Returns false if the source has no chunk now.
     fn plan(&self, mut chunks: BoxedSource<W>) -> bool {
-        /// Says how planning ended, in whatever way, and wakes those who wait for it.
-        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, ChunkSupply<W>, bool);
-        impl<W: Work> Drop for AtTheEnd<'_, W> {
+        /// Returns the source to the queue and wakes waiting threads when planning ends, even by a
+        /// panic.
+        struct PlanningGuard<'a, W: Work> {
+            queue: &'a WorkQueue<W>,
+            chunks: ChunkSupply<W>,
+            wakes_others: bool,
+        }
+        impl<W: Work> Drop for PlanningGuard<'_, W> {
             fn drop(&mut self) {
-                self.0.lock().chunks = std::mem::replace(&mut self.1, ChunkSupply::Ended);
-                // Where nothing came of it, those who wait would only ask one after the other without a pause.
-                if self.2 {
-                    self.0.changed.notify_all();
+                self.queue.lock().chunks = std::mem::replace(&mut self.chunks, ChunkSupply::Ended);
+                // After an empty answer, woken threads would only ask the source again without a pause.
+                if self.wakes_others {
+                    self.queue.changed.notify_all();
                 }
             }
         }
-        let mut end = AtTheEnd(self, ChunkSupply::Broken, true);
+        let mut guard = PlanningGuard { queue: self, chunks: ChunkSupply::Broken, wakes_others: true };
         let (queries, chunk, blocks, pairs) = loop {
             match chunks.next_chunk() {
                 Upcoming::Chunk((queries, chunk, blocks)) => {
@@ -284,31 +312,31 @@ impl<W: Work> WorkQueue<W> {
                         break (queries, chunk, blocks, pairs);
                     }
                 }
-                // Who computes now may still be at it when more comes.
+                // More chunks may come while engines still compute the last ones.
                 Upcoming::Nothing if self.is_computing() => {
-                    (end.1, end.2) = (ChunkSupply::More(chunks), false);
+                    (guard.chunks, guard.wakes_others) = (ChunkSupply::More(chunks), false);
                     return false;
                 }
                 Upcoming::Nothing | Upcoming::End => {
-                    end.1 = ChunkSupply::Ended;
+                    guard.chunks = ChunkSupply::Ended;
                     return true;
                 }
             }
         };
         self.lock().add(queries, chunk, blocks, pairs);
-        end.1 = ChunkSupply::More(chunks);
+        guard.chunks = ChunkSupply::More(chunks);
         true
     }
 
-    /// Whether any work was given out that is not done.
+    /// Returns whether work is waiting or held by an engine.
     fn is_computing(&self) -> bool {
         let state = self.lock();
         !(state.piles.is_empty() && state.leases.is_empty())
     }
 
-    /// A lease is done but for these of its blocks, which go to an engine that takes everything. `None` if it was taken
-    /// from the engine before: the results are not wanted.
-    pub fn finish(&self, lease: &Lease<W>, unfinished: &[usize]) -> Option<Finished> {
+    /// Ends a lease. Its unfinished blocks go to an engine that accepts every batch. Returns `None`
+    /// if the lease was revoked before; its results must then be dropped.
+    pub fn finish(&self, lease: &WorkLease<W>, unfinished: &[usize]) -> Option<LeaseEnd> {
         let mut state = self.lock();
         state.leases.remove(&lease.id)?;
         let at = (self.clock)();
@@ -316,11 +344,11 @@ impl<W: Work> WorkQueue<W> {
         let left = state.put_back(lease, unfinished.iter().copied(), true);
         let busy_seconds = state.sizing.finished(lease.engine, cells, cells - left, lease.since, at);
         self.changed.notify_all();
-        Some(Finished { busy_seconds, at })
+        Some(LeaseEnd { busy_seconds, at })
     }
 
-    /// A lease does not suit its engine: it goes to one that takes everything.
-    pub fn refuse(&self, lease: &Lease<W>) {
+    /// Ends a lease that its engine refused. The work goes to an engine that accepts every batch.
+    pub fn refuse(&self, lease: &WorkLease<W>) {
         let mut state = self.lock();
         if state.leases.remove(&lease.id).is_some() {
             state.put_back(lease, 0..lease.batch.blocks.len(), true);
@@ -329,15 +357,16 @@ impl<W: Work> WorkQueue<W> {
         }
     }
 
-    /// An engine is gone; what it holds goes back. Gives false if it was gone before.
+    /// Removes an engine and returns its work to the queue. Returns false if it was already
+    /// removed.
     pub fn retire(&self, engine: usize) -> bool {
         let mut state = self.lock();
         if !state.sizing.is_present(engine) {
             return false;
         }
         state.sizing.leave(engine);
-        state.pulses[engine].give_up();
-        let held: Vec<Lease<W>> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
+        state.heartbeats[engine].abandon();
+        let held: Vec<WorkLease<W>> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
         for lease in held.iter().rev() {
             state.leases.remove(&lease.id);
             state.put_back(lease, 0..lease.batch.blocks.len(), false);
@@ -346,57 +375,63 @@ impl<W: Work> WorkQueue<W> {
         true
     }
 
-    /// No more work for anybody.
+    /// Stops the queue: engines get no more work.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
     }
 
-    /// Runs a call of an engine's device, which the owner watches. Engines that take everything wait for no device and are
-    /// never given up.
+    /// Runs a call of an engine's device, which the owner watches. Engines that accept every batch
+    /// use no device and are never abandoned.
     pub fn watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
         let state = self.lock();
-        let pulse = Arc::clone(&state.pulses[engine]);
+        let heartbeat = Arc::clone(&state.heartbeats[engine]);
         let expected = (!state.universal[engine]).then(|| state.sizing.expected_seconds(engine, MIN_SPEED));
-        if state.sizing.has_shown(engine) {
-            pulse.show();
+        if state.sizing.has_speed(engine) {
+            heartbeat.mark_ready();
         }
         drop(state);
-        pulse.begin(expected);
+        heartbeat.begin_call(expected);
         let result = call();
-        pulse.end();
+        heartbeat.end_call();
         result
     }
 
-    /// Counts `awake` as time in which the owner watched. Returns the engines that are silent for longer than they may, and
-    /// for how long: more than `patience` and than 20 times what is expected by their speed (their first batch, in which
-    /// they get ready, four times as long). Each is returned once.
+    /// Advances the watch clock by `awake`, the time in which the owner was running. Returns the
+    /// engines that are newly overdue, with the duration of their silence.
+    ///
+    /// An engine is overdue when its silence exceeds both `patience` and 20 times the duration
+    /// expected from its speed. Four times as long is allowed until it finishes its first batch,
+    /// which includes its start-up. Each engine is returned once.
     pub fn overdue(&self, awake: Duration, patience: Duration) -> Vec<(usize, Duration)> {
         let state = self.lock();
         state.watch_clock.advance(awake);
-        let silent = |(engine, pulse): (usize, &Arc<Pulse>)| Some((engine, pulse.give_up_if_silent(patience)?));
-        state.pulses.iter().enumerate().filter_map(silent).collect()
+        let silent =
+            |(engine, heartbeat): (usize, &Arc<Heartbeat>)| Some((engine, heartbeat.abandon_if_silent(patience)?));
+        state.heartbeats.iter().enumerate().filter_map(silent).collect()
     }
 
-    /// A chunk was given out: engines that found nothing to do may plan again.
-    pub fn look_again(&self) {
-        // With the lock, so that nobody is between looking and waiting.
+    /// Wakes engines that found no work, because a chunk was delivered and more chunks may be
+    /// planned.
+    pub fn wake_planners(&self) {
+        // The lock ensures that no thread is between its check and its wait.
         let _state = self.lock();
         self.changed.notify_all();
     }
 
-    /// Cells that nobody holds yet and that an engine may expect to be its own, by what it and the others do in a second.
+    /// Returns the number of unassigned cells that an engine can expect to get, by the speeds of
+    /// all engines.
     pub fn remaining_for(&self, engine: usize) -> u64 {
         let state = self.lock();
         state.sizing.share(engine, state.left())
     }
 
-    /// Whether work is left, waiting or held.
+    /// Returns whether any work is waiting, held or still to come.
     pub fn has_work(&self) -> bool {
         !self.lock().is_done()
     }
 
-    /// Whether work waits that only an engine that takes everything may take.
+    /// Returns whether some waiting work is reserved for engines that accept every batch.
     pub fn has_universal_only(&self) -> bool {
         self.lock().piles.iter().any(|pile| pile.universal_only)
     }

@@ -1,132 +1,147 @@
-//! How much work an engine gets at once: guided self-scheduling (Polychronopoulos and Kuck 1987) by measured speed, so
-//! that engines of any speeds end together. Pure: no threads, no clock of its own.
+//! Sizes of the pieces of work: guided self-scheduling (Polychronopoulos and Kuck 1987) by measured
+//! speed, so that engines of different speeds end together. Pure: no threads and no clock.
 //!
-//! PaPaRa's hybrid queue (Alachiotis, Berger and Stamatakis 2013, 'Hybrid CPU-GPU approach') gives a CPU thread one block
-//! and a GPU 40, and accepts that somebody ends last. Here the numbers follow from what each engine was seen to do:
+//! PaPaRa's hybrid queue (Alachiotis, Berger and Stamatakis 2013, 'Hybrid CPU-GPU approach') gives
+//! one block to a CPU thread and 40 to a GPU, and accepts that some engine ends last. Here the
+//! sizes follow from the measured speeds:
 //!
-//! - An engine's *speed* is cells over the time from when it could begin a batch to when its results were there.
-//! - A piece is at most what the engine likes ([`Capacity::cells`]) and not much more than it has finished before.
-//! - It is at most half of what the engine will have done of all that is left when all end together, so that pieces
-//!   shrink towards the end; but no less than is worth a batch ([`LeastWork`]).
-//! - Engines of one kind are as fast as each other, until they have shown that they are not.
-//! - An engine that would end later with the next pair than all others with everything that is left takes nothing: the
-//!   last pairs are for the faster ones.
+//! - The *speed* of an engine is its cells per second, from the earliest possible start of a batch
+//!   to its results.
+//! - A piece does not exceed the engine's capacity ([`Capacity::cells`]), and is not much larger
+//!   than any batch that the engine has finished.
+//! - A piece is at most half of the engine's share of all remaining work, where the shares let all
+//!   engines end together. Pieces therefore shrink towards the end, but not below the smallest
+//!   worthwhile batch ([`MinWork`]).
+//! - Engines of the same kind are assumed to be equally fast until measurements differ.
+//! - An engine takes nothing if it would finish the next pair later than all others finish the
+//!   entire rest. The last pairs are thus left to the faster engines.
 
 use super::Capacity;
 
-/// Cells of an engine's first batches, where several share a job: what an engine is thought to do in a second may be a
-/// hundred times what it does, and the others would wait for it at the end.
+/// Cells in the first batches of an engine that shares a job. The assumed speed of a new engine may
+/// be a hundred times too high, and the others would wait for it at the end.
 const PROBE_CELLS: u64 = 1 << 25;
-/// First batches that a small job has at least, and for each of many engines.
+/// Smallest number of first batches in a small job, and for each of many engines.
 const PROBES_A_JOB: u64 = 256;
 const PROBES_AN_ENGINE: u64 = 16;
-/// By how much a batch may be larger than any that the engine has finished.
+/// Largest ratio of a batch to the largest batch that the engine has finished.
 const GROWTH: u64 = 8;
-/// The part of the time that the job still takes which a batch may take by the engine's speed so far, even if it is larger
-/// than that: a GPU's first batches are too small to show what it can do, and each takes as long as a larger one.
+/// Fraction of the remaining time that a batch may take by the measured speed, even if it exceeds
+/// the limit by [`GROWTH`]. The first batches of a GPU are too small to show its speed, and each of
+/// them takes as long as a larger one.
 const PART_OF_TIME: f64 = 0.05;
-/// The part of an engine's share of all that is left that it gets at once.
+/// Fraction of an engine's share of the remaining work that it gets at once.
 const PART_OF_SHARE: f64 = 0.5;
-/// The part of all that is left that an engine gets at once which is alone. What it computed last is read, and rows are made of it,
-/// when it has nothing more to compute: that is to be little.
+/// Fraction of the remaining work that a lone engine gets at once. Its last results are read and
+/// written only after it has finished, so the last batch should be small.
 const PART_OF_REST: f64 = 0.5;
-/// Weight of the last batch in an engine's speed. Its second batch replaces the first, in which it got ready.
+/// Weight of the last batch in the speed of an engine. The second batch replaces the first one,
+/// which includes the start-up.
 const LAST_WEIGHT: f64 = 0.5;
 
-/// The least that is worth a batch, and how pairs are best counted.
+/// The smallest worthwhile batch, and the granularity in pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LeastWork {
-    /// Seconds of work below which handing out and launching costs more than it balances.
+pub struct MinWork {
+    /// Seconds of work below which the overhead of a batch exceeds its benefit.
     pub seconds: f64,
-    /// Pairs that the engine computes at the same time: a block is cut at a multiple of this where it is longer.
+    /// Number of pairs that the engine computes at the same time. Longer blocks are cut at a
+    /// multiple of it.
     pub pairs: u64,
-    /// Pairs that keep it busy: fewer take it as long as so many.
+    /// Number of pairs that fill the engine. Fewer pairs take the same time.
     pub fill: u64,
 }
 
-/// Work that waits, as an engine finds it.
+/// PendingWork work, as seen by an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
-    /// Cells of all that nobody holds, in this chunk and later ones.
+pub struct PendingWork {
+    /// Number of unassigned cells, in this chunk and later ones.
     pub cells: u64,
-    /// Cells of the next pair, the least that can be taken.
+    /// Cells of the next pair, which is the smallest possible piece.
     pub next_pair: u64,
-    /// Whether only engines that take everything may have it.
+    /// Whether only engines that accept every batch may take it.
     pub universal_only: bool,
-    /// Whether more may come that nobody knows of yet.
+    /// Whether more work of unknown size may follow.
     pub is_open_ended: bool,
 }
 
-/// What an engine has shown of what it does.
+/// Measured speed of an engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Shown {
-    /// Cells a second, once it has finished a batch, and after how many.
+pub struct SpeedRecord {
+    /// Cells per second; `None` before the first finished batch.
+    /// Number of finished batches.
     speed: Option<f64>,
     batches: u64,
-    /// Cells that it may be given at once, by what it has finished.
+    /// Largest number of cells in its next batch, derived from the batches it has finished.
     trusted: u64,
 }
 
-/// What is known of one engine.
+/// Speed and load of one engine.
 #[derive(Debug, Clone)]
-struct Standing {
-    /// Still there.
+struct EngineLoad {
+    /// Whether the engine has not left.
     present: bool,
     universal: bool,
-    /// What engines of the same speed have in common, if that is known.
+    /// Name that engines of the same speed share, if known.
     kind: Option<String>,
-    least_work: LeastWork,
-    /// Cells a second, once it has finished a batch, and after how many.
+    min_work: MinWork,
+    /// Cells per second; `None` before the first finished batch.
     speed: Option<f64>,
+    /// Number of finished batches.
     batches: u64,
-    /// Cells that it may be given at once, by what it has finished.
+    /// Largest number of cells in its next batch, derived from the batches it has finished.
     trusted: u64,
-    /// Cells that it holds.
+    /// Number of cells that the engine holds.
     held: u64,
-    /// When it should have done them, in seconds.
+    /// Time at which these cells should be finished, in seconds.
     until: f64,
-    /// When its last batch ended, in seconds.
+    /// Time at which the last batch ended, in seconds.
     ended: f64,
 }
 
-impl Standing {
-    /// Whether another one is expected to be as fast.
-    fn is_like(&self, other: &Standing) -> bool {
+impl EngineLoad {
+    /// Returns whether the other engine is expected to be equally fast.
+    fn is_like(&self, other: &EngineLoad) -> bool {
         self.kind.is_some() && self.kind == other.kind
     }
 
-    /// Seconds until it has done what it holds.
+    /// Returns the seconds until the engine has finished the cells that it holds.
     fn backlog(&self, now: f64) -> f64 {
         (self.until - now).max(0.0)
     }
 }
 
-/// The sizes of pieces for a number of engines. Times are seconds since some beginning.
+/// Chooses the sizes of pieces for several engines. Times are seconds since a common start.
 #[derive(Debug)]
 pub struct Sizing {
-    engines: Vec<Standing>,
+    engines: Vec<EngineLoad>,
     job_cells: u64,
 }
 
 impl Sizing {
-    /// For a job of so many cells.
+    /// Returns the sizing of a job with `job_cells` cells.
     pub fn new(job_cells: u64) -> Self {
         Sizing { engines: Vec::new(), job_cells }
     }
 
-    /// An engine joins; its number. `universal`: it takes everything.
-    pub fn join(&mut self, universal: bool, least_work: LeastWork) -> usize {
-        self.join_known(universal, least_work, Shown::default(), None)
+    /// Adds an engine and returns its index. `universal`: the engine accepts every batch.
+    pub fn join(&mut self, universal: bool, min_work: MinWork) -> usize {
+        self.join_with_speed(universal, min_work, SpeedRecord::default(), None)
     }
 
-    /// As [`Sizing::join`], of an engine that has shown something elsewhere, or is of a kind.
-    pub fn join_known(&mut self, universal: bool, least_work: LeastWork, shown: Shown, kind: Option<&str>) -> usize {
-        let Shown { speed, batches, trusted } = shown;
-        self.engines.push(Standing {
+    /// Adds an engine like [`Sizing::join`], with its speed in an earlier job and its kind.
+    pub fn join_with_speed(
+        &mut self,
+        universal: bool,
+        min_work: MinWork,
+        record: SpeedRecord,
+        kind: Option<&str>,
+    ) -> usize {
+        let SpeedRecord { speed, batches, trusted } = record;
+        self.engines.push(EngineLoad {
             present: true,
             universal,
             kind: kind.map(str::to_owned),
-            least_work,
+            min_work,
             speed,
             batches,
             trusted,
@@ -137,154 +152,160 @@ impl Sizing {
         self.engines.len() - 1
     }
 
-    /// An engine leaves. What it held is nobody's.
+    /// Removes an engine. Its cells return to the queue.
     pub fn leave(&mut self, engine: usize) {
-        let standing = &mut self.engines[engine];
-        (standing.present, standing.held) = (false, 0);
+        let load = &mut self.engines[engine];
+        (load.present, load.held) = (false, 0);
     }
 
-    /// What an engine has shown so far, also if it has left.
-    pub fn shown(&self, engine: usize) -> Shown {
-        let &Standing { speed, batches, trusted, .. } = &self.engines[engine];
-        Shown { speed, batches, trusted }
+    /// Returns the measured speed of an engine, even if it has left.
+    pub fn speed_record(&self, engine: usize) -> SpeedRecord {
+        let &EngineLoad { speed, batches, trusted, .. } = &self.engines[engine];
+        SpeedRecord { speed, batches, trusted }
     }
 
-    /// Whether an engine has not left.
+    /// Returns whether an engine has not left.
     pub fn is_present(&self, engine: usize) -> bool {
         self.engines[engine].present
     }
 
-    /// What an engine said it is best given.
-    pub fn least_work(&self, engine: usize) -> LeastWork {
-        self.engines[engine].least_work
+    /// Returns the smallest worthwhile batch of an engine.
+    pub fn min_work(&self, engine: usize) -> MinWork {
+        self.engines[engine].min_work
     }
 
-    /// Cells that the engine should take now; `None` if it had better leave the rest to the others.
-    pub fn cells(&self, engine: usize, capacity: &Capacity, waiting: Waiting, now: f64) -> Option<u64> {
-        let own = &self.engines[engine];
-        let able = |standing: &Standing| standing.present && (standing.universal || !waiting.universal_only);
+    /// Returns the number of cells that the engine should take now; `None` if it should leave the
+    /// rest to the others.
+    pub fn cells(&self, engine: usize, capacity: &Capacity, pending: PendingWork, now: f64) -> Option<u64> {
+        let this = &self.engines[engine];
+        let able = |load: &EngineLoad| load.present && (load.universal || !pending.universal_only);
         let mut others = self.engines.iter().enumerate().filter(|&(index, other)| index != engine && able(other));
-        let pair = waiting.next_pair as f64;
-        let least = |speed: f64| (own.least_work.seconds * speed).max(own.least_work.fill as f64 * pair);
+        let pair = pending.next_pair as f64;
+        let min_cells = |speed: f64| (this.min_work.seconds * speed).max(this.min_work.fill as f64 * pair);
         if others.clone().next().is_none() {
-            // Alone, an engine has nobody to keep waiting but who reads what it computed last.
-            let Some(speed) = own.speed.filter(|_| !waiting.is_open_ended) else { return Some(capacity.cells) };
-            let piece = (waiting.cells as f64 * PART_OF_REST).max(least(speed));
+            // No other engine waits for a lone engine, only the consumer of its last results.
+            let Some(speed) = this.speed.filter(|_| !pending.is_open_ended) else { return Some(capacity.cells) };
+            let piece = (pending.cells as f64 * PART_OF_REST).max(min_cells(speed));
             return Some((piece as u64).clamp(1, capacity.cells.max(1)));
         }
-        let all_alike = others.clone().all(|(_, other)| own.is_like(other));
-        let mut most = if all_alike { capacity.cells } else { capacity.cells.min(own.trusted.max(self.probe())) };
-        let Some(speed) = own.speed else {
+        let all_alike = others.clone().all(|(_, other)| this.is_like(other));
+        let mut limit =
+            if all_alike { capacity.cells } else { capacity.cells.min(this.trusted.max(self.probe_cells())) };
+        let Some(speed) = this.speed else {
             if all_alike {
-                let share = waiting.cells as f64 / (1 + others.count()) as f64;
-                most = most.min((share * PART_OF_SHARE) as u64).max(1);
+                let share = pending.cells as f64 / (1 + others.count()) as f64;
+                limit = limit.min((share * PART_OF_SHARE) as u64).max(1);
             }
-            return Some(most);
+            return Some(limit);
         };
-        // What is not yet known is not reckoned with.
+        // Engines of unknown speed are ignored.
         let all_known = others.clone().all(|(_, other)| other.speed.is_some());
-        let pace = |other: &Standing| {
-            let alike = || own.is_like(other).then(|| Pace { speed, backlog: other.held as f64 / speed });
-            Pace::of(other, now).or_else(alike)
+        let pace = |other: &EngineLoad| {
+            let alike = || this.is_like(other).then(|| SpeedAndBacklog { speed, backlog: other.held as f64 / speed });
+            SpeedAndBacklog::from_load(other, now).or_else(alike)
         };
-        let mut known: Vec<Pace> = others.by_ref().filter_map(|(_, other)| pace(other)).collect();
-        let backlog = own.backlog(now);
+        let mut known: Vec<SpeedAndBacklog> = others.by_ref().filter_map(|(_, other)| pace(other)).collect();
+        let backlog = this.backlog(now);
         if !known.is_empty() {
-            // A pair cannot be divided: the others need as long as the best of them needs for it.
+            // A pair cannot be divided: the other engines need as long as the fastest of them needs
+            // for it.
             let soonest = known.iter().map(|other| other.backlog + pair / other.speed).fold(f64::INFINITY, f64::min);
-            if backlog + pair / speed > soonest.max(all_end(&mut known, waiting.cells as f64)) {
+            if backlog + pair / speed > soonest.max(all_end(&mut known, pending.cells as f64)) {
                 return None;
             }
         }
-        known.push(Pace { speed, backlog });
-        let end = all_end(&mut known, waiting.cells as f64);
+        known.push(SpeedAndBacklog { speed, backlog });
+        let end = all_end(&mut known, pending.cells as f64);
         if all_known {
-            most = capacity.cells.min(most.max((end * PART_OF_TIME * speed) as u64));
+            limit = capacity.cells.min(limit.max((end * PART_OF_TIME * speed) as u64));
         }
         let share = (end - backlog) * speed;
-        let piece = (share * PART_OF_SHARE).max(least(speed));
-        Some((piece as u64).clamp(1, most.max(1)))
+        let piece = (share * PART_OF_SHARE).max(min_cells(speed));
+        Some((piece as u64).clamp(1, limit.max(1)))
     }
 
-    fn probe(&self) -> u64 {
-        let present = self.engines.iter().filter(|standing| standing.present).count() as u64;
+    fn probe_cells(&self) -> u64 {
+        let present = self.engines.iter().filter(|load| load.present).count() as u64;
         PROBE_CELLS.min(self.job_cells / PROBES_A_JOB.max(PROBES_AN_ENGINE * present)).max(1)
     }
 
-    /// An engine has taken so many cells.
+    /// Records that an engine has taken cells.
     pub fn took(&mut self, engine: usize, cells: u64, now: f64) {
-        let standing = &mut self.engines[engine];
-        standing.held += cells;
-        if let Some(speed) = standing.speed {
-            standing.until = standing.until.max(now) + cells as f64 / speed;
+        let load = &mut self.engines[engine];
+        load.held += cells;
+        if let Some(speed) = load.speed {
+            load.until = load.until.max(now) + cells as f64 / speed;
         }
     }
 
-    /// An engine has given back cells that it did not begin.
+    /// Records that an engine has returned cells that it did not compute.
     pub fn gave_back(&mut self, engine: usize, cells: u64, now: f64) {
-        let standing = &mut self.engines[engine];
-        standing.held = standing.held.saturating_sub(cells);
-        standing.until = standing.speed.map_or(now, |speed| now + standing.held as f64 / speed);
+        let load = &mut self.engines[engine];
+        load.held = load.held.saturating_sub(cells);
+        load.until = load.speed.map_or(now, |speed| now + load.held as f64 / speed);
     }
 
-    /// An engine has finished `done` of the `taken` cells that it took at `since`; gives the seconds that it took.
+    /// Records that an engine has finished `done` of the `taken` cells that it took at time
+    /// `since`. Returns the seconds that it needed.
     pub fn finished(&mut self, engine: usize, taken: u64, done: u64, since: f64, now: f64) -> f64 {
-        let standing = &mut self.engines[engine];
-        // It could not begin before the batch before was done.
-        let seconds = (now - since.max(standing.ended)).max(0.0);
+        let load = &mut self.engines[engine];
+        // The engine could not start before the end of its previous batch.
+        let seconds = (now - since.max(load.ended)).max(0.0);
         if done > 0 {
-            let shown = done as f64 / seconds.max(1e-6);
-            standing.speed = Some(match standing.speed {
-                Some(speed) if standing.batches > 1 => speed + LAST_WEIGHT * (shown - speed),
-                _ => shown,
+            let measured = done as f64 / seconds.max(1e-6);
+            load.speed = Some(match load.speed {
+                Some(speed) if load.batches > 1 => speed + LAST_WEIGHT * (measured - speed),
+                _ => measured,
             });
-            standing.batches += 1;
-            standing.trusted = standing.trusted.max(done.saturating_mul(GROWTH));
+            load.batches += 1;
+            load.trusted = load.trusted.max(done.saturating_mul(GROWTH));
         }
-        standing.ended = now;
+        load.ended = now;
         self.gave_back(engine, taken, now);
         seconds
     }
 
-    /// Seconds that an engine should need for what it holds, if at least `least_speed` is expected of it.
-    pub fn expected_seconds(&self, engine: usize, least_speed: f64) -> f64 {
-        let standing = &self.engines[engine];
-        standing.held as f64 / standing.speed.unwrap_or(least_speed).max(1e-3)
+    /// Returns the seconds that an engine should need for the cells that it holds, at its speed or,
+    /// if unknown, at `min_speed`.
+    pub fn expected_seconds(&self, engine: usize, min_speed: f64) -> f64 {
+        let load = &self.engines[engine];
+        load.held as f64 / load.speed.unwrap_or(min_speed).max(1e-3)
     }
 
-    /// An engine's share of so many cells, by speed; what nobody knows yet counts as much as its own.
+    /// Returns an engine's share of `cells` cells by speed. Engines of unknown speed count like
+    /// this engine.
     pub fn share(&self, engine: usize, cells: u64) -> u64 {
-        let own = self.engines[engine].speed;
-        let of = |standing: &Standing| match own {
-            Some(own) => standing.speed.map_or(1.0, |speed| speed / own),
+        let speed = self.engines[engine].speed;
+        let relative_speed = |load: &EngineLoad| match speed {
+            Some(speed) => load.speed.map_or(1.0, |other| other / speed),
             None => 1.0,
         };
         let others = self.engines.iter().enumerate().filter(|&(index, other)| index != engine && other.present);
-        (cells as f64 / (1.0 + others.map(|(_, other)| of(other)).sum::<f64>())).round() as u64
+        (cells as f64 / (1.0 + others.map(|(_, other)| relative_speed(other)).sum::<f64>())).round() as u64
     }
 
-    /// Whether an engine has shown what it does.
-    pub fn has_shown(&self, engine: usize) -> bool {
+    /// Returns whether the speed of an engine is known.
+    pub fn has_speed(&self, engine: usize) -> bool {
         self.engines[engine].speed.is_some()
     }
 }
 
-/// A known speed, and the seconds before it is free.
+/// A known speed, and the seconds until the engine is free.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct SpeedAndBacklog {
     speed: f64,
     backlog: f64,
 }
 
-impl Pace {
-    fn of(standing: &Standing, now: f64) -> Option<Self> {
-        standing.speed.map(|speed| Pace { speed, backlog: standing.backlog(now) })
+impl SpeedAndBacklog {
+    fn from_load(load: &EngineLoad, now: f64) -> Option<Self> {
+        load.speed.map(|speed| SpeedAndBacklog { speed, backlog: load.backlog(now) })
     }
 }
 
-/// Seconds after which so many cells are done, and what the engines hold, if all that take part end together. Those who
-/// are busy for longer take no part.
-fn all_end(engines: &mut [Pace], cells: f64) -> f64 {
+/// Returns the seconds after which `cells` cells and all held cells are finished, if all
+/// participating engines end together. Engines that are busy for longer do not participate.
+fn all_end(engines: &mut [SpeedAndBacklog], cells: f64) -> f64 {
     engines.sort_by(|a, b| a.backlog.total_cmp(&b.backlog));
     let (mut speed, mut all_cells, mut end) = (0.0, cells, f64::INFINITY);
     for engine in engines.iter() {
@@ -302,15 +323,16 @@ fn all_end(engines: &mut [Pace], cells: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
+    const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
     const LARGE: Capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
 
-    fn waiting(cells: u64, next_pair: u64) -> Waiting {
-        Waiting { cells, next_pair, universal_only: false, is_open_ended: false }
+    fn waiting(cells: u64, next_pair: u64) -> PendingWork {
+        PendingWork { cells, next_pair, universal_only: false, is_open_ended: false }
     }
 
-    /// Engines that were seen to do so many cells a second, and are trusted with anything.
-    fn seen(speeds: &[f64]) -> Sizing {
+    /// Returns the sizing of engines with measured speeds in cells per second, whose batches may
+    /// have any size.
+    fn with_speeds(speeds: &[f64]) -> Sizing {
         let mut sizing = Sizing::new(1 << 60);
         for (index, &speed) in speeds.iter().enumerate() {
             assert_eq!(sizing.join(true, GRAIN), index);
@@ -325,8 +347,8 @@ mod tests {
     }
 
     #[test]
-    fn all_end_together_but_for_those_who_are_busy_longer() {
-        let pace = |speed, backlog| Pace { speed, backlog };
+    fn engines_that_are_busy_longer_do_not_share_the_end() {
+        let pace = |speed, backlog| SpeedAndBacklog { speed, backlog };
         assert_eq!(all_end(&mut [pace(1.0, 0.0), pace(3.0, 0.0)], 8.0), 2.0);
         assert_eq!(all_end(&mut [pace(3.0, 1.0), pace(1.0, 0.0)], 5.0), 2.0);
         assert_eq!(all_end(&mut [pace(1.0, 9.0), pace(2.0, 0.0)], 8.0), 4.0);
@@ -334,23 +356,23 @@ mod tests {
     }
 
     #[test]
-    fn engines_of_one_kind_need_not_try_themselves_out() {
+    fn engines_of_one_kind_need_no_probes() {
         let mut sizing = Sizing::new(1 << 60);
-        let join = |sizing: &mut Sizing, kind| sizing.join_known(false, GRAIN, Shown::default(), kind);
+        let join = |sizing: &mut Sizing, kind| sizing.join_with_speed(false, GRAIN, SpeedRecord::default(), kind);
         let all = waiting(1 << 50, 1);
         for engine in 0..2 {
             assert_eq!(join(&mut sizing, Some("card")), engine);
         }
         let of_capacity = Capacity { cells: 1 << 40, ..LARGE };
         assert_eq!(sizing.cells(0, &of_capacity, all, 0.0), Some(1 << 40));
-        assert_eq!(sizing.cells(0, &LARGE, waiting(4000, 1), 0.0), Some(1000), "half of an equal part");
-        // What the other one holds, it computes as fast.
+        assert_eq!(sizing.cells(0, &LARGE, waiting(4000, 1), 0.0), Some(1000), "half of an equal share");
+        // The other engine is assumed to compute its cells at the same speed.
         sizing.took(1, 3_000_000, 0.0);
         sizing.took(0, 1_000_000, 0.0);
         sizing.finished(0, 1_000_000, 1_000_000, 0.0, 1.0);
         assert_eq!(sizing.cells(0, &LARGE, waiting(1_000_000, 1), 1.0), Some(500_000));
         assert_eq!(sizing.cells(0, &LARGE, waiting(5_000_000, 1), 1.0), Some(2_000_000));
-        // One more, of which nobody knows what it does.
+        // Another engine of unknown speed.
         for kind in [Some("another card"), None] {
             let other = join(&mut sizing, kind);
             assert_eq!(sizing.cells(other, &of_capacity, all, 1.0), Some(PROBE_CELLS));
@@ -361,8 +383,8 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_half_of_the_share_by_speed() {
-        let sizing = seen(&[1e6, 3e6]);
+    fn piece_is_half_of_the_share_by_speed() {
+        let sizing = with_speeds(&[1e6, 3e6]);
         assert_eq!(sizing.cells(0, &LARGE, waiting(80_000_000, 1), 1.0), Some(10_000_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(80_000_000, 1), 1.0), Some(30_000_000));
         let small = Capacity { cells: 1000, ..LARGE };
@@ -370,44 +392,45 @@ mod tests {
     }
 
     #[test]
-    fn what_an_engine_holds_counts() {
-        let mut sizing = seen(&[1e6, 1e6]);
+    fn held_cells_count() {
+        let mut sizing = with_speeds(&[1e6, 1e6]);
         sizing.took(0, 10_000_000, 1.0);
-        // All end after 15 s, for 10 of which the first engine is busy, and after a while for 5.
+        // All engines end after 15 s. The first one is busy for 10 s of them, and later for 5 s.
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(2_500_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(20_000_000, 1), 1.0), Some(7_500_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(20_000_000, 1), 6.0), Some(6_250_000));
     }
 
     #[test]
-    fn shares_of_what_remains_follow_speeds() {
-        let mut sizing = seen(&[1e6, 3e6, 4e6]);
+    fn shares_of_the_rest_follow_the_speeds() {
+        let mut sizing = with_speeds(&[1e6, 3e6, 4e6]);
         assert_eq!([0, 1, 2].map(|engine| sizing.share(engine, 8_000)), [1_000, 3_000, 4_000]);
         sizing.leave(2);
         assert_eq!([0, 1].map(|engine| sizing.share(engine, 8_000)), [2_000, 6_000]);
-        // Of an engine that has done nothing yet nothing is known.
+        // The speed of the new engine is unknown.
         sizing.join(true, GRAIN);
         assert_eq!([0, 3].map(|engine| sizing.share(engine, 5_000)), [1_000, 1_667]);
     }
 
     #[test]
-    fn a_piece_is_worth_a_batch() {
-        let sizing = seen(&[1e6, 1e6]);
+    fn piece_is_at_least_the_smallest_worthwhile_batch() {
+        let sizing = with_speeds(&[1e6, 1e6]);
         assert_eq!(sizing.cells(0, &LARGE, waiting(12_000, 1), 1.0), Some(10_000));
     }
 
     #[test]
-    fn the_last_pairs_are_for_the_fast() {
-        let mut sizing = seen(&[1e6, 1e8]);
-        // 1 s for the slow engine, in which the other would do ten times what is left.
+    fn last_pairs_are_left_to_the_fast_engine() {
+        let mut sizing = with_speeds(&[1e6, 1e8]);
+        // The slow engine needs 1 s for a pair. The other one would compute ten times the rest in
+        // that time.
         assert_eq!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0), None);
         assert!(sizing.cells(1, &LARGE, waiting(10_000_000, 1_000_000), 1.0).is_some());
-        // It is of use while the other needs longer.
+        // The slow engine is useful while the other one needs longer.
         assert!(sizing.cells(0, &LARGE, waiting(200_000_000, 1_000_000), 1.0).is_some());
         sizing.took(1, 200_000_000, 1.0);
         assert!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0).is_some());
-        // Nobody else may take it, or is left.
-        let universal = Waiting { universal_only: true, ..waiting(10_000_000, 1_000_000) };
+        // No other engine may take the work, or no other engine is left.
+        let universal = PendingWork { universal_only: true, ..waiting(10_000_000, 1_000_000) };
         sizing.engines[1].universal = false;
         sizing.gave_back(1, 200_000_000, 1.0);
         assert_eq!(sizing.cells(0, &LARGE, universal, 1.0), Some(5_000_000));
@@ -416,22 +439,22 @@ mod tests {
     }
 
     #[test]
-    fn the_last_batches_of_one_engine_are_small() {
-        let mut sizing = seen(&[1e6]);
+    fn last_batches_of_a_lone_engine_are_small() {
+        let mut sizing = with_speeds(&[1e6]);
         let most = Capacity { cells: 100_000, ..LARGE };
         let cells = |left| sizing.cells(0, &most, waiting(left, 1), 1.0);
-        // Up to the least that is worth a batch.
+        // The batches shrink to the smallest worthwhile batch.
         assert_eq!([1_000_000, 150_000, 50_000, 10_000].map(cells), [100_000, 75_000, 25_000, 10_000].map(Some));
-        // Nobody knows which are the last.
-        let more = Waiting { is_open_ended: true, ..waiting(50_000, 1) };
+        // The last batches are unknown if more work may follow.
+        let more = PendingWork { is_open_ended: true, ..waiting(50_000, 1) };
         assert_eq!(sizing.cells(0, &most, more, 1.0), Some(100_000));
         sizing.engines[0].speed = None;
         assert_eq!(sizing.cells(0, &most, waiting(50_000, 1), 1.0), Some(100_000));
     }
 
     #[test]
-    fn one_pair_for_equals_is_taken_by_whoever_comes() {
-        let mut sizing = seen(&[1e6; 16]);
+    fn last_pair_goes_to_any_of_equal_engines() {
+        let mut sizing = with_speeds(&[1e6; 16]);
         for other in 1..16 {
             sizing.took(other, 100_000, 1.0);
         }
@@ -439,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_engines_probe_and_are_trusted_step_by_step() {
+    fn new_engines_get_small_batches_that_grow() {
         let mut sizing = Sizing::new(256 << 10);
         let engine = sizing.join(false, GRAIN);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.0), Some(u64::MAX), "alone");
@@ -451,33 +474,34 @@ mod tests {
     }
 
     #[test]
-    fn what_an_engine_has_shown_counts_in_the_next_job() {
-        let last = seen(&[1e6, 3e6]);
+    fn measured_speed_counts_in_the_next_job() {
+        let last = with_speeds(&[1e6, 3e6]);
         let mut sizing = Sizing::new(80_000_000);
         for engine in 0..2 {
-            assert_eq!(sizing.join_known(true, GRAIN, last.shown(engine), None), engine);
-            assert!(sizing.has_shown(engine));
+            assert_eq!(sizing.join_with_speed(true, GRAIN, last.speed_record(engine), None), engine);
+            assert!(sizing.has_speed(engine));
         }
         assert_eq!(sizing.cells(0, &LARGE, waiting(80_000_000, 1), 0.0), Some(10_000_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(80_000_000, 1), 0.0), Some(30_000_000));
     }
 
     #[test]
-    fn a_known_speed_is_trusted_with_a_part_of_the_time_left() {
-        let mut sizing = seen(&[1e6, 1e6]);
+    fn batch_may_take_a_fraction_of_the_remaining_time() {
+        let mut sizing = with_speeds(&[1e6, 1e6]);
         sizing.engines[0].trusted = 8_000_000;
-        // 1,000 s are left, and a twentieth of it is more than what it was seen to finish; 10 s are not.
+        // A twentieth of the remaining 1,000 s exceeds the limit by growth. A twentieth of 10 s
+        // does not.
         assert_eq!(sizing.cells(0, &LARGE, waiting(2_000_000_000, 1), 1.0), Some(50_000_000));
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(5_000_000));
         (sizing.engines[0].trusted, sizing.job_cells) = (1_000, 1 << 16);
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(500_000));
-        // Nobody knows yet how long it will be.
+        // The remaining time is unknown.
         sizing.engines[1].speed = None;
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(1_000));
     }
 
     #[test]
-    fn speed_is_learnt_from_the_second_batch_on_and_averaged_later() {
+    fn second_batch_replaces_the_first_speed_and_later_ones_are_averaged() {
         let mut sizing = Sizing::new(1 << 60);
         let engine = sizing.join(false, GRAIN);
         let mut speed_after = |begin: f64, end: f64, cells: u64| {
@@ -488,7 +512,7 @@ mod tests {
         assert_eq!(speed_after(0.0, 1.0, 10), Some(10.0));
         assert_eq!(speed_after(1.0, 2.0, 100), Some(100.0));
         assert_eq!(speed_after(2.0, 3.0, 200), Some(150.0));
-        // Submitted while the batch before still ran: the time counts from that one's end.
+        // Submitted while the previous batch still ran: the time counts from the end of that batch.
         assert_eq!(speed_after(2.5, 4.0, 150), Some(150.0));
     }
 }

@@ -1,44 +1,47 @@
-//! What engines did, in numbers.
+//! Statistics of engines.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::queue::Finished;
+use super::queue::LeaseEnd;
 
-/// What an engine did; the threads of the CPU are one row. Times are wall time. In a row of several threads they are
-/// averages over its threads, so that cells over busy time is the speed of the row.
+/// Statistics of one engine. The threads of the CPU share one row.
+///
+/// Times are wall time. In a row of several threads they are averages over the threads, so that
+/// cells divided by busy time is the speed of the row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct EngineStats {
-    /// Its name.
+    /// Name of the engine.
     pub name: String,
-    /// Threads that compute in it: 1 for a GPU, whose thread sleeps.
+    /// Number of computing threads. 1 for a GPU, whose thread sleeps.
     pub threads: u64,
-    /// Batches that it finished.
+    /// Number of finished batches.
     pub batches: u64,
-    /// Pairs in them.
+    /// Number of pairs in these batches.
     pub pairs: u64,
-    /// Cells in them.
+    /// Number of cells in these batches.
     pub cells: u64,
-    /// Its part of the job's cells, a fraction.
+    /// Fraction of the job's cells, from 0 to 1.
     pub share: f64,
-    /// 10^9 cells a second while it was busy.
+    /// Speed in 10^9 cells per busy second.
     pub gcups: f64,
-    /// Seconds from when it could begin a batch to when it was done, summed over batches.
+    /// Seconds from the earliest possible start of a batch to its end, summed over batches.
     pub busy_seconds: f64,
-    /// Seconds of the job in which it was not busy.
+    /// Seconds of the job in which the engine was not busy.
     pub idle_seconds: f64,
-    /// Seconds in the kernel, of a device or of the CPU's scoring; tracing is not in it.
+    /// Seconds in the kernel of a device or in the CPU's scoring, without tracebacks.
     pub kernel_seconds: f64,
-    /// When its last batch ended, in seconds after the job's begin; 0 if there was none.
+    /// Time at which the last batch ended, in seconds after the start of the job; 0 if there was
+    /// none.
     pub finished_at: f64,
-    /// Why it was given up, if it was.
+    /// Reason why the engine was abandoned, if it was.
     pub lost: Option<String>,
 }
 
 impl EngineStats {
-    /// A batch is done.
-    pub(super) fn add(&mut self, pairs: u64, cells: u64, kernel_time: Option<Duration>, finished: Finished) {
+    /// Adds a finished batch.
+    pub(super) fn add(&mut self, pairs: u64, cells: u64, kernel_time: Option<Duration>, finished: LeaseEnd) {
         self.batches += 1;
         self.pairs += pairs;
         self.cells += cells;
@@ -59,8 +62,9 @@ impl EngineStats {
         self.lost = self.lost.take().or(other.lost);
     }
 
-    /// Adds what the same engine, of as many threads, did in a run after this one, of which the first took so many seconds.
-    fn go_on(&mut self, later: EngineStats, begin: f64) {
+    /// Adds the statistics of the same engine, with the same threads, in a later run. `start` is
+    /// the duration of the earlier runs in seconds.
+    fn append_run(&mut self, later: EngineStats, start: f64) {
         self.threads = self.threads.max(later.threads);
         self.batches += later.batches;
         self.pairs += later.pairs;
@@ -68,18 +72,19 @@ impl EngineStats {
         self.busy_seconds += later.busy_seconds;
         self.idle_seconds += later.idle_seconds;
         self.kernel_seconds += later.kernel_seconds;
-        self.finished_at = if later.batches > 0 { begin + later.finished_at } else { self.finished_at };
+        self.finished_at = if later.batches > 0 { start + later.finished_at } else { self.finished_at };
         self.lost = self.lost.take().or(later.lost);
     }
 }
 
-/// Adds what engines did in a run after others, which took so many seconds: those of one name are one row.
-pub(crate) fn go_on(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, begin: f64) {
+/// Appends the statistics of a run to those of earlier runs, which took `start` seconds in all.
+/// Engines of the same name share a row.
+pub(crate) fn append_run(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, start: f64) {
     for engine in later {
         match rows.iter_mut().find(|row| row.name == engine.name) {
-            Some(row) => row.go_on(engine, begin),
+            Some(row) => row.append_run(engine, start),
             None => {
-                let finished_at = if engine.batches > 0 { begin + engine.finished_at } else { 0.0 };
+                let finished_at = if engine.batches > 0 { start + engine.finished_at } else { 0.0 };
                 rows.push(EngineStats { finished_at, ..engine });
             }
         }
@@ -91,20 +96,21 @@ pub(crate) fn go_on(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, begin:
     }
 }
 
-/// What all engines did in a job.
+/// Statistics of all engines in a job.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ran {
-    /// A row for each engine, and one for the CPU's threads.
+pub struct RunStats {
+    /// One row for each engine, and one for all threads of the CPU.
     pub engines: Vec<EngineStats>,
-    /// Time between the first and the last engine's end, as a fraction of the job's time. Of those that computed anything
-    /// and were not lost, each thread by itself.
+    /// Time between the end of the first and of the last engine, as a fraction of the job's time.
+    /// Counts each CPU thread separately, and only engines that computed something and were not
+    /// lost.
     pub imbalance: f64,
 }
 
-impl Ran {
-    /// Sums up engines that worked in a job of so many seconds. Those of one name are one row: only the threads of the CPU
-    /// share one.
-    pub fn of(engines: impl IntoIterator<Item = EngineStats>, seconds: f64) -> Self {
+impl RunStats {
+    /// Sums up the engines of a job that took `seconds` seconds. Engines of the same name share a
+    /// row: only the threads of the CPU have one name.
+    pub fn from_engines(engines: impl IntoIterator<Item = EngineStats>, seconds: f64) -> Self {
         let mut rows: Vec<EngineStats> = Vec::new();
         let (mut first, mut last) = (f64::INFINITY, 0f64);
         for engine in engines {
@@ -127,7 +133,7 @@ impl Ran {
             row.gcups = if row.cells > 0 { row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9 } else { 0.0 };
         }
         let imbalance = if last > first { (last - first) / seconds.max(1e-9) } else { 0.0 };
-        Ran { engines: rows, imbalance }
+        RunStats { engines: rows, imbalance }
     }
 }
 
@@ -138,35 +144,35 @@ mod tests {
     fn engine(name: &str, batches: &[(u64, f64, f64)]) -> EngineStats {
         let mut stats = EngineStats { name: name.into(), threads: 1, ..Default::default() };
         for &(cells, busy_seconds, at) in batches {
-            stats.add(1, cells, Some(Duration::from_secs_f64(busy_seconds / 2.0)), Finished { busy_seconds, at });
+            stats.add(1, cells, Some(Duration::from_secs_f64(busy_seconds / 2.0)), LeaseEnd { busy_seconds, at });
         }
         stats
     }
 
     #[test]
-    fn runs_one_after_the_other_are_added_up_but_not_their_threads() {
+    fn consecutive_runs_add_up_except_their_threads() {
         let run = |cells, at| {
             let cpu = [engine("cpu", &[(cells, 2.0, at)]), engine("cpu", &[(cells, 4.0, at)])];
-            Ran::of(cpu, 5.0).engines
+            RunStats::from_engines(cpu, 5.0).engines
         };
         let mut rows = run(30_000_000_000, 4.0);
-        go_on(&mut rows, run(60_000_000_000, 5.0), 10.0);
-        go_on(&mut rows, vec![engine("card", &[(180_000_000_000, 1.0, 1.0)])], 15.0);
+        append_run(&mut rows, run(60_000_000_000, 5.0), 10.0);
+        append_run(&mut rows, vec![engine("card", &[(180_000_000_000, 1.0, 1.0)])], 15.0);
         let cpu = &rows[0];
         assert_eq!((cpu.threads, cpu.batches, cpu.cells, cpu.busy_seconds), (2, 4, 180_000_000_000, 6.0));
         assert_eq!((cpu.idle_seconds, cpu.finished_at, cpu.gcups, cpu.share), (4.0, 15.0, 30.0, 0.5));
         assert_eq!((rows[1].threads, rows[1].finished_at, rows[1].share), (1, 16.0, 0.5));
         let idle = vec![EngineStats { finished_at: 0.0, batches: 0, cells: 0, ..rows[0].clone() }];
-        go_on(&mut rows, idle, 99.0);
+        append_run(&mut rows, idle, 99.0);
         assert_eq!(rows[0].finished_at, 15.0, "it did nothing more");
     }
 
     #[test]
-    fn threads_of_the_cpu_are_one_row_and_end_one_by_one() {
+    fn cpu_threads_share_a_row_and_count_separately_for_imbalance() {
         let lost = EngineStats { lost: Some("gone".into()), ..engine("card", &[(50_000_000_000, 1.0, 1.0)]) };
         let cpu = [engine("cpu", &[(20_000_000_000, 6.0, 8.0)]), engine("cpu", &[(30_000_000_000, 2.0, 9.0)])];
         let idle = engine("late", &[]);
-        let ran = Ran::of([lost].into_iter().chain(cpu).chain([idle]), 10.0);
+        let ran = RunStats::from_engines([lost].into_iter().chain(cpu).chain([idle]), 10.0);
         assert_eq!(ran.imbalance, 0.1);
         let cpu = EngineStats {
             name: "cpu".into(),

@@ -1,50 +1,54 @@
-//! One thread of the CPU as an engine, whatever it computes: a [`CpuKind`] says how a batch is computed.
+//! One CPU thread as an engine. A [`CpuKind`] defines how it computes a batch.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::sizing::LeastWork;
-use super::waiting::Waiting;
+use super::pending::PendingBatches;
+use super::sizing::MinWork;
 use super::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::Result;
 
-/// Seconds of work that are worth a batch.
+/// Seconds of work that justify a batch.
 const MIN_SECONDS: f64 = 0.004;
 
-/// A kind of work that threads of the CPU do.
+/// A kind of work that CPU threads compute.
 pub trait CpuKind: Work {
     /// Memory that a thread keeps from batch to batch.
     type Scratch: Default + Send;
 
-    /// Cells a batch at most: some hundredths of a second, or a tenth. Jobs that are that short beside a GPU's start are the CPU's.
+    /// Largest number of cells in a batch: some hundredths of a second, or a tenth. Jobs shorter
+    /// than the start of a GPU are computed by the CPU alone.
     const CELLS: u64;
-    /// Pairs a batch at most.
+    /// Largest number of pairs in a batch.
     const PAIRS: u64;
-    /// Pairs at whose multiples blocks are cut, so that no vector of lanes is left half empty.
+    /// Blocks are cut at multiples of this number of pairs, so that no vector of lanes stays half
+    /// empty.
     const GROUP_PAIRS: u64;
 
     /// Computes a batch on the calling thread.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the flag is set before all is done and the kind looks at it in between.
+    /// [`crate::Error::Interrupted`] if the flag is set before the batch is finished and the kind
+    /// checks it in between.
     fn compute(batch: &Batch<Self>, scratch: &mut Self::Scratch, interrupt: &AtomicBool) -> Result<Self::Report>;
 }
 
-/// One thread of the CPU. It takes a batch at once, and computes it on the thread that collects.
+/// An engine that uses one CPU thread. It computes a batch on the thread that collects it.
 pub struct ThreadEngine<K: CpuKind> {
     scratch: K::Scratch,
-    waiting: Waiting<K>,
+    pending: PendingBatches<K>,
     interrupt: Arc<AtomicBool>,
 }
 
 impl<K: CpuKind> ThreadEngine<K> {
-    /// An engine that ends a batch early with [`crate::Error::Interrupted`] once the flag is set.
+    /// Returns an engine that ends a batch early with [`crate::Error::Interrupted`] once the flag
+    /// is set.
     pub fn new(interrupt: Arc<AtomicBool>) -> Self {
-        ThreadEngine { scratch: K::Scratch::default(), waiting: Waiting::default(), interrupt }
+        ThreadEngine { scratch: K::Scratch::default(), pending: PendingBatches::default(), interrupt }
     }
 
-    /// Computes with this memory, which may say how.
+    /// Replaces the scratch memory, which may also hold settings.
     pub fn with_scratch(mut self, scratch: K::Scratch) -> Self {
         self.scratch = scratch;
         self
@@ -57,7 +61,7 @@ impl<K: CpuKind> Default for ThreadEngine<K> {
     }
 }
 
-/// So many engines, at least one.
+/// Returns `threads` engines, but at least one.
 pub fn thread_engines<K: CpuKind>(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine<K>>> {
     let engine = |_| Box::new(ThreadEngine::<K>::new(Arc::clone(interrupt))) as Box<dyn Engine<K>>;
     (0..threads.max(1)).map(engine).collect()
@@ -76,25 +80,27 @@ impl<K: CpuKind> Engine<K> for ThreadEngine<K> {
         Capacity { cells: K::CELLS, pairs: K::PAIRS, store_bytes: u64::MAX, batches: 1 }
     }
 
-    fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: MIN_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
+    fn min_work(&self) -> MinWork {
+        MinWork { seconds: MIN_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
-        Ok(self.waiting.add(batch))
+        Ok(self.pending.add(batch))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
-        let batch = self.waiting.take(ticket)?;
+        let batch = self.pending.take(ticket)?;
         K::compute(&batch, &mut self.scratch, &self.interrupt)
     }
 }
 
-/// Parts that every thread computes of a batch that all compute together: enough that they end at about the same time.
+/// Number of parts per thread into which a batch is divided: enough for all threads to end at about
+/// the same time.
 const PARTS_A_THREAD: usize = 8;
 
-/// Computes a batch on all threads of a pool, each an engine that takes the next part when it is free: for measurements,
-/// where all threads are to be seen as one. The reports are in the order of the blocks.
+/// Computes a batch on all threads of a pool, where each engine takes the next part when it is
+/// free. Measurements use it to treat all threads as one engine. The reports are in the order of
+/// the blocks.
 ///
 /// # Errors
 /// The first error of an engine.
@@ -111,22 +117,22 @@ pub fn compute_together<K: CpuKind>(
             let (parts, next, reports) = (&parts, &next, &reports);
             scope.spawn(move |_| {
                 loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(part) = parts.get(place) else { break };
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(part) = parts.get(index) else { break };
                     let report = K::compute(part, &mut engine.scratch, &engine.interrupt);
                     let mut reports = reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                    reports.push((place, report));
+                    reports.push((index, report));
                 }
             });
         }
     });
     let mut reports = reports.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    reports.sort_unstable_by_key(|(place, _)| *place);
+    reports.sort_unstable_by_key(|(index, _)| *index);
     reports.into_iter().map(|(_, report)| report).collect()
 }
 
-/// A batch in at most so many of about the same number of blocks.
-fn parts<K: CpuKind>(batch: &Batch<K>, most: usize) -> Vec<Batch<K>> {
-    let blocks = batch.blocks.chunks(batch.blocks.len().div_ceil(most.max(1)).max(1));
+/// Divides a batch into at most `max_parts` parts with about the same number of blocks.
+fn parts<K: CpuKind>(batch: &Batch<K>, max_parts: usize) -> Vec<Batch<K>> {
+    let blocks = batch.blocks.chunks(batch.blocks.len().div_ceil(max_parts.max(1)).max(1));
     blocks.map(|blocks| Batch { chunk: Arc::clone(&batch.chunk), blocks: blocks.to_vec() }).collect()
 }

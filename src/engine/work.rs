@@ -1,4 +1,5 @@
-//! Kinds of work: what the queue has to know of a block and a report to hand them out and back, whatever they hold.
+//! Kinds of work. The queue needs these methods to hand out blocks and to take reports back,
+//! whatever they contain.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -7,74 +8,76 @@ use std::time::Duration;
 use super::Batch;
 use crate::seq::SequenceId;
 
-/// A kind of work. Its type parameters name what engines of this kind take and give.
+/// A kind of work. Its associated types are the input and output of the engines of this kind.
 pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
-    /// What the blocks of a batch share.
+    /// Data that the blocks of a batch share.
     type Chunk: Debug + Send + Sync;
-    /// A piece of work that may be split between pairs.
+    /// A piece of work that can be split between two pairs.
     type Block: Debug + Clone + Send + Sync;
-    /// What blocks have in common that may share a batch.
+    /// Property that all blocks of a batch have in common.
     type Class: Debug + Clone + Copy + PartialEq + Send + Sync;
-    /// What comes of a batch.
-    type Report: Reported + Debug + Send;
+    /// Results of a batch.
+    type Report: BatchReport + Debug + Send;
 
-    /// Pairs in a block.
+    /// Returns the number of pairs in a block.
     fn pairs(block: &Self::Block) -> u64;
 
-    /// Cells of all its pairs together.
+    /// Returns the number of cells of all pairs of a block.
     fn cells(block: &Self::Block) -> u64;
 
-    /// Cells of its first pair; `None` if it has none.
+    /// Returns the number of cells of the first pair of a block; `None` for a block without pairs.
     fn first_cells(chunk: &Self::Chunk, block: &Self::Block) -> Option<u64>;
 
-    /// Whether a batch for an engine that holds so many bytes of sequences may have one block only.
+    /// Returns whether a batch may have only one block, for an engine that holds `store_bytes`
+    /// bytes of sequences.
     fn one_block(chunk: &Self::Chunk, store_bytes: u64) -> bool;
 
-    /// Whether a block is surely no more than a portion, so that [`Work::split`] would leave it as it is. Where chunks have very many
-    /// blocks, that should be seen at once.
+    /// Returns true only if a block does not exceed a portion, so that [`Work::split`] would return
+    /// it whole. The test must be fast, because chunks can have very many blocks. Returning false
+    /// is always correct.
     fn fits(_block: &Self::Block, _portion: Portion) -> bool {
         false
     }
 
-    /// Splits off the first part of a block that has portion, but at least one pair.
+    /// Splits off the first part of a block that fits the portion, but at least one pair.
     fn split(chunk: &Self::Chunk, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
 
-    /// Says what is wrong with a report that cannot be what came of the batch.
+    /// Checks a report. The error describes why the report cannot belong to the batch.
     fn check(batch: &Batch<Self>, report: &Self::Report) -> Result<(), String>;
 
-    /// The same, on the threads of a pool where that is worth it.
+    /// Checks a report like [`Work::check`], on the threads of a pool if that is worthwhile.
     fn check_on(_pool: &rayon::ThreadPool, batch: &Batch<Self>, report: &Self::Report) -> Result<(), String> {
         Self::check(batch, report)
     }
 }
 
-/// What every report tells.
-pub trait Reported {
-    /// Indices of the blocks that the engine did not finish.
+/// Properties that every report has.
+pub trait BatchReport {
+    /// Returns the indices of the blocks that the engine did not finish.
     fn unfinished(&self) -> &[usize];
 
-    /// Time that the device was busy with the kernel, where it can be told.
+    /// Returns the time that the device spent in the kernel, if it is known.
     fn kernel_time(&self) -> Option<Duration>;
 }
 
-/// How much of a block an engine takes at once.
+/// Largest part of a block that an engine takes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion {
-    /// Cells.
+    /// Number of cells.
     pub cells: u64,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
     /// Bytes of packed targets.
     pub target_bytes: u64,
 }
 
-/// A chunk as the caller sees it.
+/// Properties of a chunk that the caller sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkInfo {
-    /// Position among the chunks that have pairs.
+    /// Index of the chunk among the chunks that have pairs.
     pub index: usize,
-    /// Its queries in input order.
+    /// Queries of the chunk in input order.
     pub queries: Range<SequenceId>,
-    /// Its pairs.
+    /// Number of pairs in the chunk.
     pub pairs: u64,
 }

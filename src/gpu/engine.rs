@@ -18,7 +18,7 @@ use super::launch::{Results, Slot};
 use super::memory::Shares;
 use super::resident::Residents;
 use super::shortage;
-use crate::engine::sizing::LeastWork;
+use crate::engine::sizing::MinWork;
 use crate::engine::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 
@@ -362,8 +362,8 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         }
     }
 
-    fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.host) }
+    fn min_work(&self) -> MinWork {
+        MinWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.host) }
     }
 
     fn usual_cells(&self) -> u64 {

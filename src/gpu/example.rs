@@ -18,7 +18,7 @@ use super::memory;
 use super::source::Constants;
 use crate::engine::owner::{self, Control};
 use crate::engine::thread_engine::{CpuKind, thread_engines};
-use crate::engine::{Batch, Engine, Portion, Reported, Work, check};
+use crate::engine::{Batch, BatchReport, Engine, Portion, Work, check};
 use crate::error::Result;
 
 // ---- The work: the data that batches share, a block of pairs, and the report of a batch.
@@ -51,7 +51,7 @@ struct Report {
     kernel_time: Option<Duration>,
 }
 
-impl Reported for Report {
+impl BatchReport for Report {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

@@ -16,8 +16,8 @@ use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditReport, GROUP_PAIRS, Group, groups};
-use crate::engine::owner::{self, Control, EngineSet, Outcome};
-use crate::engine::stats::{EngineStats, Ran};
+use crate::engine::owner::{self, BatchOutcome, Control, EngineSet};
+use crate::engine::stats::{EngineStats, RunStats};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
@@ -58,7 +58,7 @@ pub struct Prefiltered {
     /// The pairs that may reach the identity; `None` if these are too many to be held.
     pub selection: Option<Selection>,
     /// What the engines did.
-    pub ran: Ran,
+    pub ran: RunStats,
     /// How long it took.
     pub seconds: f64,
     /// What progress was told of.
@@ -196,7 +196,7 @@ fn edit_job(job: &plan::Job, scheme: EditScheme) -> EditJob {
 }
 
 /// What engines did in a pass over edit distances, by names that say so.
-pub(super) fn named(ran: Ran) -> impl Iterator<Item = EngineStats> {
+pub(super) fn named(ran: RunStats) -> impl Iterator<Item = EngineStats> {
     ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
 }
 
@@ -248,13 +248,13 @@ fn select_within(
             let ran = by_grams.add_to(ran);
             Ok(Prefiltered { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
         }
-        Err(_) if overflowed => Ok(Prefiltered { selection: None, ran: Ran::default(), seconds: seconds(), told }),
+        Err(_) if overflowed => Ok(Prefiltered { selection: None, ran: RunStats::default(), seconds: seconds(), told }),
         Err(error) => Err(error),
     }
 }
 
 /// Pairs of finished blocks that are within the limit, query before target.
-fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
+fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     let EditReport { found, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
     let of_group = |group: Group| {

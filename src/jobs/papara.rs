@@ -30,7 +30,7 @@ use super::{Feed, Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
 use crate::engine::owner::{self, Control};
-use crate::engine::stats::Ran;
+use crate::engine::stats::RunStats;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::papara::cpu::phylo_workers;
@@ -280,7 +280,7 @@ impl Job for PhyloAlignment {
             delivery.reached(reads.end)
         };
         stages.go_on(&mut reads, &mut rows)?;
-        let mut ran = Ran::default();
+        let mut ran = RunStats::default();
         if stages.rounds.len() > 0 {
             let reserve = || phylo_workers(threads.count(), &run.interrupt);
             let control = Control { is_open_ended: true, ..execution.control(stages.rounds.ahead()) };

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::run::Run;
 use super::source::BlockSource;
-use crate::engine::ordered::Ahead;
+use crate::engine::ordered::ReorderWindow;
 use crate::engine::owner::{Control, EngineSet};
 use crate::engine::{Engine, Work, thread_pool};
 use crate::error::Result;
@@ -118,13 +118,13 @@ pub(super) struct Execution<'a> {
 
 impl Execution<'_> {
     /// Returns the settings for a run of the queue whose chunks are planned as far ahead as `ahead` allows.
-    pub(super) fn control(&self, ahead: Arc<Ahead>) -> Control {
-        Control { ahead, ..self.run.control(&self.threads.feeding) }
+    pub(super) fn control(&self, window: Arc<ReorderWindow>) -> Control {
+        Control { window, ..self.run.control(&self.threads.feeding) }
     }
 
     /// Returns the settings for a run of the queue whose blocks come from `source` while others are computed.
-    pub(super) fn control_of(&self, source: &dyn BlockSource, ahead: Arc<Ahead>) -> Control {
-        Control { coming: source.coming(), is_open_ended: true, ..self.control(ahead) }
+    pub(super) fn control_of(&self, source: &dyn BlockSource, window: Arc<ReorderWindow>) -> Control {
+        Control { coming: source.coming(), is_open_ended: true, ..self.control(window) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::block::Block;
 use crate::engine::Work;
-use crate::engine::queue::{ChunkSource, Planned, Upcoming};
+use crate::engine::queue::{ChunkSource, QueuedChunk, Upcoming};
 
 /// What a source of blocks has.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub(in crate::jobs) trait ChunkCutter<W: Work>: Send {
     fn begin(&mut self, block: Block);
 
     /// The next chunk; `None` when there are none of the blocks that were begun.
-    fn next(&mut self) -> Option<Planned<W>>;
+    fn next(&mut self) -> Option<QueuedChunk<W>>;
 
     /// Whether there will be no more chunks, of no block: some input could not be read.
     fn has_failed(&self) -> bool {

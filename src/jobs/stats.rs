@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::engine::stats::{EngineStats, Ran, go_on};
+use crate::engine::stats::{EngineStats, RunStats, append_run};
 
 /// Ticks a second in /proc: what the kernel tells programs, whatever it counts in itself, on all but historical machines.
 #[cfg(target_os = "linux")]
@@ -26,14 +26,14 @@ pub struct Summary {
     /// What each engine did.
     pub engines: Vec<EngineStats>,
     /// Time between the first and the last engine's end, as a fraction of the job's time
-    /// ([`Ran`]).
+    /// ([`RunStats`]).
     pub imbalance: f64,
 }
 
 impl Summary {
     /// Adds what was done after this, by the same engines or others.
     pub fn add(&mut self, later: Summary) {
-        go_on(&mut self.engines, later.engines, self.seconds);
+        append_run(&mut self.engines, later.engines, self.seconds);
         self.pairs += later.pairs;
         self.cells = self.cells.saturating_add(later.cells);
         self.aligned += later.aligned;
@@ -44,7 +44,7 @@ impl Summary {
     }
 
     /// The same with what the engines did.
-    pub(super) fn with_engines(self, ran: Ran) -> Self {
+    pub(super) fn with_engines(self, ran: RunStats) -> Self {
         let kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Summary { kernel_seconds, engines: ran.engines, imbalance: ran.imbalance, ..self }
     }

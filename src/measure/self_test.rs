@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::engine::{Batch, Engine, Reported, Work};
+use crate::engine::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, offered};

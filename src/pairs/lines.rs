@@ -1,6 +1,6 @@
 //! Results as bytes that wait for their turn: a key says where the bytes of a row lie and where they belong.
 
-use crate::engine::shelf::Lent;
+use crate::engine::buffer_pool::PooledVec;
 use crate::seq::{SequenceId, Strand};
 
 /// What is left to know of a row: its place in the order, what is selected by, and its bytes.
@@ -28,9 +28,9 @@ pub struct Key {
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
     /// A key for every row.
-    pub keys: Lent<Key>,
+    pub keys: PooledVec<Key>,
     /// The rows, each by itself.
-    pub bytes: Lent<u8>,
+    pub bytes: PooledVec<u8>,
 }
 
 /// What came of a report whose rows were made at once.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use self::later::Later;
 use super::{Block, Pairs, PairsChunk, Want};
 use crate::engine::Portion;
-use crate::engine::queue::Planned;
+use crate::engine::queue::QueuedChunk;
 use crate::score::offset::fits;
 use crate::score::{Mode, Scoring};
 use crate::seq::part::{Extents, PartsLeft};
@@ -131,7 +131,7 @@ impl Job {
 }
 
 /// A chunk with its work. In an all-against-all of one store a block's query may be either member of a pair.
-pub type PlannedChunk = Planned<Pairs>;
+pub type PlannedChunk = QueuedChunk<Pairs>;
 
 /// Iterator over chunks.
 #[derive(Debug)]

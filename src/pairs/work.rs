@@ -9,8 +9,8 @@ use super::floors::Floors;
 use super::lines::Settled;
 use super::plan::{LengthClass, split_block};
 use crate::alignment::{Cigar, packed};
-use crate::engine::shelf::Lent;
-use crate::engine::{self, Portion, Reported, Work};
+use crate::engine::buffer_pool::PooledVec;
+use crate::engine::{self, BatchReport, Portion, Work};
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::EndRegion;
@@ -55,7 +55,7 @@ impl Work for Pairs {
     }
 }
 
-impl Reported for Report {
+impl BatchReport for Report {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }
@@ -215,7 +215,7 @@ pub struct Report {
 #[derive(Debug, Clone, Default)]
 pub struct Traced {
     /// Runs of all alignments ([`crate::alignment::packed`]).
-    pub words: Lent<u32>,
+    pub words: PooledVec<u32>,
     /// First word and number of runs of each hit, in the order of [`Report::hits`]; `None` for a hit that was not traced.
     /// Empty if none was.
     pub spans: Vec<Option<(usize, u32)>>,

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub type PhyloMock = Mock<Phylo>;
 
 impl TextbookKind for Phylo {
-    fn by_the_textbook(batch: &PhyloBatch, interrupt: &AtomicBool) -> Result<PhyloReport> {
+    fn compute_textbook(batch: &PhyloBatch, interrupt: &AtomicBool) -> Result<PhyloReport> {
         let chunk = &batch.chunk;
         let vectors = &*chunk.vectors;
         let mut scores = Vec::with_capacity(batch.pairs() as usize);

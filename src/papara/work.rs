@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::vectors::{OCTET, Vectors};
-use crate::engine::{Batch, Portion, Reported, Work, check};
+use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::score::PhyloScheme;
 use crate::seq::{SequenceId, SequenceStore};
 
@@ -65,7 +65,7 @@ pub struct PhyloReport {
     pub kernel_time: Option<Duration>,
 }
 
-impl Reported for PhyloReport {
+impl BatchReport for PhyloReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

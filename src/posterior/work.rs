@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::floats::LANES;
 use super::model::Model;
 use super::sparse::Sparse;
-use crate::engine::{Batch, Portion, Reported, Work, check};
+use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::{Error, Result};
 
@@ -98,7 +98,7 @@ impl PosteriorReport {
     }
 }
 
-impl Reported for PosteriorReport {
+impl BatchReport for PosteriorReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

@@ -7,9 +7,9 @@ use rayon::Scope;
 use super::options::{Iterate, Options};
 use super::progressive::{Children, Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
 use super::work::{Merged, Pair, Profile, ProfileBlock, ProfileChunk};
-use crate::engine::owner::{Control, Outcome, run_queue};
+use crate::engine::owner::{BatchOutcome, Control, run_queue};
 use crate::engine::queue::{WorkQueue, wall_clock};
-use crate::engine::stats::Ran;
+use crate::engine::stats::RunStats;
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::{Engine, check};
 use crate::error::{Error, Result};
@@ -40,12 +40,12 @@ pub fn align_on(
     options: &Options,
     run: &Run,
     engines: Engines,
-) -> Result<(Progressive, Ran)> {
+) -> Result<(Progressive, RunStats)> {
     let sequences = store.len();
     assert_eq!((guide.tree.leaves, guide.weights.len()), (sequences, sequences), "a guide of other sequences");
     // Iterating along the tree is one join after the other.
     if guide.tree.joins.is_empty() || options.iterate == Iterate::Tree {
-        return Ok((super::align(store, guide, options, run)?, Ran::default()));
+        return Ok((super::align(store, guide, options, run)?, RunStats::default()));
     }
     let even = even_weights(sequences);
     let guide = &guide.counting(options, &even);
@@ -104,7 +104,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Runs the engines until the root is there, or something went wrong.
-    fn run(&self, engines: Vec<Box<dyn Engine<Profile>>>, control: &Control) -> Result<Ran> {
+    fn run(&self, engines: Vec<Box<dyn Engine<Profile>>>, control: &Control) -> Result<RunStats> {
         let reserve = || thread_engines(1, &control.interrupt);
         self.chunk.pool.in_place_scope(|scope| {
             for number in self.work.lowest() {
@@ -116,7 +116,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Takes what an engine found.
-    fn hear<'scope>(&'scope self, scope: &Scope<'scope>, outcome: &Outcome<Profile>) -> Result<()> {
+    fn hear<'scope>(&'scope self, scope: &Scope<'scope>, outcome: &BatchOutcome<Profile>) -> Result<()> {
         let blocks = &outcome.batch.blocks;
         let finished = check::finished(blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
         for ((block, merged), _) in blocks.iter().zip(&outcome.report.merged).zip(finished).filter(|(_, done)| *done) {

@@ -11,7 +11,7 @@ use super::path::{Step, joined};
 use super::walk::Walk;
 use super::{Penalties, Scores};
 use crate::engine::thread_engine::CpuKind;
-use crate::engine::{Batch, Portion, Reported, Work, check};
+use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::error::{Error, Result};
 use crate::simd::InstructionSet;
 
@@ -112,7 +112,7 @@ pub struct ProfileReport {
     pub kernel_time: Option<Duration>,
 }
 
-impl Reported for ProfileReport {
+impl BatchReport for ProfileReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }

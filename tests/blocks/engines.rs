@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pairwave::engine::owner::{Control, EngineSet, run_set};
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::AllPairs;
 use pairwave::pairs::cpu::CpuWorker;
@@ -38,8 +38,8 @@ impl Engine<Pairs> for Counted {
         self.engine.capacity()
     }
 
-    fn least_work(&self) -> LeastWork {
-        self.engine.least_work()
+    fn min_work(&self) -> MinWork {
+        self.engine.min_work()
     }
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, choose};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
@@ -59,8 +59,8 @@ impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
     fn universal(&self) -> bool {
         self.engine.universal()
     }
-    fn least_work(&self) -> LeastWork {
-        self.engine.least_work()
+    fn min_work(&self) -> MinWork {
+        self.engine.min_work()
     }
     fn capacity(&self) -> Capacity {
         Capacity { cells: 300_000, ..self.engine.capacity() }

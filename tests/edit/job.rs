@@ -34,11 +34,11 @@ fn list(report: &mut EditReport) {
 
 /// An engine that lists, and another one beside it that does not.
 fn one_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
-    vec![Box::new(EditMock::new("lists").with_spoil(list))]
+    vec![Box::new(EditMock::new("lists").with_corruption(list))]
 }
 
 fn one_of_two_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
-    let lists = EditMock::new("lists").with_capacity(2_000, 3).with_spoil(list);
+    let lists = EditMock::new("lists").with_capacity(2_000, 3).with_corruption(list);
     vec![Box::new(lists), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
 
@@ -344,7 +344,7 @@ fn wrong_answers_are_noticed() {
         EditDistances { align, ..job }
     };
     let spoilt = |job: &EditDistances, spoil: fn(&mut EditReport)| {
-        run_on(job, vec![Box::new(EditMock::new("wrong").with_spoil(spoil))])
+        run_on(job, vec![Box::new(EditMock::new("wrong").with_corruption(spoil))])
     };
     // Neither too few results nor ends beyond texts are taken: the CPU computes them again.
     for spoil in [(|report| _ = report.found.each_mut().pop()) as fn(&mut EditReport), |report| {
@@ -398,7 +398,7 @@ fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
                 .filter(|found| !found.is_some())
                 .for_each(|found| *found = Found { distance: 8, end: 1 });
         };
-        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("all").with_spoil(above))]).unwrap();
+        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("all").with_corruption(above))]).unwrap();
         assert!(summary.engines[0].lost.is_none());
         compare(&job, &results).unwrap();
         assert_eq!(results.len(), 1);
@@ -452,7 +452,7 @@ fn wrong_lists_are_noticed() {
         |report| listed(report, |_, list| list.clear()),
     ];
     for spoil in spoils {
-        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("wrong").with_spoil(spoil))]).unwrap();
+        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("wrong").with_corruption(spoil))]).unwrap();
         assert!(summary.engines[0].lost.is_some());
         compare(&job, &results).unwrap();
     }

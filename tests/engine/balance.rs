@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pairwave::engine::queue::{Lease, Pull, WorkQueue};
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::queue::{Pull, WorkLease, WorkQueue};
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::{AllPairs, Job as _, Run};
 use pairwave::pairs::Pairs;
@@ -31,27 +31,27 @@ struct Kind {
     /// Cells that it likes at once.
     cells: u64,
     in_flight: usize,
-    least_work: f64,
+    min_work: f64,
     universal: bool,
 }
 
 impl Kind {
     fn cpu(speed: f64) -> Self {
         let cells = 1 << 29;
-        Kind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, least_work: 0.004, universal: true }
+        Kind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, min_work: 0.004, universal: true }
     }
 
     /// Two batches in flight, one computed after the other.
     fn gpu(speed: f64) -> Self {
         let cells = (0.7 * speed) as u64;
-        Kind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, least_work: 0.025, universal: false }
+        Kind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, min_work: 0.025, universal: false }
     }
 }
 
 /// An engine in simulated time.
 struct Simulated {
     kind: Kind,
-    in_flight: VecDeque<(Lease<Pairs>, f64)>,
+    in_flight: VecDeque<(WorkLease<Pairs>, f64)>,
     /// When it has done what it holds, in seconds.
     free_at: f64,
     cells: u64,
@@ -89,7 +89,7 @@ fn simulate(job: &Job, kinds: &[Kind]) -> Ends {
     let queue = WorkQueue::new(Box::new(chunks), job.cells(), Arc::new(AtomicBool::new(false)), clock);
     let mut engines: Vec<Simulated> = Vec::new();
     for &kind in kinds {
-        queue.join(kind.universal, LeastWork { seconds: kind.least_work, pairs: 1, fill: 0 });
+        queue.join(kind.universal, MinWork { seconds: kind.min_work, pairs: 1, fill: 0 });
         engines.push(Simulated { kind, in_flight: VecDeque::new(), free_at: kind.ready, cells: 0, ended: 0.0 });
     }
     let (mut now, mut batches) = (0.0, 0);
@@ -183,7 +183,7 @@ fn the_last_ends_within_two_percent_of_the_first() {
 fn pieces_that_do_not_shrink_are_seen_in_the_simulation() {
     let job = jobs(1).remove(0);
     let mut kinds = engines(&job, &[1.0, 3.0], &[]);
-    (kinds[0].least_work, kinds[0].cells) = (3.0, 1 << 40);
+    (kinds[0].min_work, kinds[0].cells) = (3.0, 1 << 40);
     let ends = simulate(&job, &kinds);
     assert!(ends.imbalance() > 0.02, "{ends:?}");
 }

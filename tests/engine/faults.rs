@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pairwave::Error;
 use pairwave::engine::owner::{self, Control};
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, FeignedFailure, FoundAdapter};
 use pairwave::jobs::blocks::Divisible;
@@ -105,8 +105,8 @@ impl Engine<Pairs> for Meeting {
     fn universal(&self) -> bool {
         self.engine.universal()
     }
-    fn least_work(&self) -> LeastWork {
-        self.engine.least_work()
+    fn min_work(&self) -> MinWork {
+        self.engine.min_work()
     }
     fn capacity(&self) -> Capacity {
         self.engine.capacity()

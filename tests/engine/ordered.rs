@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use pairwave::engine::ordered::Ordered;
 use pairwave::engine::owner::{self, Control};
-use pairwave::engine::queue::{ChunkInfo, Lease, Pull, WorkQueue, wall_clock};
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::queue::{ChunkInfo, Pull, WorkLease, WorkQueue, wall_clock};
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, compute_batch};
@@ -19,7 +19,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
 
-const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
+const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
 /// Pairs that an engine takes at once.
 const PAIRS: u64 = 16;
 /// No bound, of bytes and of chunks.
@@ -39,7 +39,7 @@ fn capacity(pairs: u64) -> Capacity {
     Capacity { cells: u64::MAX, pairs, store_bytes: u64::MAX, batches: 1 }
 }
 
-fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<Lease<Pairs>> {
+fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<WorkLease<Pairs>> {
     match queue.pull(engine, capacity(pairs), false) {
         Pull::Work(lease) => Some(lease),
         Pull::Nothing | Pull::Finished => None,
@@ -49,7 +49,7 @@ fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<Lease<Pai
 fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
     let interrupt = Arc::new(AtomicBool::new(false));
     WorkQueue::new(Box::new(job.chunks(u64::MAX, 60)), job.cells(), interrupt, wall_clock())
-        .with_ahead(gatherer.ordered.ahead())
+        .with_window(gatherer.ordered.window())
 }
 
 /// Puts hits in input order as jobs do.
@@ -103,7 +103,7 @@ fn expected(job: &Job) -> Vec<Hit> {
 fn bands_ahead(
     job: &Job,
     most: (u64, usize),
-    then: impl FnOnce(&WorkQueue<Pairs>, Lease<Pairs>, &mut Gatherer),
+    then: impl FnOnce(&WorkQueue<Pairs>, WorkLease<Pairs>, &mut Gatherer),
 ) -> usize {
     let mut gatherer = Gatherer::new(most);
     let queue = queue(job, &gatherer);
@@ -129,13 +129,13 @@ fn bands_ahead(
     before
 }
 
-fn finish(queue: &WorkQueue<Pairs>, lease: Lease<Pairs>, gatherer: &mut Gatherer) {
+fn finish(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
     queue.finish(&lease, &[]).expect("it is its own");
     gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
 }
 
 /// It dies: what it held is the first that the other one gets.
-fn die(queue: &WorkQueue<Pairs>, lease: Lease<Pairs>, gatherer: &mut Gatherer) {
+fn die(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
     assert!(queue.retire(lease.engine));
     assert_eq!(queue.finish(&lease, &[]), None, "it was taken from it");
     let engine = queue.join(false, GRAIN);
@@ -187,7 +187,7 @@ fn an_engine_that_refuses_everything_does_not_plan_everything() {
 /// Runs a job on threads; its hits, and chunks that were open at once.
 fn run(job: &Job, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<Hit>, usize) {
     let mut gatherer = Gatherer::new(most);
-    let control = Control { ahead: gatherer.ordered.ahead(), ..Control::default() };
+    let control = Control { window: gatherer.ordered.window(), ..Control::default() };
     let reserve = || (0..2).map(|_| Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>).collect();
     let ran = owner::run(engines, reserve, job.chunks(u64::MAX, 60), job.cells(), &control, |outcome| {
         gatherer.add(&outcome.chunk, outcome.pairs, outcome.report.hits);

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use pairwave::Error;
-use pairwave::engine::ordered::Ahead;
-use pairwave::engine::queue::{Lease, Planned, Pull, WorkQueue, wall_clock};
-use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::ordered::ReorderWindow;
+use pairwave::engine::queue::{Pull, QueuedChunk, WorkLease, WorkQueue, wall_clock};
+use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::cpu::CpuWorker;
@@ -160,7 +160,7 @@ fn planning_keeps_nobody_from_other_work() {
         Some(chunk)
     });
     let queue = Arc::new(WorkQueue::<Pairs>::new(Box::new(chunks), job.cells(), Arc::default(), wall_clock()));
-    let [one, two] = [(); 2].map(|()| queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 }));
+    let [one, two] = [(); 2].map(|()| queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 }));
     let Pull::Work(lease) = queue.pull(one, capacity(1, 2), true) else { panic!("there is work") };
     let planner = {
         let queue = Arc::clone(&queue);
@@ -236,14 +236,14 @@ fn an_engine_hears_what_remains_before_every_batch() {
 /// A queue whose chunks become known one after the other, what it should hold, and who works.
 struct OpenEnded {
     queue: WorkQueue<Pairs>,
-    ahead: Arc<Ahead>,
+    ahead: Arc<ReorderWindow>,
     /// Cells of each chunk.
     chunks: Vec<u64>,
     planned: Arc<AtomicUsize>,
     /// Chunks that may be planned.
     opened: usize,
     engines: Vec<usize>,
-    leases: Vec<Lease<Pairs>>,
+    leases: Vec<WorkLease<Pairs>>,
     /// Cells that are finished.
     done: u64,
     /// Band, query and place of all pairs that are finished.
@@ -251,9 +251,10 @@ struct OpenEnded {
 }
 
 impl OpenEnded {
-    fn new(chunks: Vec<Planned<Pairs>>) -> Self {
-        let cells = |(_, _, blocks): &Planned<Pairs>| blocks.iter().map(|(_, block)| block.cells).sum();
-        let (planned, ahead, time) = (Arc::new(AtomicUsize::new(0)), Arc::new(Ahead::closed()), AtomicU64::new(0));
+    fn new(chunks: Vec<QueuedChunk<Pairs>>) -> Self {
+        let cells = |(_, _, blocks): &QueuedChunk<Pairs>| blocks.iter().map(|(_, block)| block.cells).sum();
+        let (planned, ahead, time) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(ReorderWindow::closed()), AtomicU64::new(0));
         let own = chunks.iter().map(cells).collect();
         let counted = Arc::clone(&planned);
         let chunks = chunks.into_iter().inspect(move |_| _ = counted.fetch_add(1, Ordering::Relaxed));
@@ -261,8 +262,8 @@ impl OpenEnded {
         let clock = move || time.fetch_add(1, Ordering::Relaxed) as f64 / 1e3;
         // A guess that is far off.
         let queue = WorkQueue::new(Box::new(chunks), 1 << 50, Arc::default(), Box::new(clock));
-        let queue = queue.with_ahead(Arc::clone(&ahead)).with_unknown_cells();
-        let engines = vec![queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 })];
+        let queue = queue.with_window(Arc::clone(&ahead)).with_unknown_cells();
+        let engines = vec![queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 })];
         let (leases, seen) = (Vec::new(), BTreeSet::new());
         OpenEnded { queue, ahead, chunks: own, planned, opened: 1, engines, leases, done: 0, seen }
     }
@@ -270,7 +271,7 @@ impl OpenEnded {
     fn open(&mut self, chunks: usize) {
         self.opened = chunks;
         self.ahead.open(chunks);
-        self.queue.look_again();
+        self.queue.wake_planners();
     }
 
     /// Whether there was work.
@@ -312,7 +313,7 @@ fn bands_that_become_known_one_after_the_other() {
     let rng = &mut rng(0x09e7);
     let job = job().job();
     for _ in 0..60 {
-        let chunks: Vec<Planned<Pairs>> = job.chunks(u64::MAX, 1 + u64::from(rng.below(90u32))).collect();
+        let chunks: Vec<QueuedChunk<Pairs>> = job.chunks(u64::MAX, 1 + u64::from(rng.below(90u32))).collect();
         let count = chunks.len();
         let mut all = OpenEnded::new(chunks);
         let mut steps = 0;
@@ -321,7 +322,7 @@ fn bands_that_become_known_one_after_the_other() {
             match rng.below(8u32) {
                 0 => all.open((all.opened + 1 + rng.below(3usize)).min(count)),
                 1 if all.engines.len() < 3 => {
-                    all.engines.push(all.queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 }));
+                    all.engines.push(all.queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 }));
                 }
                 2 if all.engines.len() > 1 => {
                     let engine = all.engines.swap_remove(rng.below(all.engines.len()));
@@ -372,7 +373,7 @@ fn work_is_added_while_the_queue_runs() {
     let job = job().job();
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
-    let least = LeastWork { seconds: 0.0, pairs: 1, fill: 0 };
+    let least = MinWork { seconds: 0.0, pairs: 1, fill: 0 };
     let engine = queue.join(true, least);
     let some = capacity(1 << 40, 1);
     assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "nothing is there yet");

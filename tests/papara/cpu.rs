@@ -289,7 +289,7 @@ fn unions_score_at_least_as_much() {
         let unions = vectors.unions(&thread_pool(1).unwrap());
         let unions = run(&batch(unions, &reads, None, scheme), &mut Workspace::default());
         let batch = batch(vectors, &reads, None, scheme);
-        let expected = Phylo::by_the_textbook(&batch, &AtomicBool::new(false)).unwrap().scores;
+        let expected = Phylo::compute_textbook(&batch, &AtomicBool::new(false)).unwrap().scores;
         for (octet, scores) in expected.iter().enumerate() {
             let (read, place) = (octet / 4, octet % 4);
             let scores = &scores[..(30 - OCTET * place).min(OCTET)];
@@ -326,7 +326,7 @@ fn a_worker_is_an_engine_and_so_is_the_textbook() {
         assert!(matches!(engine.collect(ticket), Err(pairwave::Error::Interrupted)));
     }
     let spoil = |report: &mut PhyloReport| report.scores[1][2] += 1;
-    let mut spoiled = PhyloMock::new("wrong").with_spoil(spoil);
+    let mut spoiled = PhyloMock::new("wrong").with_corruption(spoil);
     assert!(test.test(&mut spoiled).is_err());
 }
 

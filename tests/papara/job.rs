@@ -176,7 +176,7 @@ fn others_take_over_from_an_engine_that_fails() {
     // One that lies, one that refuses all.
     let liar = || {
         let spoil = |report: &mut pairwave::papara::PhyloReport| report.scores[0][0] = i32::MAX;
-        Box::new(PhyloMock::new("liar").with_spoil(spoil)) as Box<dyn Engine<Phylo>>
+        Box::new(PhyloMock::new("liar").with_corruption(spoil)) as Box<dyn Engine<Phylo>>
     };
     let full = || {
         let engine = PhyloGpu::open(&support::adapter()).expect("the adapter opens");

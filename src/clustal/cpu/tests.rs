@@ -128,7 +128,7 @@ fn a_thread_reports_what_the_textbook_does() {
     let plan = Plan::new(Arc::new(store), Arc::new(ClustalCosts::dna()));
     let batch = ClustalBatch { chunk: Arc::clone(&plan.chunk), blocks: plan.blocks.clone() };
     let report = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(false)).unwrap();
-    let textbook = Clustal::by_the_textbook(&batch, &AtomicBool::new(false)).unwrap();
+    let textbook = Clustal::compute_textbook(&batch, &AtomicBool::new(false)).unwrap();
     assert_eq!(report.identities, textbook.identities);
     assert_eq!(Clustal::check(&batch, &report), Ok(()));
     let over = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(true));

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::edit::check::Possible;
 use crate::edit::kernels::myers::{Cooperation, EditTasks, POSITION_BITS, Run, Variant, run_of};
 use crate::edit::{EditBatch, EditChunk, GROUP_PAIRS};
-use crate::engine::shelf::Lent;
+use crate::engine::buffer_pool::PooledVec;
 use crate::score::{EditMode, EditScheme, Found};
 
 /// Pairs of a list that one thread decodes at a time.
@@ -115,7 +115,7 @@ impl Decoder<'_> {
     }
 
     /// Results of all pairs, in their order, in the memory of `found`. `None` if one cannot be.
-    pub(super) fn each(&self, words: &[u32], found: Lent<Found>) -> Option<Lent<Found>> {
+    pub(super) fn each(&self, words: &[u32], found: PooledVec<Found>) -> Option<PooledVec<Found>> {
         // Which form it is decides outside of the loops.
         match (Form::of(&self.variant), self.variant.output_words()) {
             (Form::Whole, _) => self.each_of::<1>(words, found, |[word], n| Form::Whole.read([word, 0], n)),
@@ -129,9 +129,9 @@ impl Decoder<'_> {
     fn each_of<const WORDS: usize>(
         &self,
         words: &[u32],
-        mut found: Lent<Found>,
+        mut found: PooledVec<Found>,
         read: impl Fn([u32; WORDS], u32) -> Found + Sync,
-    ) -> Option<Lent<Found>> {
+    ) -> Option<PooledVec<Found>> {
         let pairs = self.pairs();
         let results = words.as_chunks::<WORDS>().0.get(..pairs)?;
         found.clear();

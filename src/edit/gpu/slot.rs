@@ -11,7 +11,7 @@ use super::dispatch::{EditPlan, EditWork, plan_dispatches};
 use super::staging::{List, Staging};
 use crate::edit::kernels::myers::{EditTasks, Selection, Variant};
 use crate::edit::{Distances, EditBatch, EditChunk, EditReport, Places, Region};
-use crate::engine::shelf::Shelf;
+use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Results, Slot};
@@ -132,7 +132,7 @@ impl EditSlot {
         &mut self,
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
-        shelf: &Shelf<Found>,
+        shelf: &BufferPool<Found>,
         results: Results,
     ) -> Result<(EditReport, Option<u32>)> {
         let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {

@@ -57,7 +57,7 @@ fn job(patterns: &Arc<SequenceStore>, texts: Option<&Arc<SequenceStore>>, scheme
 }
 
 /// Pairs of chunks, of the pattern and the text.
-fn pairs((_, chunk, blocks): &Planned<Edit>) -> Vec<(SequenceId, SequenceId)> {
+fn pairs((_, chunk, blocks): &QueuedChunk<Edit>) -> Vec<(SequenceId, SequenceId)> {
     let mut all = Vec::new();
     for (_, block) in blocks {
         all.extend(block.places.clone().map(|place| (block.pattern, chunk.region(place).text)));

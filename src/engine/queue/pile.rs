@@ -1,4 +1,4 @@
-//! Blocks that wait, and how many of them go into a batch.
+//! Piles of waiting blocks, and the selection of a batch from a pile.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,22 +6,24 @@ use std::sync::Arc;
 use super::ChunkInfo;
 use crate::engine::{Portion, Work};
 
-/// Parts of what waits that are not made equal.
+/// A pile that holds more than this number of batches is not divided into equal parts.
 const MANY_PARTS: u64 = 64;
 
-/// Blocks that wait, all of one chunk.
+/// Waiting blocks of one chunk.
 pub(super) struct Pile<W: Work> {
     pub info: Arc<ChunkInfo>,
     pub chunk: Arc<W::Chunk>,
     pub blocks: VecDeque<(W::Class, W::Block)>,
-    /// Some engine could not do these: only one that does anything may take them.
+    /// Only an engine that accepts every batch may take these blocks, because another engine could
+    /// not compute them.
     pub universal_only: bool,
-    /// The class of the first blocks, and the cells of all blocks of it that follow each other, once they were counted.
+    /// Class of the first blocks, and the cells of all consecutive blocks of that class, once
+    /// counted.
     counted: Option<(W::Class, u64)>,
 }
 
 impl<W: Work> Pile<W> {
-    /// Blocks that wait.
+    /// Returns a pile of waiting blocks.
     pub(super) fn new(
         info: Arc<ChunkInfo>,
         chunk: Arc<W::Chunk>,
@@ -31,56 +33,59 @@ impl<W: Work> Pile<W> {
         Pile { info, chunk, blocks, universal_only, counted: None }
     }
 
-    /// More of them.
+    /// Appends blocks.
     pub(super) fn extend(&mut self, blocks: impl IntoIterator<Item = (W::Class, W::Block)>) {
         self.blocks.extend(blocks);
         self.counted = None;
     }
 
-    /// Cells of the first blocks of one class. A chunk may have more blocks than should be counted at every pull.
-    fn waiting(&mut self, class: W::Class) -> u64 {
+    /// Returns the cells of the first blocks of one class. The sum is stored, because counting a
+    /// long pile at every pull would be slow.
+    fn leading_cells(&mut self, class: W::Class) -> u64 {
         if let Some((_, cells)) = self.counted.filter(|(counted, _)| *counted == class) {
             return cells;
         }
-        let own = self.blocks.iter().take_while(|(next, _)| *next == class);
-        let cells = own.fold(0u64, |sum, (_, block)| sum.saturating_add(W::cells(block)));
+        let leading = self.blocks.iter().take_while(|(next, _)| *next == class);
+        let cells = leading.fold(0u64, |sum, (_, block)| sum.saturating_add(W::cells(block)));
         self.counted = Some((class, cells));
         cells
     }
 }
 
-/// Cells of the pair that the next batch of a pile begins with.
+/// Returns the cells of the first pair of the next batch of a pile.
 pub(super) fn next_pair_cells<W: Work>(pile: &Pile<W>) -> Option<u64> {
     W::first_cells(&pile.chunk, &pile.blocks.front()?.1)
 }
 
-/// What was taken from a pile.
-pub(super) struct Taking<W: Work> {
+/// Blocks taken from a pile.
+pub(super) struct TakenBlocks<W: Work> {
     pub class: W::Class,
     pub blocks: Vec<W::Block>,
-    /// Of the blocks.
+    /// Number of pairs in the blocks.
     pub pairs: u64,
+    /// Number of cells in the blocks.
     pub cells: u64,
 }
 
-/// Takes blocks of one class from a pile, splitting the last to fit the portion, at a multiple of `group` pairs if there are
-/// as many; at least one pair.
-pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: u64) -> Option<Taking<W>> {
+/// Takes blocks of one class from a pile, but at least one pair.
+///
+/// The last block is split to fit the portion, at a multiple of `group` pairs if it has that many.
+pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: u64) -> Option<TakenBlocks<W>> {
     let class = pile.blocks.front()?.0;
-    // Equal parts rather than whole ones and a remainder: every batch ends with a time in which the device runs dry. Of many
-    // parts, the last may be a remainder.
-    let all = pile.waiting(class);
+    // Equal parts are better than full parts and a remainder, because the device runs dry at the
+    // end of every batch. If there are many parts, the last one may be a remainder.
+    let all = pile.leading_cells(class);
     let waiting = if all / MANY_PARTS > portion.cells { portion.cells } else { all };
     let parts = waiting.div_ceil(portion.cells.max(1)).max(1);
     let portion = Portion { cells: waiting.div_ceil(parts).max(1), ..portion };
     let one_block = W::one_block(&pile.chunk, portion.target_bytes);
-    // As many as there will be, where all are alike.
+    // Estimated number of blocks in the batch; exact if all blocks have the same size.
     let likely = (pile.blocks.len() as f64 * portion.cells as f64 / all.max(1) as f64) as u64;
-    let room = likely.min(portion.pairs).min(pile.blocks.len() as u64) as usize;
-    let (mut blocks, mut left): (Vec<W::Block>, Portion) = (Vec::with_capacity(room), portion);
+    let block_capacity = likely.min(portion.pairs).min(pile.blocks.len() as u64) as usize;
+    let (mut blocks, mut left): (Vec<W::Block>, Portion) = (Vec::with_capacity(block_capacity), portion);
     let (mut pairs, mut cells) = (0, 0);
     while let Some((_, block)) = pile.blocks.pop_front_if(|(next, _)| *next == class) {
-        // A sliver at the end of a batch is not worth a split.
+        // Splitting off a small piece at the end of a batch is not worthwhile.
         let sliver = W::cells(&block) > left.cells && left.cells < portion.cells / 16;
         if !blocks.is_empty() && (one_block || sliver || left.cells == 0 || left.pairs == 0) {
             pile.blocks.push_front((class, block));
@@ -97,19 +102,19 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
                 (head, tail)
             }
         };
-        let (own_pairs, own_cells) = (W::pairs(&head), W::cells(&head));
-        left.cells = left.cells.saturating_sub(own_cells);
-        left.pairs = left.pairs.saturating_sub(own_pairs);
-        (pairs, cells) = (pairs + own_pairs, cells + own_cells);
+        let (head_pairs, head_cells) = (W::pairs(&head), W::cells(&head));
+        left.cells = left.cells.saturating_sub(head_cells);
+        left.pairs = left.pairs.saturating_sub(head_pairs);
+        (pairs, cells) = (pairs + head_pairs, cells + head_cells);
         blocks.push(head);
         if let Some(tail) = tail {
             pile.blocks.push_front((class, tail));
             break;
         }
     }
-    // What was taken waits no longer. A sum that has reached its bound says nothing of what is left.
+    // Subtract the taken cells. A saturated sum is discarded, because the remainder is unknown.
     pile.counted = Some((class, all.saturating_sub(cells))).filter(|_| all < u64::MAX);
-    Some(Taking { class, blocks, pairs, cells })
+    Some(TakenBlocks { class, blocks, pairs, cells })
 }
 
 #[cfg(test)]
@@ -119,9 +124,9 @@ mod tests {
     use crate::score::{EditMode, EditScheme, Equality, Limit};
     use crate::seq::{Alphabet, SequenceStore};
 
-    /// What is taken does not depend on whether the blocks that wait were counted at an earlier pull.
+    /// The selection does not depend on whether the waiting blocks were counted at an earlier pull.
     #[test]
-    fn piles_remember_what_waits() {
+    fn stored_sums_do_not_change_the_selection() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         store.push("s", &[1, 2, 4]).unwrap();
         let store = Arc::new(store.build());
@@ -136,17 +141,17 @@ mod tests {
         for cells in [1, 20, 100, 333, 9 * 50, 10_000] {
             for pairs in [1, 7, 1000] {
                 let portion = Portion { cells, pairs, target_bytes: u64::MAX };
-                let mut own = pile([some(2, &[50, 1, 30, 7]), some(1, &[3; 20]), some(2, &[9, 50])].concat().into());
+                let mut reused = pile([some(2, &[50, 1, 30, 7]), some(1, &[3; 20]), some(2, &[9, 50])].concat().into());
                 let (mut all, mut later) = (0, some(2, &[11, 2]));
-                while let Some(class) = own.blocks.front().map(|(class, _)| *class) {
+                while let Some(class) = reused.blocks.front().map(|(class, _)| *class) {
                     if all >= 100 {
-                        own.extend(later.drain(..));
+                        reused.extend(later.drain(..));
                     }
-                    let mut anew = pile(own.blocks.clone());
-                    let (one, other) = (take_blocks(&mut own, portion, 4), take_blocks(&mut anew, portion, 4));
+                    let mut fresh = pile(reused.blocks.clone());
+                    let (one, other) = (take_blocks(&mut reused, portion, 4), take_blocks(&mut fresh, portion, 4));
                     let (one, other) = (one.expect("some"), other.expect("some"));
                     assert_eq!((one.class, &one.blocks), (class, &other.blocks));
-                    assert_eq!(own.blocks, anew.blocks);
+                    assert_eq!(reused.blocks, fresh.blocks);
                     assert_eq!(one.pairs, one.blocks.iter().map(EditBlock::pairs).sum::<u64>());
                     assert_eq!(one.cells, 9 * one.pairs);
                     all += one.pairs;

@@ -1,25 +1,26 @@
-//! Where the chunks of a queue come from.
+//! Sources of the chunks of a queue.
 
-use super::Planned;
+use super::QueuedChunk;
 use crate::engine::Work;
 
-/// What a source of chunks has.
+/// Answer of a source of chunks.
 pub enum Upcoming<W: Work> {
-    /// The next one.
-    Chunk(Planned<W>),
-    /// None now. It is asked again for as long as engines still compute those that it gave; after that, nobody does.
+    /// The next chunk.
+    Chunk(QueuedChunk<W>),
+    /// No chunk now. The queue asks again as long as engines compute earlier chunks, and then
+    /// treats it as the end.
     Nothing,
-    /// None any more.
+    /// No more chunks.
     End,
 }
 
-/// Where chunks come from: an iterator, or what others add to while engines are at work.
+/// A source of chunks: an iterator, or a buffer that is filled while engines compute.
 pub trait ChunkSource<W: Work>: Send {
-    /// What comes next.
+    /// Returns the next chunk, if there is one.
     fn next_chunk(&mut self) -> Upcoming<W>;
 }
 
-impl<W: Work, I: Iterator<Item = Planned<W>> + Send> ChunkSource<W> for I {
+impl<W: Work, I: Iterator<Item = QueuedChunk<W>> + Send> ChunkSource<W> for I {
     fn next_chunk(&mut self) -> Upcoming<W> {
         self.next().map_or(Upcoming::End, Upcoming::Chunk)
     }

@@ -1,72 +1,73 @@
-//! What a queue holds: chunks to come, piles of blocks that wait, and leases of those that are computed.
+//! QueueState of a queue: future chunks, piles of waiting blocks, and leases of blocks that engines
+//! compute.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pile::{Pile, Taking, next_pair_cells, take_blocks};
-use super::{ChunkInfo, ChunkSource, Lease};
-use crate::engine::ordered::Ahead;
-use crate::engine::pulse::{Pulse, WatchClock};
-use crate::engine::sizing::{Sizing, Waiting};
+use super::pile::{Pile, TakenBlocks, next_pair_cells, take_blocks};
+use super::{ChunkInfo, ChunkSource, WorkLease};
+use crate::engine::heartbeat::{Heartbeat, WatchClock};
+use crate::engine::ordered::ReorderWindow;
+use crate::engine::sizing::{PendingWork, Sizing};
 use crate::engine::{Batch, Capacity, Portion, Work};
 use crate::seq::SequenceId;
 
-/// Chunks yet to come. One puller at a time plans the next, without the lock.
+/// Source of future chunks. One puller at a time plans the next chunk, without the lock.
 pub(super) enum ChunkSupply<W: Work> {
-    /// There may be more.
+    /// More chunks may follow.
     More(BoxedSource<W>),
-    /// A puller plans the next.
+    /// A puller plans the next chunk.
     Planning,
-    /// There are no more.
+    /// No more chunks follow.
     Ended,
-    /// Planning panicked: nobody goes on with chunks that may be missing some.
+    /// Planning panicked. The source is not used again, because it may have lost chunks.
     Broken,
 }
 
 pub(super) type BoxedSource<W> = Box<dyn ChunkSource<W>>;
 
-/// No pile holds work for an engine.
+/// No pile holds work for the engine.
 pub(super) struct NoPile;
 
-/// What there is for an engine.
-pub(super) enum Taken<W: Work> {
-    Work(Lease<W>),
-    /// The next chunk has to be planned.
+/// Result of looking for work for an engine.
+pub(super) enum TakeResult<W: Work> {
+    Work(WorkLease<W>),
+    /// The caller must plan the next chunk.
     Unplanned(BoxedSource<W>),
     /// Another puller is about to add a chunk.
     Planning,
     Nothing,
 }
 
-pub(super) struct State<W: Work> {
+pub(super) struct QueueState<W: Work> {
     pub(super) chunks: ChunkSupply<W>,
     pub(super) next_chunk: usize,
     pub(super) piles: VecDeque<Pile<W>>,
-    pub(super) leases: BTreeMap<u64, Lease<W>>,
+    pub(super) leases: BTreeMap<u64, WorkLease<W>>,
     pub(super) next_lease: u64,
     pub(super) remaining_cells: u64,
     /// Chunks add their cells to `remaining_cells` when they are planned.
     pub(super) is_open_ended: bool,
-    /// Cells of chunks that are known of and not planned.
+    /// Cells of chunks that are certain to follow but not planned yet.
     pub(super) coming: Arc<AtomicU64>,
-    /// The source of chunks had none for a while.
+    /// The source of chunks was empty at the last request.
     pub(super) is_supplied: bool,
-    /// Work may be added from outside.
+    /// The queue accepts blocks from outside.
     pub(super) is_fed: bool,
     pub(super) sizing: Sizing,
     pub(super) universal: Vec<bool>,
-    /// Whether each engine answers while it is in a call of its device.
-    pub(super) pulses: Vec<Arc<Pulse>>,
+    /// Heartbeat of each engine during calls of its device.
+    pub(super) heartbeats: Vec<Arc<Heartbeat>>,
     /// Time in which the owner was awake to watch.
     pub(super) watch_clock: Arc<WatchClock>,
     pub(super) stopped: bool,
-    pub(super) ahead: Arc<Ahead>,
+    pub(super) window: Arc<ReorderWindow>,
 }
 
-impl<W: Work> State<W> {
-    /// Cells that nobody holds.
+impl<W: Work> QueueState<W> {
+    /// Returns the number of cells that no engine holds.
     pub(super) fn left(&self) -> u64 {
         self.remaining_cells.saturating_add(self.coming.load(Ordering::Relaxed))
     }
@@ -75,7 +76,7 @@ impl<W: Work> State<W> {
         matches!(self.chunks, ChunkSupply::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
     }
 
-    /// A chunk with its pairs waits behind all others.
+    /// Appends a chunk to the piles.
     pub(super) fn add(
         &mut self,
         queries: Range<SequenceId>,
@@ -92,49 +93,50 @@ impl<W: Work> State<W> {
         self.piles.push_back(Pile::new(info, chunk, blocks.into(), false));
     }
 
-    /// Whether planning panicked and nothing else is left: the job can only end with an error.
+    /// Returns whether planning panicked and nothing else is left. The job can then only end with
+    /// an error.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self.chunks, ChunkSupply::Broken) && self.piles.is_empty() && self.leases.is_empty()
     }
 
-    pub(super) fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Taken<W> {
+    pub(super) fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> TakeResult<W> {
         match self.take_planned(engine, capacity, now) {
-            Ok(lease) => lease.map_or(Taken::Nothing, Taken::Work),
-            Err(NoPile) if !self.ahead.admits(self.next_chunk) => Taken::Nothing,
+            Ok(lease) => lease.map_or(TakeResult::Nothing, TakeResult::Work),
+            Err(NoPile) if !self.window.admits(self.next_chunk) => TakeResult::Nothing,
             Err(NoPile) => match std::mem::replace(&mut self.chunks, ChunkSupply::Planning) {
-                ChunkSupply::More(chunks) => Taken::Unplanned(chunks),
-                ChunkSupply::Planning => Taken::Planning,
+                ChunkSupply::More(chunks) => TakeResult::Unplanned(chunks),
+                ChunkSupply::Planning => TakeResult::Planning,
                 gone => {
                     self.chunks = gone;
-                    Taken::Nothing
+                    TakeResult::Nothing
                 }
             },
         }
     }
 
-    /// Work of the piles; `None` where it is fairer that another engine takes what there is.
-    fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<Lease<W>>, NoPile> {
+    /// Takes work from the piles. Returns `None` if the work is better left to another engine.
+    fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<WorkLease<W>>, NoPile> {
         let (universal, left) = (self.universal[engine], self.left());
         loop {
-            let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
-            let place = place.ok_or(NoPile)?;
-            let pile = &mut self.piles[place];
+            let index = self.piles.iter().position(|pile| universal || !pile.universal_only);
+            let index = index.ok_or(NoPile)?;
+            let pile = &mut self.piles[index];
             let Some(next_pair) = next_pair_cells(pile) else {
-                self.piles.remove(place);
+                self.piles.remove(index);
                 continue;
             };
             let (universal_only, is_open_ended) = (pile.universal_only, self.is_open_ended);
-            let waiting = Waiting { cells: left, next_pair, universal_only, is_open_ended };
+            let waiting = PendingWork { cells: left, next_pair, universal_only, is_open_ended };
             let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
             let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
-            let group = self.sizing.least_work(engine).pairs;
-            let Some(Taking { class, blocks, pairs, cells }) = take_blocks(pile, portion, group) else {
+            let group = self.sizing.min_work(engine).pairs;
+            let Some(TakenBlocks { class, blocks, pairs, cells }) = take_blocks(pile, portion, group) else {
                 return Ok(None);
             };
             let (info, batch) = (Arc::clone(&pile.info), Arc::new(Batch { chunk: Arc::clone(&pile.chunk), blocks }));
-            let lease = Lease { id: self.next_lease, engine, info, class, batch, pairs, cells, since: now };
+            let lease = WorkLease { id: self.next_lease, engine, info, class, batch, pairs, cells, since: now };
             if pile.blocks.is_empty() {
-                self.piles.remove(place);
+                self.piles.remove(index);
             }
             self.remaining_cells = self.remaining_cells.saturating_sub(cells);
             self.sizing.took(engine, cells, now);
@@ -144,10 +146,10 @@ impl<W: Work> State<W> {
         }
     }
 
-    /// Some blocks of a lease wait again, before all others but those of older chunks; gives their cells.
+    /// Returns some blocks of a lease to the piles, behind older chunks only. Returns their cells.
     pub(super) fn put_back(
         &mut self,
-        lease: &Lease<W>,
+        lease: &WorkLease<W>,
         which: impl Iterator<Item = usize>,
         universal_only: bool,
     ) -> u64 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{GpuEngine, GpuKind};
-use crate::engine::{Batch, Reported, Ticket};
+use crate::engine::{Batch, BatchReport, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::launch::Slot;
 use crate::gpu::shortage;

@@ -232,7 +232,7 @@ impl AllPairs {
             None => execution.control(finisher.ahead()),
         };
         let settle = finisher.settle();
-        let ran = owner::run_settled(engine_set, reserve, chunks, cells, &control, settle, |outcome| {
+        let ran = owner::run_postprocessed(engine_set, reserve, chunks, cells, &control, settle, |outcome| {
             // Selected pairs were already reported as progress.
             if let Some(told) = &mut told {
                 // A pass that selected too many pairs has reported some of them, and all are computed again.

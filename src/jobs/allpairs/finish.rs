@@ -6,9 +6,9 @@ use super::PairResult;
 use super::align::Aligner;
 use super::lines::{Gathering, LineSettler, LineWriter};
 use super::select::Selection;
-use crate::engine::ordered::{Ahead, Ordered};
-use crate::engine::owner::Outcome;
-use crate::engine::settle::Settle;
+use crate::engine::ordered::{Ordered, ReorderWindow};
+use crate::engine::owner::BatchOutcome;
+use crate::engine::postprocess::Postprocess;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
@@ -52,17 +52,17 @@ impl<'a> Finisher<'a> {
     }
 
     /// How far chunks may be planned ahead.
-    pub(super) fn ahead(&self) -> Arc<Ahead> {
-        self.chunks.ahead()
+    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
+        self.chunks.window()
     }
 
     /// What is done with reports on the threads of their engines.
-    pub(super) fn settle(&self) -> Option<Arc<dyn Settle<Pairs>>> {
-        self.lines.as_ref().map(|(settler, _)| Arc::clone(settler) as Arc<dyn Settle<Pairs>>)
+    pub(super) fn settle(&self) -> Option<Arc<dyn Postprocess<Pairs>>> {
+        self.lines.as_ref().map(|(settler, _)| Arc::clone(settler) as Arc<dyn Postprocess<Pairs>>)
     }
 
     /// Takes what engines found.
-    pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
+    pub(super) fn take(&mut self, outcome: BatchOutcome<Pairs>) -> Result<()> {
         let pairs = outcome.chunk.pairs;
         if let Some((settler, _)) = &self.lines {
             let begin = || Gathered { pairs, lines: settler.gathering(), ..Gathered::default() };

@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use super::PairResult;
 use super::align::Aligner;
 use crate::alignment::Cigar;
+use crate::engine::buffer_pool::{BufferPool, PooledVec};
 use crate::engine::guard::catch;
-use crate::engine::settle::Settle;
-use crate::engine::shelf::{Lent, Shelf};
+use crate::engine::postprocess::Postprocess;
 use crate::error::{Error, Result};
 use crate::jobs::block::{BlockSink, Encode};
 use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
@@ -50,17 +50,17 @@ struct Scratch {
 pub(super) struct LineSettler {
     aligner: Aligner,
     encoder: Arc<dyn Encode<PairResult>>,
-    keys: Shelf<Key>,
+    keys: BufferPool<Key>,
     /// Those of whole bands, which are a hundred times as many.
-    band_keys: Shelf<Key>,
-    bytes: Shelf<u8>,
+    band_keys: BufferPool<Key>,
+    bytes: BufferPool<u8>,
     scratch: Mutex<Vec<Scratch>>,
     /// The first error, which ends the job.
     failure: Mutex<Option<Error>>,
 }
 
-impl Settle<Pairs> for LineSettler {
-    fn settle(&self, _batch: &Batch, report: Report, helpers: Option<&rayon::ThreadPool>) -> Report {
+impl Postprocess<Pairs> for LineSettler {
+    fn postprocess(&self, _batch: &Batch, report: Report, helpers: Option<&rayon::ThreadPool>) -> Report {
         let Report { hits, traced, ends, unfinished, kernel_time, .. } = report;
         let made = catch(|| self.rows(&hits, &traced, ends, helpers));
         let made = made.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
@@ -77,9 +77,9 @@ impl LineSettler {
         LineSettler {
             aligner,
             encoder,
-            keys: Shelf::default(),
-            band_keys: Shelf::default(),
-            bytes: Shelf::default(),
+            keys: BufferPool::default(),
+            band_keys: BufferPool::default(),
+            bytes: BufferPool::default(),
             scratch: Mutex::default(),
             failure: Mutex::default(),
         }
@@ -165,7 +165,7 @@ impl LineSettler {
     }
 
     /// Appends the bytes of a row whose turn it is.
-    fn push(&self, key: &Key, pieces: &[Lent<u8>], out: &mut Vec<u8>) -> Result<()> {
+    fn push(&self, key: &Key, pieces: &[PooledVec<u8>], out: &mut Vec<u8>) -> Result<()> {
         if self.aligner.job.score_only {
             let &Key { query, target, strand, score, .. } = key;
             let counts = AlignmentCounts::default();
@@ -194,8 +194,8 @@ fn key_of(row: &PairResult, bytes: Range<u32>) -> Key {
 /// Rows of a band.
 #[derive(Default)]
 pub(super) struct Gathering {
-    pub(super) keys: Lent<Key>,
-    pieces: Vec<Lent<u8>>,
+    pub(super) keys: PooledVec<Key>,
+    pieces: Vec<PooledVec<u8>>,
 }
 
 impl Gathering {

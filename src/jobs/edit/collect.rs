@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use super::EditDistances;
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate};
 use crate::edit::{Distances, Edit, Places};
-use crate::engine::ordered::{Ahead, Ordered};
-use crate::engine::owner::Outcome;
+use crate::engine::ordered::{Ordered, ReorderWindow};
+use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
 use crate::score::Found;
 use crate::seq::{Part, QueryStrands, SequenceId};
@@ -92,15 +92,15 @@ impl Collector {
     }
 
     /// How far chunks may be planned ahead: without bound where all is kept in any case.
-    pub(super) fn ahead(&self) -> Arc<Ahead> {
+    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
         match &self.kept {
-            Kept::Chunks(chunks) => chunks.ahead(),
+            Kept::Chunks(chunks) => chunks.window(),
             Kept::Parts(_) => Arc::default(),
         }
     }
 
     /// Takes what an engine found.
-    pub(super) fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
+    pub(super) fn take(&mut self, outcome: &BatchOutcome<Edit>) -> Result<()> {
         let (layout, strands) = (self.layout, self.strands);
         match &mut self.kept {
             Kept::Parts(parts) => take_candidates(parts, outcome),
@@ -141,7 +141,7 @@ impl Collector {
 }
 
 /// Puts what was found of candidates in their part.
-fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &Outcome<Edit>) -> Result<()> {
+fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &BatchOutcome<Edit>) -> Result<()> {
     if outcome.pairs == 0 {
         // The part may have been handed over.
         return Ok(());
@@ -161,7 +161,7 @@ fn take_candidates(parts: &mut VecDeque<OpenPart>, outcome: &Outcome<Edit>) -> R
 
 impl OpenChunk {
     /// Nothing of the chunk of an outcome.
-    fn new(outcome: &Outcome<Edit>, strands: QueryStrands) -> Self {
+    fn new(outcome: &BatchOutcome<Edit>, strands: QueryStrands) -> Self {
         let info = &outcome.chunk;
         let copies = strands.copies() as usize;
         let first_text = match &outcome.batch.chunk.places {
@@ -175,7 +175,7 @@ impl OpenChunk {
     }
 
     /// Puts what was found at its places; the bytes that this takes.
-    fn take(&mut self, outcome: &Outcome<Edit>, layout: Layout, strands: QueryStrands) -> u64 {
+    fn take(&mut self, outcome: &BatchOutcome<Edit>, layout: Layout, strands: QueryStrands) -> u64 {
         let OpenChunk { found, first_text } = self;
         match &outcome.batch.chunk.places {
             Places::Regions(_) | Places::Candidates(..) => put(found, outcome, true, |_, place| place as usize),
@@ -227,7 +227,12 @@ fn nothing_of(pairs: u64) -> Distances {
 /// Puts what was found of finished blocks where `place` says, of a pattern and a place of the batch's chunk. `in_a_row`: what
 /// follows each other there does so here. A list stays one if that is what came; it is then in no order. Gives the bytes that this
 /// takes.
-fn put(all: &mut Distances, outcome: &Outcome<Edit>, in_a_row: bool, place: impl Fn(SequenceId, u32) -> usize) -> u64 {
+fn put(
+    all: &mut Distances,
+    outcome: &BatchOutcome<Edit>,
+    in_a_row: bool,
+    place: impl Fn(SequenceId, u32) -> usize,
+) -> u64 {
     let report = &outcome.report;
     let mut left_out = vec![false; outcome.batch.blocks.len()];
     report.unfinished.iter().for_each(|&index| left_out[index] = true);

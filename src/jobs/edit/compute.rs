@@ -14,7 +14,7 @@ use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditChunks, EditJob};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
-use crate::engine::queue::{ChunkSource, Planned};
+use crate::engine::queue::{ChunkSource, QueuedChunk};
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
@@ -248,7 +248,7 @@ impl ChunkCutter<Edit> for PatternChunks {
         self.chunks.add(part);
     }
 
-    fn next(&mut self) -> Option<Planned<Edit>> {
+    fn next(&mut self) -> Option<QueuedChunk<Edit>> {
         let chunks = &mut self.chunks;
         self.pool.install(|| chunks.next())
     }

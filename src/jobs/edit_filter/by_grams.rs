@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::edit::Edit;
 use crate::edit::qgrams::{self, LeftOut};
-use crate::engine::queue::Planned;
-use crate::engine::stats::{self, EngineStats, Ran};
+use crate::engine::queue::QueuedChunk;
+use crate::engine::stats::{self, EngineStats, RunStats};
 
 /// Leaves pairs out of chunks. Clones count together.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl ByGrams {
     }
 
     /// What is left of a chunk.
-    pub(super) fn leave_out(&self, planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
+    pub(super) fn leave_out(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
         let begin = Instant::now();
         let (planned, left_out) = self.pool.install(|| qgrams::leave_out(planned));
         if left_out.pairs > 0 {
@@ -57,7 +57,7 @@ impl ByGrams {
     }
 
     /// Adds a row behind those of the engines, if there is something in it.
-    pub(super) fn add_to(&self, mut ran: Ran) -> Ran {
+    pub(super) fn add_to(&self, mut ran: RunStats) -> RunStats {
         let Counts { chunks, pairs, cells, nanoseconds, .. } = &*self.counts;
         let seconds = nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
         let row = EngineStats {
@@ -71,7 +71,7 @@ impl ByGrams {
             ..EngineStats::default()
         };
         if row.pairs > 0 {
-            stats::go_on(&mut ran.engines, vec![row], 0.0);
+            stats::append_run(&mut ran.engines, vec![row], 0.0);
         }
         ran
     }

@@ -10,8 +10,8 @@ use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{EditChunks, EditJob};
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Control, EngineSet};
-use crate::engine::queue::Planned;
-use crate::engine::stats::Ran;
+use crate::engine::queue::QueuedChunk;
+use crate::engine::stats::RunStats;
 use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::jobs::blocks::{Block, BlockSource};
@@ -34,7 +34,7 @@ impl Filter {
         source: &Arc<dyn BlockSource>,
         run: &Run,
         mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
-    ) -> Result<Ran> {
+    ) -> Result<RunStats> {
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
         let selected = self.select_blocks(whole, source, &mut engine_set, MAX_SELECTED, run, &mut done);
         self.engine_set = Some(engine_set);
@@ -50,7 +50,7 @@ impl Filter {
         most: usize,
         run: &Run,
         done: &mut Done<'_>,
-    ) -> Result<Ran> {
+    ) -> Result<RunStats> {
         let edit = edit_job(&plan::Job { parts: None, ..whole.clone() }, self.scheme.clone());
         let begun = Begun::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..edit.clone() };
@@ -63,8 +63,12 @@ impl Filter {
             by_grams: by_grams.clone(),
         };
         let mut chunks: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
-        let control =
-            Control { ahead: chunks.ahead(), coming: source.coming(), is_open_ended: true, ..run.control(&self.pool) };
+        let control = Control {
+            window: chunks.window(),
+            coming: source.coming(),
+            is_open_ended: true,
+            ..run.control(&self.pool)
+        };
         let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
         let reserve = || edit_workers(self.pool.current_num_threads(), &run.interrupt);
         let is_triangle = whole.against.is_none();
@@ -120,7 +124,10 @@ impl Filter {
                 self.pool.install(|| rayon::slice::ParallelSliceMut::par_sort_unstable(all.as_mut_slice()));
                 tracing::debug!(pairs = all.len(), blocks = group.len(), "selected by edit distance");
             }
-            done(parts, Prefiltered { selection: selection.map(Arc::new), ran: Ran::default(), seconds: 0.0, told })?;
+            done(
+                parts,
+                Prefiltered { selection: selection.map(Arc::new), ran: RunStats::default(), seconds: 0.0, told },
+            )?;
         }
         Ok(())
     }
@@ -178,7 +185,7 @@ impl ChunkCutter<Edit> for FilterChunks {
         self.chunks.add(part);
     }
 
-    fn next(&mut self) -> Option<Planned<Edit>> {
+    fn next(&mut self) -> Option<QueuedChunk<Edit>> {
         let chunks = &mut self.chunks;
         let planned = self.pool.install(|| chunks.next())?;
         let (planned, left_out) = self.by_grams.leave_out(planned);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::edit::{Edit, EditBatch, EditBlock, EditChunk, Places, words};
+use crate::engine::pending::PendingBatches;
 use crate::engine::thread_engine::CpuKind;
-use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::Result;
 use crate::pairs::{Batch, Block, Pairs, Report};
@@ -17,7 +17,7 @@ struct FilteringWorker {
     scheme: Arc<EditScheme>,
     distances: <Edit as CpuKind>::Scratch,
     scores: <Pairs as CpuKind>::Scratch,
-    waiting: Waiting<Pairs>,
+    waiting: PendingBatches<Pairs>,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn filtering_workers(
             scheme: Arc::clone(scheme),
             distances: Default::default(),
             scores: Default::default(),
-            waiting: Waiting::default(),
+            waiting: PendingBatches::default(),
             interrupt: Arc::clone(interrupt),
         }) as Box<dyn Engine<Pairs>>
     };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::PairRow;
 use super::source::{Chunk, Chunks};
-use crate::engine::ordered::{Ahead, Ordered};
-use crate::engine::owner::Outcome;
+use crate::engine::ordered::{Ordered, ReorderWindow};
+use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
 use crate::jobs::allpairs::align::Aligner;
 use crate::jobs::allpairs::select::keep_better_strands;
@@ -47,12 +47,12 @@ impl<'a> Finisher<'a> {
     }
 
     /// How far chunks may be read ahead.
-    pub(super) fn ahead(&self) -> Arc<Ahead> {
-        self.bands.ahead()
+    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
+        self.bands.window()
     }
 
     /// Takes what engines found.
-    pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
+    pub(super) fn take(&mut self, outcome: BatchOutcome<Pairs>) -> Result<()> {
         self.computed.pairs += outcome.pairs;
         self.computed.cells += outcome.cells;
         let chunk = match outcome.pairs {

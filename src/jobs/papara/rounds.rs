@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use crate::engine::Work;
-use crate::engine::ordered::Ahead;
-use crate::engine::owner::Outcome;
-use crate::engine::queue::Planned;
+use crate::engine::ordered::ReorderWindow;
+use crate::engine::owner::BatchOutcome;
+use crate::engine::queue::QueuedChunk;
 use crate::error::{Error, Result};
 use crate::papara::search::{Levels, Round, Search};
 use crate::papara::{Phylo, PhyloBlock, PhyloChunk};
@@ -34,12 +34,12 @@ struct OpenChunk {
 
 /// Bands that are planned, and not yet taken.
 struct Ready {
-    bands: Mutex<VecDeque<Planned<Phylo>>>,
-    ahead: Arc<Ahead>,
+    bands: Mutex<VecDeque<QueuedChunk<Phylo>>>,
+    ahead: Arc<ReorderWindow>,
 }
 
 impl Ready {
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Planned<Phylo>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<QueuedChunk<Phylo>>> {
         // Nothing that is done under the lock panics.
         self.bands.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -60,7 +60,7 @@ pub(super) struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     /// No chunk yet.
     pub(super) fn new(levels: &'a Levels, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
-        let ready = Ready { bands: Mutex::default(), ahead: Arc::new(Ahead::closed()) };
+        let ready = Ready { bands: Mutex::default(), ahead: Arc::new(ReorderWindow::closed()) };
         Rounds {
             levels,
             scheme: Arc::clone(scheme),
@@ -83,12 +83,12 @@ impl<'a> Rounds<'a> {
     }
 
     /// How far bands may be planned.
-    pub(super) fn ahead(&self) -> Arc<Ahead> {
+    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
         Arc::clone(&self.ready.ahead)
     }
 
     /// The bands, in the order in which they become ready. Whoever asks for more than [`Rounds::ahead`] allows finds the end.
-    pub(super) fn bands(&self) -> impl Iterator<Item = Planned<Phylo>> + Send + 'static {
+    pub(super) fn bands(&self) -> impl Iterator<Item = QueuedChunk<Phylo>> + Send + 'static {
         let ready = Arc::clone(&self.ready);
         std::iter::from_fn(move || ready.lock().pop_front())
     }
@@ -113,7 +113,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// What engines found of a band. Gives the chunk if that was its last round.
-    pub(super) fn take(&mut self, outcome: &Outcome<Phylo>) -> Result<Option<Chunk>> {
+    pub(super) fn take(&mut self, outcome: &BatchOutcome<Phylo>) -> Result<Option<Chunk>> {
         let index = outcome.chunk.index;
         let gone = || Error::Internal(format!("band {index} is not open"));
         let band = self.open.get_mut(&index).ok_or_else(gone)?;

@@ -8,8 +8,8 @@ use super::SearchHit;
 use super::bands::Batch;
 use super::best::Candidate;
 use super::tracing::Tracer;
-use crate::engine::ordered::{Ahead, Ordered};
-use crate::engine::owner::Outcome;
+use crate::engine::ordered::{Ordered, ReorderWindow};
+use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
@@ -41,12 +41,12 @@ impl<'a> Gatherer<'a> {
     }
 
     /// How far bands may be planned ahead.
-    pub(super) fn ahead(&self) -> Arc<Ahead> {
-        self.bands.ahead()
+    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
+        self.bands.window()
     }
 
     /// Takes what engines found.
-    pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
+    pub(super) fn take(&mut self, outcome: BatchOutcome<Pairs>) -> Result<()> {
         if !outcome.report.hits.is_empty() {
             self.keep_best(&outcome)?;
         }
@@ -61,7 +61,7 @@ impl<'a> Gatherer<'a> {
 
     /// Puts hits into the lists of their batch. What one list leaves out for its floor, no other one needs: in some of the subjects
     /// there are as many that score more as a query may have in all.
-    fn keep_best(&mut self, outcome: &Outcome<Pairs>) -> Result<()> {
+    fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
         let (tracer, floors) = (&self.tracer, self.floors);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());

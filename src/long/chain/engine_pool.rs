@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{LongEngineStats, TICK};
 use crate::engine::guard::catch;
+use crate::engine::heartbeat::{Heartbeat, WatchClock};
 use crate::engine::patience::GRACE;
-use crate::engine::pulse::{Pulse, WatchClock};
 use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
@@ -20,7 +20,7 @@ pub(crate) struct Member {
     /// Its number in the pool.
     pub id: usize,
     /// Whether it still answers.
-    pub pulse: Arc<Pulse>,
+    pub heartbeat: Arc<Heartbeat>,
 }
 
 /// Opens the engine that steps in when no other is left.
@@ -41,7 +41,7 @@ pub(crate) struct EnginePool {
 /// A member that works on its own thread.
 struct Away {
     id: usize,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
     stats: LongEngineStats,
 }
 
@@ -58,7 +58,7 @@ impl EnginePool {
 
     fn join(&mut self, engine: Box<dyn LongEngine>) {
         let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
-        self.members.push(Member { engine, stats, id: self.count, pulse: Arc::new(Pulse::new(&self.clock)) });
+        self.members.push(Member { engine, stats, id: self.count, heartbeat: Arc::new(Heartbeat::new(&self.clock)) });
         self.count += 1;
     }
 
@@ -115,7 +115,7 @@ impl EnginePool {
         self.members = others;
         let mut away = Vec::new();
         for mut member in workers {
-            let (id, pulse, stats) = (member.id, Arc::clone(&member.pulse), member.stats.clone());
+            let (id, heartbeat, stats) = (member.id, Arc::clone(&member.heartbeat), member.stats.clone());
             let (task, sender) = (Arc::clone(&task), sender.clone());
             let name = format!("pairwave-{id}-{}", stats.name);
             let work = move || {
@@ -126,7 +126,7 @@ impl EnginePool {
                     let _ = catch(|| drop(unheard));
                 }
             };
-            away.push(Away { id, pulse, stats });
+            away.push(Away { id, heartbeat, stats });
             if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
                 let there = away.pop();
                 there
@@ -162,7 +162,7 @@ impl EnginePool {
             self.clock.advance(looked.elapsed().min(2 * tick));
             looked = Instant::now();
             let patience = self.patience;
-            let silent = |there: &Away| there.pulse.give_up_if_silent(patience);
+            let silent = |there: &Away| there.heartbeat.abandon_if_silent(patience);
             let found = away.iter().enumerate().find_map(|(place, there)| Some((place, silent(there)?)));
             if let Some((place, silent)) = found {
                 let there = away.remove(place);
@@ -174,7 +174,7 @@ impl EnginePool {
             }
         }
         for there in away {
-            there.pulse.give_up();
+            there.heartbeat.abandon();
             self.gone.push(there.stats);
         }
         is_over();
@@ -184,9 +184,9 @@ impl EnginePool {
 
     /// Goes on without a member that is not back.
     fn miss(&mut self, away: Away, why: String) {
-        let Away { pulse, mut stats, .. } = away;
+        let Away { heartbeat, mut stats, .. } = away;
         tracing::warn!("{} is given up, others take over its work: {why}", stats.name);
-        let (cells, busy) = pulse.done();
+        let (cells, busy) = heartbeat.work_done();
         (stats.cells, stats.seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
         self.gone.push(stats);
     }
@@ -229,10 +229,10 @@ impl Member {
         let engine = &self.engine;
         let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
         let result = expected.and_then(|expected| {
-            self.pulse.begin(expected);
+            self.heartbeat.begin_call(expected);
             catch(|| f(self.engine.as_mut()))
         });
-        if !self.pulse.end() {
+        if !self.heartbeat.end_call() {
             return Err(Error::Interrupted);
         }
         result.unwrap_or_else(|said| {

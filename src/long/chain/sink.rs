@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::border::Column;
 use super::table::{Panel, SharedSweep};
-use crate::engine::pulse::Pulse;
+use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source};
 
@@ -24,7 +24,7 @@ pub(crate) struct PanelSink<'a> {
     /// Its last one.
     pub column: &'a Column,
     /// Of who computes it.
-    pub pulse: &'a Pulse,
+    pub heartbeat: &'a Heartbeat,
 }
 
 impl PanelSink<'_> {
@@ -66,7 +66,8 @@ impl Sink for PanelSink<'_> {
 impl PanelSink<'_> {
     /// The engine hands something on.
     fn hear(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.pulse.hear(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
+        self.heartbeat
+            .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
 
     fn add_mark(&self, row: u32, edge: Edge) -> Result<()> {
@@ -110,7 +111,7 @@ impl PanelSink<'_> {
 
     fn add_progress(&self, cells: u64, best: Option<Best>) {
         self.sweep.cells.fetch_add(cells, Ordering::Relaxed);
-        self.pulse.add_cells(cells);
+        self.heartbeat.add_cells(cells);
         if best.is_some() {
             let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
@@ -125,12 +126,12 @@ pub(crate) struct WatchedSource<'a> {
     /// The edge.
     pub left: &'a dyn Source,
     /// Of the engine.
-    pub pulse: &'a Pulse,
+    pub heartbeat: &'a Heartbeat,
 }
 
 impl Source for WatchedSource<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        self.pulse.hear(false, || self.left.read(first, until, h, gap))
+        self.heartbeat.call_back(false, || self.left.read(first, until, h, gap))
     }
 
     fn ready(&self) -> u32 {

@@ -71,7 +71,7 @@ impl SharedSweep {
             };
             let begin = Instant::now();
             let done = self.compute(member, index, &reader);
-            if member.pulse.is_lost() {
+            if member.heartbeat.is_abandoned() {
                 // Somebody else has the panel.
                 return;
             }
@@ -220,9 +220,9 @@ impl SharedSweep {
             Some(piece) => piece.slice(0..piece.len())?,
             None => self.part.top.slice(pair, columns.0, columns.1)?,
         };
-        let pulse = Arc::clone(&member.pulse);
-        let sink = PanelSink { sweep: self, index, columns, first: row, column: &column, pulse: &pulse };
-        let left = WatchedSource { left, pulse: &pulse };
+        let heartbeat = Arc::clone(&member.heartbeat);
+        let sink = PanelSink { sweep: self, index, columns, first: row, column: &column, heartbeat: &heartbeat };
+        let left = WatchedSource { left, heartbeat: &heartbeat };
         let sweep = Sweep {
             pair,
             rows: (row, rows.1),
@@ -238,7 +238,7 @@ impl SharedSweep {
         // It is heard at the next mark at the latest.
         let cells = u64::from(cut.mark_every.min(rows.1 - row)) * u64::from(columns.1 - columns.0);
         let swept = member.call(cells, |engine| engine.sweep(&sweep, &left, &sink));
-        member.stats.cells = pulse.done().0;
+        member.stats.cells = heartbeat.work_done().0;
         let swept = swept?;
         let mut panel_table = self.panel_table();
         let panel = &mut panel_table.panels[index];

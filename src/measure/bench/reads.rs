@@ -12,7 +12,7 @@ use super::timing::{Rates, Sample, stream_and};
 use crate::edit::cpu::EditWorker;
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS};
 use crate::engine::thread_engine::compute_together;
-use crate::engine::{Engine, Reported};
+use crate::engine::{BatchReport, Engine};
 use crate::error::Result;
 use crate::measure::simulate::SEED;
 use crate::measure::simulate::reads::{CANDIDATES, Reads};

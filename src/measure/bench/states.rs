@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::timing::{Sample, stream_and};
 use crate::engine::thread_engine::compute_together;
-use crate::engine::{Engine, Reported};
+use crate::engine::{BatchReport, Engine};
 use crate::error::Result;
 use crate::papara::cpu::PhyloWorker;
 use crate::papara::{Phylo, PhyloBatch, PhyloReport};

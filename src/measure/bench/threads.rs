@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::engine::pending::PendingBatches;
 use crate::engine::thread_engine::compute_together;
-use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::Result;
 use crate::pairs::cpu::{CpuWorker, Scratch};
@@ -18,7 +18,7 @@ const CELLS_A_THREAD: u64 = 2_000_000_000;
 pub(crate) struct AllThreads {
     pool: Arc<rayon::ThreadPool>,
     workers: Vec<CpuWorker>,
-    waiting: Waiting<Pairs>,
+    waiting: PendingBatches<Pairs>,
 }
 
 impl AllThreads {
@@ -26,7 +26,7 @@ impl AllThreads {
     pub(crate) fn new(pool: Arc<rayon::ThreadPool>) -> Self {
         let worker = |_| CpuWorker::default().with_scratch(Scratch::of_scores());
         let workers = (0..pool.current_num_threads()).map(worker).collect();
-        AllThreads { pool, workers, waiting: Waiting::default() }
+        AllThreads { pool, workers, waiting: PendingBatches::default() }
     }
 }
 

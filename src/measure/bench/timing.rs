@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Bed;
-use crate::engine::{Batch, Engine, Reported, Ticket, Work};
+use crate::engine::{Batch, BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 use crate::measure::simulate::RandomPairs;
 use crate::pairs::{Pairs, Want};

@@ -37,7 +37,7 @@ impl PhyloTest {
     /// Those of the textbook.
     pub fn new(batches: impl IntoIterator<Item = Arc<PhyloBatch>>) -> Result<Self> {
         let case = |batch: Arc<PhyloBatch>| {
-            let expected = Phylo::by_the_textbook(&batch, &AtomicBool::default())?.scores;
+            let expected = Phylo::compute_textbook(&batch, &AtomicBool::default())?.scores;
             Ok(Case { batch, expected })
         };
         Ok(PhyloTest(batches.into_iter().map(case).collect::<Result<_>>()?))

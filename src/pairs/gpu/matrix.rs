@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::dispatch::filter_params;
 use super::resident::Resident;
 use super::upload::{HeldTargets, Inputs};
-use crate::engine::shelf::Shelf;
+use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Results, Slot};
@@ -71,7 +71,7 @@ pub(super) struct MatrixSlot {
     pub(super) buffers: Buffers,
     targets: HeldTargets,
     /// Memory for results, which leave with the report.
-    words: Shelf<u32>,
+    words: BufferPool<u32>,
     in_flight: Option<InFlight>,
 }
 
@@ -90,7 +90,7 @@ impl MatrixSlot {
         MatrixSlot {
             buffers: Buffers::new(gpu),
             targets: HeldTargets::default(),
-            words: Shelf::default(),
+            words: BufferPool::default(),
             in_flight: None,
         }
     }
@@ -98,7 +98,7 @@ impl MatrixSlot {
     /// Frees the buffers. The slot must not hold a batch.
     pub(super) fn release(&mut self) {
         self.buffers.release();
-        self.words = Shelf::default();
+        self.words = BufferPool::default();
         self.in_flight = None;
     }
 

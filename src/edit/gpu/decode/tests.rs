@@ -4,7 +4,7 @@ use super::*;
 use crate::edit::kernels::myers::Selection;
 use crate::edit::{Distances, Edit, EditBlock, EditChunk, EditReport, Places, Region};
 use crate::engine::Work;
-use crate::engine::shelf::Shelf;
+use crate::engine::buffer_pool::BufferPool;
 use crate::score::{Equality, Limit, Reach};
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -87,7 +87,7 @@ fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (Fou
 #[test]
 fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
     let mut random = fastrand::Rng::with_seed(0xDEC0DE);
-    let shelf = Shelf::default();
+    let shelf = BufferPool::default();
     for (mode, limit) in MODES.into_iter().flat_map(|mode| LIMITS.map(|limit| (mode, limit))) {
         for cooperation in COOPERATIONS {
             if cooperation == Cooperation::Band && mode != EditMode::Global {
@@ -155,7 +155,7 @@ fn a_result_that_cannot_be_is_noticed() {
                 for (word, value) in [(2 * pair, m.max(n) + 1), (2 * pair + 1, n + 1), (2 * pair, u32::MAX)] {
                     let mut wrong = words.clone();
                     wrong[word] = value;
-                    assert_eq!(decoder.each(&wrong, Lent::default()), None, "pair {pair} of {m} and {n} symbols");
+                    assert_eq!(decoder.each(&wrong, PooledVec::default()), None, "pair {pair} of {m} and {n} symbols");
                     let entry = [pair as u32, wrong[2 * pair], wrong[2 * pair + 1]];
                     // A distance above the limit is no member of a list, and left out.
                     let is_left_out = wrong[2 * pair] > m.max(n);

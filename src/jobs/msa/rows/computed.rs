@@ -9,8 +9,8 @@ use super::PairCounts;
 use crate::clustal::{Clustal, Plan};
 use crate::engine::check::finished;
 use crate::engine::ordered::Ordered;
-use crate::engine::owner::{self, Outcome};
-use crate::engine::queue::Planned;
+use crate::engine::owner::{self, BatchOutcome};
+use crate::engine::queue::QueuedChunk;
 use crate::engine::thread_engine::thread_engines;
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{self, Block, BlockSink};
@@ -81,7 +81,7 @@ impl Lists {
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
         let mut due = Delivery::new(begun.clone(), sink);
         let reserve = || thread_engines(threads.count(), &run.interrupt);
-        let control = execution.control_of(blocks.as_ref(), ordered.ahead());
+        let control = execution.control_of(blocks.as_ref(), ordered.window());
         let chunks = BlockChunks::new(blocks, bander);
         let ran = owner::run_set(engine_set, reserve, chunks, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
@@ -122,7 +122,7 @@ fn open_engines(plan: &Plan, run: &Run, threads: &Threads) -> Result<Engines> {
 /// Blocks as chunks.
 struct ListChunks {
     plan: Arc<Plan>,
-    next: Option<Planned<Clustal>>,
+    next: Option<QueuedChunk<Clustal>>,
     begun: Begun<Range<u64>>,
 }
 
@@ -136,13 +136,13 @@ impl ChunkCutter<Clustal> for ListChunks {
         self.next = Some((block.units.start as u32..block.units.end as u32, Arc::clone(&self.plan.chunk), blocks));
     }
 
-    fn next(&mut self) -> Option<Planned<Clustal>> {
+    fn next(&mut self) -> Option<QueuedChunk<Clustal>> {
         self.next.take()
     }
 }
 
 /// Puts what an engine found at its places in a chunk.
-fn gather(plan: &Plan, begins: &[u64], ordered: &mut Ordered<Vec<u32>>, outcome: &Outcome<Clustal>) -> Result<()> {
+fn gather(plan: &Plan, begins: &[u64], ordered: &mut Ordered<Vec<u32>>, outcome: &BatchOutcome<Clustal>) -> Result<()> {
     let (batch, info) = (&outcome.batch, &outcome.chunk);
     let done = finished(batch.blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
     ordered.add(info, outcome.pairs, Vec::new, |counts| {

@@ -1,0 +1,116 @@
+//! Buffers that are reused.
+//!
+//! A buffer that is returned to the system and requested again costs one page fault for every 4 KiB
+//! that are written. Page faults of many threads wait for each other.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, Weak};
+
+/// A pool of unused buffers, of any capacity.
+pub struct BufferPool<T> {
+    buffers: Arc<Mutex<Vec<Vec<T>>>>,
+}
+
+/// A buffer that returns to its pool when it is dropped, if the pool still exists.
+pub struct PooledVec<T> {
+    buffer: Vec<T>,
+    pool: Weak<Mutex<Vec<Vec<T>>>>,
+}
+
+impl<T> Default for BufferPool<T> {
+    fn default() -> Self {
+        BufferPool { buffers: Arc::default() }
+    }
+}
+
+impl<T> BufferPool<T> {
+    /// Returns an empty buffer: the one that was returned last, or a new one.
+    pub fn take(&self) -> PooledVec<T> {
+        let mut buffers = self.buffers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let buffer = buffers.pop().unwrap_or_default();
+        PooledVec { buffer, pool: Arc::downgrade(&self.buffers) }
+    }
+}
+
+impl<T> From<Vec<T>> for PooledVec<T> {
+    /// Wraps a buffer that belongs to no pool.
+    fn from(buffer: Vec<T>) -> Self {
+        PooledVec { buffer, pool: Weak::new() }
+    }
+}
+
+impl<T> Default for PooledVec<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T: Clone> Clone for PooledVec<T> {
+    /// Clones the content. The clone belongs to no pool.
+    fn clone(&self) -> Self {
+        self.buffer.clone().into()
+    }
+}
+
+impl<T: PartialEq> PartialEq for PooledVec<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+    }
+}
+
+impl<T: Eq> Eq for PooledVec<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for PooledVec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.buffer.fmt(f)
+    }
+}
+
+impl<T> Deref for PooledVec<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.buffer
+    }
+}
+
+impl<T> DerefMut for PooledVec<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.buffer
+    }
+}
+
+impl<T> Drop for PooledVec<T> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.upgrade().filter(|_| self.buffer.capacity() > 0) {
+            self.buffer.clear();
+            let buffer = std::mem::take(&mut self.buffer);
+            pool.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(buffer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn returned_buffers_are_cleared_and_reused() {
+        let pool = BufferPool::default();
+        let mut first = pool.take();
+        first.extend([1, 2, 3]);
+        let (address, copy) = (first.as_ptr(), first.clone());
+        drop(first);
+        let again = pool.take();
+        assert!(again.is_empty() && again.capacity() >= 3 && again.as_ptr() == address);
+        drop(copy);
+        let other = pool.take();
+        assert_eq!(other.capacity(), 0, "a clone belongs to no pool");
+        drop((again, other));
+        assert_eq!(pool.buffers.lock().unwrap().len(), 1, "a buffer without memory is not kept");
+        let last = pool.take();
+        drop(pool);
+        drop(last);
+    }
+}
