@@ -11,13 +11,13 @@ use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
 use crate::gpu::BATCH_SECONDS;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::{Speed, Work};
+use crate::gpu::choosing::{Speed, WorkEstimate};
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
-use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
+use crate::gpu::engine::{self, BatchContext, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, KernelSizes, ResidentBuffer, has_kernel_set};
+use crate::gpu::kernels::{ClustalStage, Kernel, KernelKind, LaneGrouping};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::{Shares, memory_budget};
+use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
@@ -58,7 +58,7 @@ pub struct ClustalShape {
     pub rows: u32,
 }
 
-impl Sizes for ClustalShape {
+impl KernelSizes for ClustalShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         let usual = |pass, workgroup| Variant::new(pass, Alphabet::Protein, workgroup).size;
         let workgroup = if found.is_software() { 16 } else { 64 };
@@ -72,7 +72,7 @@ impl Sizes for ClustalShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct ClustalHost {
-    kit: Kit<Variant, ClustalShape>,
+    kernels: KernelSet<Variant, ClustalShape>,
     /// Pairs that keep the device busy.
     fill: u64,
 }
@@ -92,7 +92,7 @@ impl ClustalGpu {
         let gpu = Gpu::open(found)?;
         // Pairs: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = found.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
-        let host = ClustalHost { kit: Kit::new(&gpu, found), fill };
+        let host = ClustalHost { kernels: KernelSet::new(&gpu, found), fill };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 }
@@ -100,7 +100,7 @@ impl ClustalGpu {
 impl ClustalHost {
     /// The program of a pass.
     fn variant(&self, pass: Pass, alphabet: Alphabet) -> Variant {
-        let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.kit.shape;
+        let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.kernels.shape;
         let (workgroup, size) = match pass {
             Pass::Ends | Pass::Starts => (workgroup, columns),
             Pass::ForwardReverse => (cooperative, rows),
@@ -112,8 +112,10 @@ impl ClustalHost {
     /// How identities of a batch are found: as the user says, or the faster way.
     fn last_pass(&self, kernel: Option<&'static Kernel>, tasks: &Tasks, cells: u64, memory: u64) -> Pass {
         match kernel.map(|kernel| kernel.kind) {
-            Some(Kind::Clustal(Step::ForwardReverse(Cooperation::Thread))) => return Pass::ForwardReverseThread,
-            Some(Kind::Clustal(Step::ForwardReverse(_))) => return Pass::ForwardReverse,
+            Some(KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread))) => {
+                return Pass::ForwardReverseThread;
+            }
+            Some(KernelKind::Clustal(ClustalStage::ForwardReverse(_))) => return Pass::ForwardReverse,
             _ => (),
         }
         let mut launches = tasks.launches.iter();
@@ -126,27 +128,27 @@ impl ClustalHost {
         let [rows, columns] = tasks.longest.map(f64::from);
         // Where loops end early few pairs suit an invocation.
         let is_faster =
-            self.kit.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
+            self.kernels.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
         if is_faster { Pass::ForwardReverseThread } else { Pass::ForwardReverse }
     }
 
     /// Bytes of scratch memory that a batch may take.
     fn scratch_budget(&self, memory: u64) -> u64 {
-        Shares::of(memory).scratch_bytes.min(self.kit.binding)
+        MemoryShares::new(memory).scratch_bytes.min(self.kernels.binding)
     }
 }
 
 /// Whether identities of so many cells, so many of them of the longest pair, are found faster by an invocation a pair than by a
 /// workgroup, if memory suffices for such a share of the invocations that keep the device busy.
 fn is_thread_faster(cells: f64, chain: f64, share: f64) -> bool {
-    let work = Work { cells, chain, ..Work::default() };
+    let work = WorkEstimate { cells, chain, ..WorkEstimate::default() };
     let thread = Speed { full: THREAD_SPEED.full * share, ..THREAD_SPEED };
     chain < CHAIN_SECONDS * THREAD_SPEED.lone && thread.seconds(&work) < WORKGROUP_SPEED.seconds(&work)
 }
 
 /// Cells a second to be expected of a batch of the usual seconds, of pairs as long as those of one that took so many seconds, if
 /// that is more than this one's.
-fn usual_speed(last: Pass, work: Work, seconds: f64) -> Option<f64> {
+fn usual_speed(last: Pass, work: WorkEstimate, seconds: f64) -> Option<f64> {
     let identities = if last == Pass::ForwardReverseThread { THREAD_SPEED } else { WORKGROUP_SPEED };
     let both = |of: fn(&Speed) -> f64| 1.0 / (1.0 / of(&ENDS_SPEED) + 1.0 / of(&identities));
     let both = Speed { full: both(|speed| speed.full), lone: both(|speed| speed.lone) };
@@ -156,11 +158,11 @@ fn usual_speed(last: Pass, work: Work, seconds: f64) -> Option<f64> {
     (usual > work.cells / seconds).then_some(usual)
 }
 
-has_kit!(ClustalHost, Variant, ClustalShape);
+has_kernel_set!(ClustalHost, Variant, ClustalShape);
 
 impl GpuKind for Clustal {
     type Choice = Chosen;
-    type Host = ClustalHost;
+    type DeviceState = ClustalHost;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
@@ -175,34 +177,34 @@ impl GpuKind for Clustal {
         memory / 4
     }
 
-    fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
+    fn choose(host: &mut ClustalHost, site: &mut BatchContext<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
         let sequences = &batch.chunk.sequences;
         let bytes = sequences.packed_bytes();
-        let resident = host.kit.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
+        let resident = host.kernels.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
         let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
-        let mut tasks = tasks.ok_or_else(|| host.kit.gpu.unsuited("scores exceed 32 bits"))?;
-        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Clustal(Step::Ends));
+        let mut tasks = tasks.ok_or_else(|| host.kernels.gpu.unsuited("scores exceed 32 bits"))?;
+        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == KernelKind::Clustal(ClustalStage::Ends));
         if is_partial {
             tasks.launches.retain(|launch| launch.variant.pass == Pass::Ends);
         }
         let last = host.last_pass(site.kernel, &tasks, batch.cells(), site.memory);
         tasks.launches.retain(|launch| !launch.variant.pass.is_last() || launch.variant.pass == last);
-        if let Some(iterations) = host.kit.loop_budget {
+        if let Some(iterations) = host.kernels.loop_budget {
             dispatch::narrow(&mut tasks, iterations);
         }
-        let table = host.kit.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
+        let table = host.kernels.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
         Ok(Chosen { sequences: resident, table, tasks, is_partial })
     }
 
     fn record(
         host: &mut ClustalHost,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         _batch: &Arc<ClustalBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
         let variants: Vec<Variant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
-        let programs = host.kit.get_all(&variants)?;
+        let programs = host.kernels.get_all(&variants)?;
         let work = ClustalWork {
             symbols: &chosen.sequences.buffer,
             table: &chosen.table,
@@ -210,9 +212,9 @@ impl GpuKind for Clustal {
             programs: &programs,
             scratch_budget: host.scratch_budget(site.memory),
             most_groups: MAX_GROUPS,
-            loop_budget: host.kit.loop_budget,
+            loop_budget: host.kernels.loop_budget,
         };
-        dispatch::record(&host.kit.gpu, buffers, &work)
+        dispatch::record(&host.kernels.gpu, buffers, &work)
     }
 
     fn decode(
@@ -224,7 +226,7 @@ impl GpuKind for Clustal {
     ) -> Result<ClustalReport> {
         let kernel_time = results.kernel_time;
         if chosen.is_partial {
-            return Ok(ClustalReport { kernel_time, ..Self::nothing_of(batch) });
+            return Ok(ClustalReport { kernel_time, ..Self::unfinished_report(batch) });
         }
         let identities = dispatch::identities(&results.words, &chosen.tasks);
         Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time })
@@ -241,10 +243,14 @@ impl GpuKind for Clustal {
         let last = chosen.tasks.launches.iter().map(|launch| launch.variant.pass).find(|pass| pass.is_last())?;
         let [rows, columns] = chosen.tasks.longest.map(f64::from);
         let seconds = report.kernel_time?.as_secs_f64();
-        usual_speed(last, Work { cells: batch.cells() as f64, chain: rows * columns, ..Work::default() }, seconds)
+        usual_speed(
+            last,
+            WorkEstimate { cells: batch.cells() as f64, chain: rows * columns, ..WorkEstimate::default() },
+            seconds,
+        )
     }
 
-    fn nothing_of(batch: &ClustalBatch) -> ClustalReport {
+    fn unfinished_report(batch: &ClustalBatch) -> ClustalReport {
         ClustalReport {
             identities: vec![PairIdentities::default(); batch.pairs() as usize],
             unfinished: (0..batch.blocks.len()).collect(),
@@ -275,7 +281,7 @@ mod tests {
     fn a_small_batch_tells_what_a_usual_one_should_do() {
         let chain = 1449.0 * 1449.0;
         let usual = |pairs: f64, seconds| {
-            let work = Work { cells: pairs * chain, chain, ..Work::default() };
+            let work = WorkEstimate { cells: pairs * chain, chain, ..WorkEstimate::default() };
             usual_speed(Pass::ForwardReverseThread, work, seconds)
         };
         // Two waves of an H200: in 0.7 s it does more than four times as many.

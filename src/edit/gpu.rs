@@ -29,13 +29,13 @@ use crate::engine::buffer_pool::BufferPool;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::{Candidate, Chooser, Trials};
+use crate::gpu::choosing::{CandidateKernel, Chooser, Trials};
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::{self, GpuKind, Site};
+use crate::gpu::engine::{self, BatchContext, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, has_kernel_set};
 use crate::gpu::kernels::Kernel;
-use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::launch::Results;
-use crate::gpu::memory::{Shares, memory_budget};
+use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 use crate::score::Found;
 
@@ -57,7 +57,7 @@ pub type EditGpu = engine::GpuEngine<Edit>;
 
 /// What edit distances have on a device, whatever batches are in flight.
 pub struct EditHost {
-    kit: Kit<Variant, EditShape>,
+    kernels: KernelSet<Variant, EditShape>,
     chooser: Chooser<Way>,
     /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
     /// limit again.
@@ -80,7 +80,7 @@ pub struct Chosen {
     may_list: bool,
     extent: Extent,
     /// The way that is taken.
-    way: Candidate<Way>,
+    way: CandidateKernel<Way>,
     /// The part of the pairs that heads should keep.
     kept: f64,
 }
@@ -91,7 +91,7 @@ impl EditGpu {
         let gpu = Gpu::open(found)?;
         let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
         let host = EditHost {
-            kit: Kit::new(&gpu, found),
+            kernels: KernelSet::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             is_crowded: false,
             kept: heads::KEPT,
@@ -104,7 +104,7 @@ impl EditGpu {
     /// Shares its work on the host, lists and results of batches, among the threads of this pool; else it has as many of its
     /// own as there are processors. Nobody may wait for it on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
-        self.host.pool = Some(pool);
+        self.state.pool = Some(pool);
         self
     }
 }
@@ -118,7 +118,7 @@ impl EditHost {
         chunk: &EditChunk,
     ) -> Result<(Arc<ResidentTexts>, Arc<ResidentProfiles>)> {
         let pool = self.pool()?;
-        let (gpu, limit) = (&self.kit.gpu, self.kit.binding.min(memory / 4));
+        let (gpu, limit) = (&self.kernels.gpu, self.kernels.binding.min(memory / 4));
         let equality = &chunk.scheme.equality;
         let texts = match residents.find(&chunk.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
             Some(texts) => texts,
@@ -148,17 +148,17 @@ fn one_length(chunk: &EditChunk) -> Option<u32> {
     (least == most).then_some(most)
 }
 
-has_kit!(EditHost, Variant, EditShape);
+has_kernel_set!(EditHost, Variant, EditShape);
 
 impl GpuKind for Edit {
     type Choice = Chosen;
-    type Host = EditHost;
+    type DeviceState = EditHost;
     type Slot = EditSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    fn cells_of(host: &mut EditHost, batch: &EditBatch) -> Result<u64> {
+    fn count_cells(host: &mut EditHost, batch: &EditBatch) -> Result<u64> {
         let cells = || batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE).map(|block| block.cells).sum();
         Ok(host.pool()?.install(cells))
     }
@@ -172,7 +172,7 @@ impl GpuKind for Edit {
         host.found = BufferPool::default();
     }
 
-    fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
+    fn choose(host: &mut EditHost, site: &mut BatchContext<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
         let (texts, profiles) = host.resident(site.residents, site.memory, &batch.chunk)?;
         let pool = host.pool()?;
         let mut extent = pool.install(|| Extent::of(batch));
@@ -182,39 +182,42 @@ impl GpuKind for Edit {
             extent = pool.install(|| Extent::of(batch));
         }
         let situation = Situation {
-            gpu: &host.kit.gpu,
-            shape: &host.kit.shape,
+            gpu: &host.kernels.gpu,
+            shape: &host.kernels.shape,
             kernel: site.kernel,
             mode: batch.chunk.scheme.mode,
             extent,
             coding: &texts.coding,
-            loop_budget: host.kit.loop_budget,
+            loop_budget: host.kernels.loop_budget,
             cells: site.cells,
             may_leave_out: may_leave_out(&batch.chunk.scheme, extent.least_pattern_symbols),
             kept: host.kept,
         };
         let candidates = situation.candidates()?;
-        let is_fixed = site.kernel.is_some() || host.kit.shape.lanes.is_some() || host.kit.loop_budget.is_some();
+        let is_fixed =
+            site.kernel.is_some() || host.kernels.shape.lanes.is_some() || host.kernels.loop_budget.is_some();
         let remaining = if is_fixed { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, site.cells, remaining);
-        let way =
-            place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
+        let way = place
+            .map(|place| candidates[place])
+            .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
         Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way, kept: host.kept })
     }
 
     fn record(
         host: &mut EditHost,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         slot: &mut EditSlot,
         batch: &Arc<EditBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
         let Way { variant, heads, .. } = chosen.way.way;
-        let program = host.kit.get(variant)?;
-        let heads = heads.map(|heads| Ok::<_, Error>((host.kit.get(heads)?, heads))).transpose()?;
+        let program = host.kernels.get(variant)?;
+        let heads = heads.map(|heads| Ok::<_, Error>((host.kernels.get(heads)?, heads))).transpose()?;
         let pool = host.pool()?;
         let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
-        let listing = choice::listing(&host.kit.shape, &batch.chunk.scheme, &chosen.extent, chosen.extent.pairs as u32);
+        let listing =
+            choice::listing(&host.kernels.shape, &batch.chunk.scheme, &chosen.extent, chosen.extent.pairs as u32);
         chosen.may_list = listing.is_some();
         let mut work = EditWork {
             texts: &chosen.texts,
@@ -222,14 +225,18 @@ impl GpuKind for Edit {
             program: &program,
             variant,
             heads: heads.as_ref().map(|(program, heads)| (program, *heads)),
-            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
+            scratch_budget: MemoryShares::new(site.memory).scratch_bytes.min(host.kernels.binding),
             extent: chosen.extent,
             text_symbols: one_length(&batch.chunk),
             listing: listing.filter(|_| !host.is_crowded),
             pool: &pool,
-            columns: host.kit.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.kit.shape.dispatch_columns),
+            columns: host
+                .kernels
+                .loop_budget
+                .map_or(u32::MAX, choice::columns_within)
+                .min(host.kernels.shape.dispatch_columns),
         };
-        slot.record(&host.kit.gpu, batch, &mut work)
+        slot.record(&host.kernels.gpu, batch, &mut work)
     }
 
     fn decode(
@@ -240,7 +247,7 @@ impl GpuKind for Edit {
         results: Results,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let (mut report, kept) = slot.decode(&host.kit.gpu, &pool, &host.found, results)?;
+        let (mut report, kept) = slot.decode(&host.kernels.gpu, &pool, &host.found, results)?;
         if let Some(kept) = kept {
             host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }
@@ -279,7 +286,7 @@ impl GpuKind for Edit {
         host.chooser.trial_seconds()
     }
 
-    fn nothing_of(batch: &EditBatch) -> EditReport {
+    fn unfinished_report(batch: &EditBatch) -> EditReport {
         EditReport {
             found: Distances::Each(vec![Found::NONE; batch.pairs() as usize].into()),
             unfinished: (0..batch.blocks.len()).collect(),

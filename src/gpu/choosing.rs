@@ -17,7 +17,7 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::measure::{Load, grow, measure};
+pub(crate) use self::measure::{MeasuredLoad, grow, measure};
 pub(crate) use self::models::{at_once, once_a_model};
 pub(crate) use self::store::Store;
 
@@ -36,7 +36,7 @@ const MAX_TRIALS: u32 = 3;
 
 /// What a batch is for one way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
+pub struct WorkEstimate {
     /// Cells of all pairs, padding included.
     pub cells: f64,
     /// Cells that come one after the other at least: of the longest pair, or of its chain of tiles.
@@ -62,7 +62,7 @@ pub struct Speed {
 
 impl Speed {
     /// Seconds until the results of a batch are there.
-    pub fn seconds(&self, work: &Work) -> f64 {
+    pub fn seconds(&self, work: &WorkEstimate) -> f64 {
         work.cells / self.full
             + work.chain / self.lone
             + work.dispatches * DISPATCH_SECONDS
@@ -71,14 +71,14 @@ impl Speed {
     }
 
     /// Seconds that a batch adds to a job of many: of the device and the threads of the host those of the slower.
-    pub fn price(&self, work: &Work) -> f64 {
+    pub fn price(&self, work: &WorkEstimate) -> f64 {
         let (seconds, meanwhile) = (self.seconds(work), work.meanwhile_seconds);
         seconds.max(meanwhile) + IDLE_WEIGHT * seconds.min(meanwhile)
     }
 
     /// By what the full rate should be multiplied so that a batch takes the seconds in the kernel that it took; `None`
     /// where something else decided.
-    fn correction(&self, work: &Work, seconds: f64) -> Option<f64> {
+    fn correction(&self, work: &WorkEstimate, seconds: f64) -> Option<f64> {
         let (expected, bulk) = (self.seconds(work) - work.host_seconds, work.cells / self.full);
         (bulk > TELLING_PART * expected && seconds > 0.0).then(|| expected / seconds)
     }
@@ -111,18 +111,18 @@ impl Trials {
 
 /// A way to compute a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Candidate<W> {
+pub struct CandidateKernel<W> {
     /// The way: rates of equal ones are the same.
     pub way: W,
     /// What the batch is for it.
-    pub work: Work,
+    pub work: WorkEstimate,
     /// How fast it is assumed to be.
     pub assumed: Speed,
 }
 
 /// What batches have told of a way.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct LearnedRate {
     /// By what its assumed full rate is to be multiplied, once a batch has told.
     correction: Option<f64>,
     trials: u32,
@@ -133,7 +133,7 @@ struct Told {
 /// A batch that ways were priced for.
 #[derive(Debug, Clone)]
 struct Priced<W> {
-    candidates: Vec<Candidate<W>>,
+    candidates: Vec<CandidateKernel<W>>,
     /// All that remains, in batches like this one.
     remaining_batches: f64,
 }
@@ -144,7 +144,7 @@ pub struct Chooser<W> {
     trials: Option<Trials>,
     /// Seconds that a batch has to take in the kernel for its rate to tell anything.
     telling_seconds: f64,
-    told: HashMap<W, Told>,
+    told: HashMap<W, LearnedRate>,
     /// The correction of the way of which a batch told last.
     last_correction: f64,
     /// The last batch.
@@ -161,7 +161,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
 
     /// The place of the way to take for a batch of so many cells, of a job of which `remaining` are to follow: the
     /// cheapest, or one that is tried. Of equal ones the first; `None` if there are none.
-    pub fn pick(&mut self, candidates: &[Candidate<W>], cells: u64, remaining: u64) -> Option<usize> {
+    pub fn pick(&mut self, candidates: &[CandidateKernel<W>], cells: u64, remaining: u64) -> Option<usize> {
         let best = self.cheapest(candidates)?;
         let remaining_batches = remaining as f64 / cells.max(1) as f64;
         let priced = Priced { candidates: candidates.to_vec(), remaining_batches };
@@ -175,7 +175,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     }
 
     /// The place of the cheapest way. Of equal ones the first; `None` if there are none.
-    pub fn cheapest(&self, candidates: &[Candidate<W>]) -> Option<usize> {
+    pub fn cheapest(&self, candidates: &[CandidateKernel<W>]) -> Option<usize> {
         let prices = self.prices(candidates);
         (0..prices.len()).min_by(|&one, &other| prices[one].total_cmp(&prices[other]))
     }
@@ -187,7 +187,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     }
 
     /// A batch took so many seconds in the kernel.
-    pub fn learn(&mut self, candidate: &Candidate<W>, seconds: f64) {
+    pub fn learn(&mut self, candidate: &CandidateKernel<W>, seconds: f64) {
         let (before, untold, is_telling) = (self.correction(candidate), self.untold(), seconds > self.telling_seconds);
         let speed = candidate.assumed.corrected(before.unwrap_or(untold));
         let by = speed.correction(&candidate.work, seconds).filter(|_| is_telling);
@@ -203,15 +203,15 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     }
 
     /// How fast a way is, as far as it is known.
-    pub fn speed(&self, candidate: &Candidate<W>) -> Speed {
+    pub fn speed(&self, candidate: &CandidateKernel<W>) -> Speed {
         candidate.assumed.corrected(self.correction(candidate).unwrap_or_else(|| self.untold()))
     }
 
-    fn entry(&mut self, way: W) -> &mut Told {
-        self.told.entry(way).or_insert(Told { correction: None, trials: 0, is_trying: false })
+    fn entry(&mut self, way: W) -> &mut LearnedRate {
+        self.told.entry(way).or_insert(LearnedRate { correction: None, trials: 0, is_trying: false })
     }
 
-    fn correction(&self, candidate: &Candidate<W>) -> Option<f64> {
+    fn correction(&self, candidate: &CandidateKernel<W>) -> Option<f64> {
         self.told.get(&candidate.way)?.correction
     }
 
@@ -220,15 +220,15 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         if self.trials.is_some() { self.last_correction } else { 1.0 }
     }
 
-    fn prices(&self, candidates: &[Candidate<W>]) -> Vec<f64> {
-        let price = |candidate: &Candidate<W>, by: f64| candidate.assumed.corrected(by).price(&candidate.work);
+    fn prices(&self, candidates: &[CandidateKernel<W>]) -> Vec<f64> {
+        let price = |candidate: &CandidateKernel<W>, by: f64| candidate.assumed.corrected(by).price(&candidate.work);
         let told = candidates.iter().filter_map(|candidate| Some((candidate, self.correction(candidate)?)));
         let best = told.min_by(|&(one, by), &(other, by_other)| price(one, by).total_cmp(&price(other, by_other)));
         let untold = match (self.trials, best) {
             (Some(_), Some((_, correction))) => correction,
             _ => self.untold(),
         };
-        let known = |candidate: &Candidate<W>| self.correction(candidate).unwrap_or(untold);
+        let known = |candidate: &CandidateKernel<W>| self.correction(candidate).unwrap_or(untold);
         candidates.iter().map(|candidate| price(candidate, known(candidate))).collect()
     }
 

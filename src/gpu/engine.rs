@@ -9,13 +9,13 @@ mod stages;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use self::stages::{Finished, FollowUp};
-use self::stages::{Flight, Stage};
+use self::stages::{BatchStage, PendingBatch};
+pub use self::stages::{FinishedBatch, FollowUp};
 use super::BATCH_SECONDS;
 use super::device::Gpu;
 use super::kernels::Kernel;
 use super::launch::{Results, Slot};
-use super::memory::Shares;
+use super::memory::MemoryShares;
 use super::resident::Residents;
 use super::shortage;
 use crate::engine::sizing::MinWork;
@@ -33,9 +33,9 @@ const TELLING_SHARE: f64 = 0.2;
 pub trait GpuKind: Work {
     /// A kernel for a batch, with its sizes; and what of the device the batch uses until it is finished.
     type Choice: Send;
-    /// What it has on a device beside batches in flight: pipelines, sizes of kernels, scratch memory, measured speeds.
-    type Host: Send;
-    /// Buffers of a batch in flight.
+    /// What it has on a device beside batches in pending: pipelines, sizes of kernels, scratch memory, measured speeds.
+    type DeviceState: Send;
+    /// Buffers of a batch in pending.
     type Slot: Slot;
 
     /// Seconds of work that the first batch should be.
@@ -44,17 +44,17 @@ pub trait GpuKind: Work {
     const MAX_PAIRS: u64;
 
     /// Cells of a batch at most, as far as the kind knows: what its results or its scratch memory suffice for.
-    fn most_cells(_host: &Self::Host) -> u64 {
+    fn max_cells(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
 
     /// Pairs that keep a device busy, where fewer take as long.
-    fn fill(_host: &Self::Host) -> u64 {
+    fn fill(_host: &Self::DeviceState) -> u64 {
         0
     }
 
     /// Cells of a batch, which may have many blocks to count through.
-    fn cells_of(_host: &mut Self::Host, batch: &Batch<Self>) -> Result<u64> {
+    fn count_cells(_host: &mut Self::DeviceState, batch: &Batch<Self>) -> Result<u64> {
         Ok(batch.cells())
     }
 
@@ -62,31 +62,35 @@ pub trait GpuKind: Work {
     fn resident_bytes(memory: u64) -> u64;
 
     /// Bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
-    fn store_bytes(_host: &Self::Host) -> u64 {
+    fn store_bytes(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
 
     /// The engine may take so many bytes in all; less than before.
-    fn limit_memory(_host: &mut Self::Host, _bytes: u64) {}
+    fn limit_memory(_host: &mut Self::DeviceState, _bytes: u64) {}
 
     /// Frees the scratch memory of all batches together.
-    fn release_scratch(_host: &mut Self::Host) {}
+    fn release_scratch(_host: &mut Self::DeviceState) {}
 
     /// The kernel for a batch: that which the user named, or the one that is expected to be fastest.
     ///
     /// # Errors
     /// [`Error::Unsuited`] if none can compute it.
-    fn choose(host: &mut Self::Host, site: &mut Site<'_>, batch: &Arc<Batch<Self>>) -> Result<Self::Choice>;
+    fn choose(
+        state: &mut Self::DeviceState,
+        context: &mut BatchContext<'_>,
+        batch: &Arc<Batch<Self>>,
+    ) -> Result<Self::Choice>;
 
     /// What to try if a batch does not suit the kernel that was chosen.
-    fn otherwise(_choice: Self::Choice) -> Option<Self::Choice> {
+    fn alternative(_choice: Self::Choice) -> Option<Self::Choice> {
         None
     }
 
     /// Uploads a batch, records its dispatches and the copy back, and submits. Does not wait.
     fn record(
-        host: &mut Self::Host,
-        site: &mut Site<'_>,
+        state: &mut Self::DeviceState,
+        context: &mut BatchContext<'_>,
         slot: &mut Self::Slot,
         batch: &Arc<Batch<Self>>,
         choice: &mut Self::Choice,
@@ -94,7 +98,7 @@ pub trait GpuKind: Work {
 
     /// Decodes the results of a batch.
     fn decode(
-        host: &mut Self::Host,
+        state: &mut Self::DeviceState,
         slot: &mut Self::Slot,
         batch: &Arc<Batch<Self>>,
         choice: &Self::Choice,
@@ -107,9 +111,9 @@ pub trait GpuKind: Work {
     /// # Errors
     /// Whatever keeps it from being computed. If the device is well the first report stands.
     fn follow_up(
-        _host: &mut Self::Host,
-        _site: &mut Site<'_>,
-        _first: Finished<'_, Self>,
+        _host: &mut Self::DeviceState,
+        _site: &mut BatchContext<'_>,
+        _first: FinishedBatch<'_, Self>,
         _beside: f64,
     ) -> Result<Option<FollowUp<Self>>> {
         Ok(None)
@@ -123,7 +127,7 @@ pub trait GpuKind: Work {
     /// Learns from a finished batch. Gives the cells a second that are to be expected of the next batch, if not those
     /// of this one.
     fn learn(
-        _host: &mut Self::Host,
+        _host: &mut Self::DeviceState,
         _kernel: Option<&'static Kernel>,
         _batch: &Batch<Self>,
         _choice: &Self::Choice,
@@ -133,16 +137,16 @@ pub trait GpuKind: Work {
     }
 
     /// Seconds that the next batch should be, if it is to be small because something is tried.
-    fn trial_seconds(_host: &Self::Host) -> Option<f64> {
+    fn trial_seconds(_host: &Self::DeviceState) -> Option<f64> {
         None
     }
 
     /// What an engine reports that could do nothing of a batch.
-    fn nothing_of(batch: &Batch<Self>) -> Self::Report;
+    fn unfinished_report(batch: &Batch<Self>) -> Self::Report;
 }
 
 /// What a kind is told where a batch is chosen for and recorded.
-pub struct Site<'a> {
+pub struct BatchContext<'a> {
     /// What lies on the device.
     pub residents: &'a mut Residents,
     /// The kernel that the user named.
@@ -161,10 +165,10 @@ pub struct Site<'a> {
 pub struct GpuEngine<K: GpuKind> {
     gpu: Gpu,
     /// The kind's own part.
-    pub(crate) host: K::Host,
+    pub(crate) state: K::DeviceState,
     slots: Vec<K::Slot>,
     free_slots: Vec<usize>,
-    in_flight: HashMap<Ticket, Flight<K>>,
+    in_flight: HashMap<Ticket, PendingBatch<K>>,
     next_ticket: u64,
     residents: Residents,
     kernel: Option<&'static Kernel>,
@@ -172,7 +176,7 @@ pub struct GpuEngine<K: GpuKind> {
     memory: u64,
     /// Pairs a batch at most; fewer once memory was short.
     most_pairs: u64,
-    /// Batches in flight, up to the number of slots.
+    /// Batches in pending, up to the number of slots.
     batches: usize,
     /// Cells a second to be expected of the next batch.
     speed: f64,
@@ -188,7 +192,7 @@ pub struct GpuEngine<K: GpuKind> {
 impl<K: GpuKind> GpuEngine<K> {
     /// An engine on an opened device that may take so many bytes of its memory, and of which so many cells a second are
     /// expected.
-    pub(crate) fn new(gpu: Gpu, host: K::Host, memory: u64, speed: f64) -> Self {
+    pub(crate) fn new(gpu: Gpu, state: K::DeviceState, memory: u64, speed: f64) -> Self {
         let engine = GpuEngine {
             slots: (0..SLOTS).map(|_| K::Slot::new(&gpu)).collect(),
             free_slots: (0..SLOTS).rev().collect(),
@@ -204,7 +208,7 @@ impl<K: GpuKind> GpuEngine<K> {
             has_warned: false,
             follows_up: true,
             remaining_cells: 0,
-            host,
+            state,
             gpu,
         };
         engine.with_memory(memory)
@@ -214,7 +218,7 @@ impl<K: GpuKind> GpuEngine<K> {
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
         self.residents.set_budget(K::resident_bytes(self.memory));
-        K::limit_memory(&mut self.host, self.memory);
+        K::limit_memory(&mut self.state, self.memory);
         self
     }
 
@@ -249,7 +253,7 @@ impl<K: GpuKind> GpuEngine<K> {
         self.kernel
     }
 
-    /// Has at most so many batches in flight.
+    /// Has at most so many batches in pending.
     pub(crate) fn limit_batches(&mut self, batches: usize) {
         self.batches = batches.min(SLOTS);
     }
@@ -278,8 +282,13 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     /// The parts of the engine that a kind works on, for a batch of so many cells.
-    fn parts(&mut self, slot: usize, cells: u64, sparing: bool) -> (&mut K::Host, Site<'_>, &mut K::Slot) {
-        let site = Site {
+    fn parts(
+        &mut self,
+        slot: usize,
+        cells: u64,
+        sparing: bool,
+    ) -> (&mut K::DeviceState, BatchContext<'_>, &mut K::Slot) {
+        let context = BatchContext {
             residents: &mut self.residents,
             kernel: self.kernel,
             memory: self.memory,
@@ -287,20 +296,20 @@ impl<K: GpuKind> GpuEngine<K> {
             cells,
             remaining_cells: self.remaining_cells,
         };
-        (&mut self.host, site, &mut self.slots[slot])
+        (&mut self.state, context, &mut self.slots[slot])
     }
 
     fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, sparing: bool) -> Result<K::Choice> {
-        let (host, mut site, slot) = self.parts(slot, cells, sparing);
-        let site = &mut site;
-        let mut choice = K::choose(host, site, batch)?;
+        let (state, mut context, slot) = self.parts(slot, cells, sparing);
+        let context = &mut context;
+        let mut choice = K::choose(state, context, batch)?;
         loop {
-            let error = match K::record(host, site, slot, batch, &mut choice) {
+            let error = match K::record(state, context, slot, batch, &mut choice) {
                 Ok(()) => return Ok(choice),
                 Err(error) => error,
             };
-            let may_change = site.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
-            choice = match K::otherwise(choice) {
+            let may_change = context.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
+            choice = match K::alternative(choice) {
                 Some(other) if may_change => other,
                 _ => return Err(error),
             };
@@ -327,12 +336,14 @@ impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
         &mut self.has_warned
     }
 
-    /// Frees what no batch in flight uses.
+    /// Frees what no batch in pending uses.
     fn free(&mut self) {
         let bytes = self.residents.clear();
-        K::release_scratch(&mut self.host);
-        let is_computed = |flight: &&Flight<K>| matches!(flight.stage, Some(Stage::First(_) | Stage::Second { .. }));
-        let computed: Vec<usize> = self.in_flight.values().filter(is_computed).map(|flight| flight.slot).collect();
+        K::release_scratch(&mut self.state);
+        let is_computed = |pending: &&PendingBatch<K>| {
+            matches!(pending.stage, Some(BatchStage::First(_) | BatchStage::Second { .. }))
+        };
+        let computed: Vec<usize> = self.in_flight.values().filter(is_computed).map(|pending| pending.slot).collect();
         for (place, slot) in self.slots.iter_mut().enumerate() {
             if !computed.contains(&place) {
                 slot.release();
@@ -353,17 +364,17 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
 
     fn capacity(&self) -> Capacity {
         // The first batch teaches how fast the kernels are here.
-        let seconds = if self.has_learnt { K::trial_seconds(&self.host) } else { Some(K::FIRST_SECONDS) };
+        let seconds = if self.has_learnt { K::trial_seconds(&self.state) } else { Some(K::FIRST_SECONDS) };
         Capacity {
-            cells: ((self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64).min(K::most_cells(&self.host)),
-            pairs: self.most_pairs.min(Shares::of(self.memory).pairs),
-            store_bytes: K::store_bytes(&self.host),
+            cells: ((self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64).min(K::max_cells(&self.state)),
+            pairs: self.most_pairs.min(MemoryShares::new(self.memory).pairs),
+            store_bytes: K::store_bytes(&self.state),
             batches: if self.has_learnt { self.batches } else { 1 },
         }
     }
 
     fn min_work(&self) -> MinWork {
-        MinWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.host) }
+        MinWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.state) }
     }
 
     fn usual_cells(&self) -> u64 {
@@ -376,7 +387,7 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
         self.gpu.check()?;
-        let cells = K::cells_of(&mut self.host, &batch)?;
+        let cells = K::count_cells(&mut self.state, &batch)?;
         let Some(slot) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
@@ -389,14 +400,14 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         };
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, Flight { slot, batch, cells, stage: Some(Stage::First(choice)) });
+        self.in_flight.insert(ticket, PendingBatch { slot, batch, cells, stage: Some(BatchStage::First(choice)) });
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
         let report = self.complete(ticket);
-        if let Some(flight) = self.in_flight.remove(&ticket) {
-            self.free_slots.push(flight.slot);
+        if let Some(pending) = self.in_flight.remove(&ticket) {
+            self.free_slots.push(pending.slot);
         }
         report
     }

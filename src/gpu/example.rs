@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use super::adapter::{self, FoundAdapter};
 use super::device::Gpu;
-use super::engine::{GpuEngine, GpuKind, Site};
-use super::kernels::{Access, Binding, Cooperation, Kernel, Kind, Program};
-use super::kit::{Kit, Sizes, has_kit};
+use super::engine::{BatchContext, GpuEngine, GpuKind};
+use super::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
+use super::kernels::{Access, Binding, Kernel, KernelKind, KernelProgram, LaneGrouping};
 use super::launch::{Buffers, Results};
 use super::memory;
 use super::source::Constants;
@@ -151,7 +151,7 @@ static KERNEL: Kernel = Kernel {
     stem: "hamming",
     shader: include_str!("example/hamming.wgsl"),
     // A real kernel has a kind of its own.
-    kind: Kind::Edit(Cooperation::Thread),
+    kind: KernelKind::Edit(LaneGrouping::Thread),
     bindings: &[
         Binding { number: 0, name: "params", access: Access::Uniform(size_of::<Params>() as u64) },
         Binding { number: 1, name: "texts", access: Access::Read },
@@ -169,7 +169,7 @@ struct Variant {
     workgroup: u32,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
         &KERNEL
     }
@@ -189,31 +189,31 @@ struct Shape {
     workgroup: u32,
 }
 
-impl Sizes for Shape {
+impl KernelSizes for Shape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         Shape { workgroup: if found.is_software() { 16 } else { 64 } }
     }
 }
 
 /// The state of the kind on a device.
-struct Host {
-    kit: Kit<Variant, Shape>,
+struct HammingState {
+    kernels: KernelSet<Variant, Shape>,
 }
 
-has_kit!(Host, Variant, Shape);
+has_kernel_set!(HammingState, Variant, Shape);
 
 /// Opens an adapter.
 fn open(found: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
     let gpu = Gpu::open(found)?;
-    let host = Host { kit: Kit::new(&gpu, found) };
+    let state = HammingState { kernels: KernelSet::new(&gpu, found) };
     // Cells a second that are expected until batches tell.
     let speed = found.description.suited(1e11, 1e10, 1e8);
-    Ok(GpuEngine::new(gpu, host, memory::memory_budget(found, None), speed))
+    Ok(GpuEngine::new(gpu, state, memory::memory_budget(found, None), speed))
 }
 
 impl GpuKind for Hamming {
     type Choice = ();
-    type Host = Host;
+    type DeviceState = HammingState;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = 0.01;
@@ -223,24 +223,24 @@ impl GpuKind for Hamming {
         memory / 2
     }
 
-    fn choose(_host: &mut Host, _site: &mut Site<'_>, _batch: &Arc<Batch<Self>>) -> Result<()> {
+    fn choose(_host: &mut HammingState, _site: &mut BatchContext<'_>, _batch: &Arc<Batch<Self>>) -> Result<()> {
         Ok(())
     }
 
     fn record(
-        host: &mut Host,
-        site: &mut Site<'_>,
+        state: &mut HammingState,
+        context: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         batch: &Arc<Batch<Self>>,
         _choice: &mut (),
     ) -> Result<()> {
-        let workgroup = host.kit.shape.workgroup;
-        let program = host.kit.get(Variant { workgroup })?;
+        let workgroup = state.kernels.shape.workgroup;
+        let program = state.kernels.get(Variant { workgroup })?;
         let Texts { texts, symbols } = &*batch.chunk;
         // Texts stay on the device: later batches of the same chunk find them there.
         let bytes = bytemuck::cast_slice(texts);
-        let resident = host.kit.resident(site.residents, texts, "texts", bytes, site.memory / 2)?;
-        let mut recording = buffers.record(&host.kit.gpu);
+        let resident = state.kernels.resident(context.residents, texts, "texts", bytes, context.memory / 2)?;
+        let mut recording = buffers.record(&state.kernels.gpu);
         recording.resident("texts", &resident.buffer);
         let pairs: Vec<u32> = pairs(batch).collect();
         recording.upload("pairs", &pairs)?;
@@ -253,7 +253,7 @@ impl GpuKind for Hamming {
     }
 
     fn decode(
-        _host: &mut Host,
+        _host: &mut HammingState,
         _buffers: &mut Buffers,
         _batch: &Arc<Batch<Self>>,
         _choice: &(),
@@ -263,7 +263,7 @@ impl GpuKind for Hamming {
         Ok(Report { distances, unfinished: Vec::new(), kernel_time: results.kernel_time })
     }
 
-    fn nothing_of(batch: &Batch<Self>) -> Report {
+    fn unfinished_report(batch: &Batch<Self>) -> Report {
         let distances = vec![0; batch.pairs() as usize];
         Report { distances, unfinished: (0..batch.blocks.len()).collect(), kernel_time: None }
     }

@@ -50,7 +50,7 @@ pub enum Scan {
 
 /// How the lanes of a pair exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cooperation {
+pub enum LaneGrouping {
     /// Not at all: one invocation a pair.
     Thread,
     /// By shuffles in a subgroup.
@@ -63,16 +63,16 @@ pub enum Cooperation {
 
 /// What scores are held in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Numbers {
+pub enum ScoreType {
     /// 32 bits.
-    Words,
+    I32,
     /// Half floats, two in a register.
-    Halves,
+    F16,
 }
 
 /// Which step of tracing a long pair back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum TracebackStage {
     /// Start states of blocks.
     Starts,
     /// The parts of the path.
@@ -83,16 +83,16 @@ pub enum Stage {
 
 /// A step of ClustalW's pairwise stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum ClustalStage {
     /// Where the best local alignment ends and begins.
     Ends,
     /// The identities in the rectangle between the two: how a pair is divided.
-    ForwardReverse(Cooperation),
+    ForwardReverse(LaneGrouping),
 }
 
 /// Sums over alignments: of those up to a cell, or of those from there on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sweep {
+pub enum PosteriorPass {
     /// From the first cell to the last.
     Forward,
     /// Back.
@@ -101,7 +101,7 @@ pub enum Sweep {
 
 /// A step of dividing the matrix of two profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Merging {
+pub enum ProfileStage {
     /// Scores up to the middle row.
     Tile,
     /// Where the best alignment crosses it.
@@ -121,29 +121,29 @@ pub enum Packing {
 
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum KernelKind {
     /// One that keeps scores only, by `nw_slice`: what it holds them in.
-    Slice(Numbers),
+    Slice(ScoreType),
     /// One that can store directions, by `matrix`: how it goes over the matrix.
     Scan(Scan),
     /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
-    Walk,
+    PairTraceback,
     /// One for local scores, by `sw_tile`: how the lanes of a pair exchange, and what is computed together.
-    Tile(Cooperation, Packing),
+    Tile(LaneGrouping, Packing),
     /// One for distances, by `myers`: how it divides a pair.
-    Edit(Cooperation),
+    Edit(LaneGrouping),
     /// `sw_striped_score`, by `striped`.
     Strips,
     /// One that traces a long pair back, by `striped_trace`: which step it is.
-    Traceback(Stage),
+    LongTraceback(TracebackStage),
     /// One for reads and ancestral states, by `block`: what it holds scores in.
-    Block(Numbers),
+    Block(ScoreType),
     /// One for ClustalW's pairwise stage, by `program`: which step it is.
-    Clustal(Step),
+    Clustal(ClustalStage),
     /// One for probabilities of pairs of residues, by `program`: which sweep it is.
-    Posterior(Sweep),
+    Posterior(PosteriorPass),
     /// One for profiles against profiles, by `program`: which step it is.
-    Profile(Merging),
+    Profile(ProfileStage),
 }
 
 /// What is known of a kernel without a device.
@@ -154,7 +154,7 @@ pub struct Kernel {
     /// The shader's text, without what it imports.
     pub shader: &'static str,
     /// Which one it is.
-    pub kind: Kind,
+    pub kind: KernelKind,
     /// Its buffers.
     pub bindings: &'static [Binding],
     /// Features without which it does not run.
@@ -169,46 +169,53 @@ impl Kernel {
     /// What it is for.
     pub const fn family(&self) -> Family {
         match self.kind {
-            Kind::Slice(_) | Kind::Scan(_) | Kind::Walk => Family::Pairs,
-            Kind::Tile(..) => Family::Local,
-            Kind::Edit(_) => Family::Edit,
-            Kind::Strips | Kind::Traceback(_) => Family::Long,
-            Kind::Block(_) => Family::Phylo,
-            Kind::Clustal(_) => Family::Clustal,
-            Kind::Posterior(_) => Family::Posterior,
-            Kind::Profile(_) => Family::Profile,
+            KernelKind::Slice(_) | KernelKind::Scan(_) | KernelKind::PairTraceback => Family::Pairs,
+            KernelKind::Tile(..) => Family::Local,
+            KernelKind::Edit(_) => Family::Edit,
+            KernelKind::Strips | KernelKind::LongTraceback(_) => Family::Long,
+            KernelKind::Block(_) => Family::Phylo,
+            KernelKind::Clustal(_) => Family::Clustal,
+            KernelKind::Posterior(_) => Family::Posterior,
+            KernelKind::Profile(_) => Family::Profile,
         }
     }
 
     /// Returns whether engines choose the kernel unasked. `nw_rows` runs only by its name: by the table of costs it was the
     /// cheapest in 2 of 111 cases, by 2%.
     pub fn is_chosen(&self) -> bool {
-        self.kind != Kind::Scan(Scan::Rows)
+        self.kind != KernelKind::Scan(Scan::Rows)
     }
 
     /// Whether it is but a step before or after what another kernel does: work is not handed to it by name.
     pub const fn follows(&self) -> bool {
-        let is_first = matches!(self.kind, Kind::Clustal(Step::Ends) | Kind::Posterior(Sweep::Forward));
-        is_first || matches!(self.kind, Kind::Walk | Kind::Traceback(_) | Kind::Profile(Merging::Cross))
+        let is_first = matches!(
+            self.kind,
+            KernelKind::Clustal(ClustalStage::Ends) | KernelKind::Posterior(PosteriorPass::Forward)
+        );
+        is_first
+            || matches!(
+                self.kind,
+                KernelKind::PairTraceback | KernelKind::LongTraceback(_) | KernelKind::Profile(ProfileStage::Cross)
+            )
     }
 
     /// How it goes over the matrix, if it can store directions.
     pub const fn scan(&self) -> Option<Scan> {
         match self.kind {
-            Kind::Scan(scan) => Some(scan),
+            KernelKind::Scan(scan) => Some(scan),
             _ => None,
         }
     }
 
     /// Whether it has scores without matches only.
     pub const fn has_scores_alone(&self) -> bool {
-        matches!(self.kind, Kind::Slice(Numbers::Halves))
+        matches!(self.kind, KernelKind::Slice(ScoreType::F16))
     }
 
     /// How it divides a pair, if it computes distances.
-    pub const fn cooperation(&self) -> Option<Cooperation> {
+    pub const fn lane_grouping(&self) -> Option<LaneGrouping> {
         match self.kind {
-            Kind::Edit(cooperation) => Some(cooperation),
+            KernelKind::Edit(grouping) => Some(grouping),
             _ => None,
         }
     }
@@ -216,7 +223,7 @@ impl Kernel {
     /// A kernel that needs nothing but what every adapter has.
     const fn plain(
         (stem, shader): (&'static str, &'static str),
-        kind: Kind,
+        kind: KernelKind,
         bindings: &'static [Binding],
         recurrence: &'static str,
         summary: &'static str,
@@ -236,7 +243,7 @@ impl Kernel {
 }
 
 /// A kernel with its constants: what a pipeline is made for.
-pub trait Program {
+pub trait KernelProgram {
     /// The kernel.
     fn kernel(&self) -> &'static Kernel;
 
@@ -282,14 +289,14 @@ macro_rules! shader {
 pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("nw_slice"),
-        Kind::Slice(Numbers::Words),
+        KernelKind::Slice(ScoreType::I32),
         binding::SLICE,
         "needleman_wunsch",
         "scores, one pair per invocation, slices of columns in registers (LazyRScan-mNW, Truong et al. 2014)",
     ),
     Kernel::plain(
         shader!("nw_slice_half"),
-        Kind::Slice(Numbers::Halves),
+        KernelKind::Slice(ScoreType::F16),
         binding::SLICE,
         "needleman_wunsch",
         "nw_slice in packed half floats, two queries against a target at a time, for scores alone",
@@ -297,21 +304,21 @@ pub static KERNELS: &[Kernel] = &[
     .with_halves(),
     Kernel::plain(
         shader!("nw_rows"),
-        Kind::Scan(Scan::Rows),
+        KernelKind::Scan(Scan::Rows),
         binding::SCAN,
         "needleman_wunsch",
         "alignments, one pair per invocation, rows in slices (RScan-mNW, Truong et al. 2014)",
     ),
     Kernel::plain(
         shader!("nw_diagonal"),
-        Kind::Scan(Scan::Diagonal),
+        KernelKind::Scan(Scan::Diagonal),
         binding::SCAN,
         "needleman_wunsch",
         "alignments, one pair per workgroup, diagonals in one dispatch (DScan-mNW, Truong et al. 2014)",
     ),
     Kernel::plain(
         shader!("nw_diagonal_subgroup"),
-        Kind::Scan(Scan::DiagonalSubgroup),
+        KernelKind::Scan(Scan::DiagonalSubgroup),
         binding::SCAN,
         "needleman_wunsch",
         "nw_diagonal with one pair per subgroup and shuffles instead of workgroup memory",
@@ -319,14 +326,14 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups(),
     Kernel::plain(
         shader!("nw_tiled_diagonal"),
-        Kind::Scan(Scan::TiledDiagonal),
+        KernelKind::Scan(Scan::TiledDiagonal),
         binding::SCAN,
         "needleman_wunsch",
         "alignments, one tile per workgroup, a dispatch a diagonal of tiles (TiledDScan-mNW, Truong et al. 2014)",
     ),
     Kernel::plain(
         shader!("nw_checkpoint"),
-        Kind::Scan(Scan::Checkpoint),
+        KernelKind::Scan(Scan::Checkpoint),
         binding::WALK,
         "needleman_wunsch",
         "alignments, one pair over some lanes of a subgroup, blocks along the path done again (Grice et al. 1997)",
@@ -334,14 +341,14 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups(),
     Kernel::plain(
         shader!("nw_walk"),
-        Kind::Walk,
+        KernelKind::PairTraceback,
         binding::WALK,
         "needleman_wunsch",
         "values and runs of alignments, from the borders and directions that the others leave",
     ),
     Kernel::plain(
         shader!("sw_tile"),
-        Kind::Tile(Cooperation::Subgroup, Packing::One),
+        KernelKind::Tile(LaneGrouping::Subgroup, Packing::One),
         binding::TILE,
         "smith_waterman",
         "local scores, one pair over some lanes of a subgroup, columns in registers, shuffles",
@@ -349,7 +356,7 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups(),
     Kernel::plain(
         shader!("sw_tile_half"),
-        Kind::Tile(Cooperation::Subgroup, Packing::Queries),
+        KernelKind::Tile(LaneGrouping::Subgroup, Packing::Queries),
         binding::TILE,
         "smith_waterman",
         "sw_tile in packed half floats, two queries against a target at a time, for scores below 2048",
@@ -358,7 +365,7 @@ pub static KERNELS: &[Kernel] = &[
     .with_halves(),
     Kernel::plain(
         shader!("sw_tile_half_targets"),
-        Kind::Tile(Cooperation::Subgroup, Packing::Targets),
+        KernelKind::Tile(LaneGrouping::Subgroup, Packing::Targets),
         binding::TILE,
         "smith_waterman",
         "sw_tile in packed half floats, a query against two targets at a time, for scores below 2048",
@@ -367,21 +374,21 @@ pub static KERNELS: &[Kernel] = &[
     .with_halves(),
     Kernel::plain(
         shader!("sw_tile_workgroup"),
-        Kind::Tile(Cooperation::Workgroup, Packing::One),
+        KernelKind::Tile(LaneGrouping::Workgroup, Packing::One),
         binding::TILE,
         "smith_waterman",
         "sw_tile without subgroup operations, through workgroup memory",
     ),
     Kernel::plain(
         shader!("myers_thread"),
-        Kind::Edit(Cooperation::Thread),
+        KernelKind::Edit(LaneGrouping::Thread),
         binding::MYERS,
         "levenshtein",
         "edit distances, one pair per invocation, bit-vectors in registers (Myers 1999)",
     ),
     Kernel::plain(
         shader!("myers_subgroup"),
-        Kind::Edit(Cooperation::Subgroup),
+        KernelKind::Edit(LaneGrouping::Subgroup),
         binding::MYERS,
         "levenshtein",
         "edit distances, pairs over the lanes of a subgroup, shuffles (Chacon et al. 2014)",
@@ -389,56 +396,56 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups(),
     Kernel::plain(
         shader!("myers_workgroup"),
-        Kind::Edit(Cooperation::Workgroup),
+        KernelKind::Edit(LaneGrouping::Workgroup),
         binding::MYERS,
         "levenshtein",
         "myers_subgroup without subgroup operations, through workgroup memory",
     ),
     Kernel::plain(
         shader!("myers_band"),
-        Kind::Edit(Cooperation::Band),
+        KernelKind::Edit(LaneGrouping::Band),
         binding::MYERS,
         "levenshtein",
         "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
     ),
     Kernel::plain(
         shader!("sw_striped_score"),
-        Kind::Strips,
+        KernelKind::Strips,
         binding::STRIPS,
         "long",
         "scores of one long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and Sahni)",
     ),
     Kernel::plain(
         shader!("sw_striped_starts"),
-        Kind::Traceback(Stage::Starts),
+        KernelKind::LongTraceback(TracebackStage::Starts),
         binding::STARTS,
         "smith_waterman",
         "start states of the paths through blocks of a long pair (Li, Ranka and Sahni, phase 2)",
     ),
     Kernel::plain(
         shader!("sw_striped_chase"),
-        Kind::Traceback(Stage::Chase),
+        KernelKind::LongTraceback(TracebackStage::Chase),
         binding::CHASE,
         "smith_waterman",
         "the parts of a long pair's path, from start state to start state (Li, Ranka and Sahni, phase 2)",
     ),
     Kernel::plain(
         shader!("sw_striped_trace"),
-        Kind::Traceback(Stage::Trace),
+        KernelKind::LongTraceback(TracebackStage::Trace),
         binding::COLUMNS,
         "smith_waterman",
         "the columns of a long pair's path, all parts at once (Li, Ranka and Sahni, phase 3)",
     ),
     Kernel::plain(
         shader!("papara_block"),
-        Kind::Block(Numbers::Words),
+        KernelKind::Block(ScoreType::I32),
         binding::BLOCK,
         "phylo",
         "scores of reads against blocks of ancestral states (PaPaRa; Alachiotis, Berger and Stamatakis 2013)",
     ),
     Kernel::plain(
         shader!("papara_block_half"),
-        Kind::Block(Numbers::Halves),
+        KernelKind::Block(ScoreType::F16),
         binding::BLOCK,
         "phylo",
         "papara_block in packed half floats, for reads of some hundred symbols",
@@ -446,49 +453,49 @@ pub static KERNELS: &[Kernel] = &[
     .with_halves(),
     Kernel::plain(
         shader!("sw_ends"),
-        Kind::Clustal(Step::Ends),
+        KernelKind::Clustal(ClustalStage::Ends),
         binding::ENDS,
         "clustal",
         "ends and starts of best local alignments, one pair per invocation (ClustalW's forward and reverse passes)",
     ),
     Kernel::plain(
         shader!("nw_forward_reverse"),
-        Kind::Clustal(Step::ForwardReverse(Cooperation::Workgroup)),
+        KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Workgroup)),
         binding::FORWARD_REVERSE,
         "clustal",
         "identities of a pair, one per workgroup, by dividing from both ends (CUDA ClustalW, Hung et al. 2015)",
     ),
     Kernel::plain(
         shader!("nw_forward_reverse_thread"),
-        Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)),
+        KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread)),
         binding::FORWARD_REVERSE,
         "clustal",
         "nw_forward_reverse with one pair per invocation, slices of columns in registers",
     ),
     Kernel::plain(
         shader!("posterior_forward"),
-        Kind::Posterior(Sweep::Forward),
+        KernelKind::Posterior(PosteriorPass::Forward),
         binding::POSTERIOR,
         "posterior",
         "sums over all alignments up to each cell, some invocations a pair (Probalign: Roshan and Livesay 2006)",
     ),
     Kernel::plain(
         shader!("posterior_backward"),
-        Kind::Posterior(Sweep::Backward),
+        KernelKind::Posterior(PosteriorPass::Backward),
         binding::POSTERIOR,
         "posterior",
         "the same from each cell on, and the probable pairs of residues (Probalign: Roshan and Livesay 2006)",
     ),
     Kernel::plain(
         shader!("profile_tile"),
-        Kind::Profile(Merging::Tile),
+        KernelKind::Profile(ProfileStage::Tile),
         binding::PROFILE_TILE,
         "profile",
         "scores of two profiles up to the middle row, a tile per workgroup, a dispatch a diagonal of tiles",
     ),
     Kernel::plain(
         shader!("profile_cross"),
-        Kind::Profile(Merging::Cross),
+        KernelKind::Profile(ProfileStage::Cross),
         binding::PROFILE_CROSS,
         "profile",
         "where the best alignment of two profiles crosses the middle row (Myers and Miller 1988)",
@@ -501,7 +508,7 @@ pub fn find(stem: &str) -> Option<&'static Kernel> {
 }
 
 /// The kernel of this kind.
-pub fn of_kind(kind: Kind) -> &'static Kernel {
+pub fn of_kind(kind: KernelKind) -> &'static Kernel {
     KERNELS.iter().find(|kernel| kernel.kind == kind).expect("every kind has a kernel")
 }
 
@@ -511,7 +518,7 @@ pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone 
 }
 
 /// A number that changes with any text of these programs: for keys of what was measured with them.
-pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn Program>>) -> u64 {
+pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn KernelProgram>>) -> u64 {
     let mut hasher = twox_hash::XxHash3_64::new();
     for program in programs {
         // A text with parts that are missing is never compiled.

@@ -49,7 +49,7 @@ fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {
 
 /// How an engine divides the memory that it may take. Together the parts leave an eighth for lists of tasks and targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shares {
+pub struct MemoryShares {
     /// Bytes for what `nw_slice` keeps between slices: an eighth.
     pub scratch_bytes: u64,
     /// Bytes for the borders and directions of the other kernels: three eighths.
@@ -63,11 +63,11 @@ pub struct Shares {
     pub pairs: u64,
 }
 
-impl Shares {
+impl MemoryShares {
     /// The parts of `memory` bytes.
-    pub fn of(memory: u64) -> Self {
+    pub fn new(memory: u64) -> Self {
         let output_bytes = memory / 32;
-        Shares {
+        MemoryShares {
             scratch_bytes: memory / 8,
             arena_bytes: memory / 8 * 3,
             store_bytes: memory / 16,
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_parts_leave_something_over() {
         for memory in [MIN_BYTES, GIB, 100 * GIB] {
-            let parts = Shares::of(memory);
+            let parts = MemoryShares::new(memory);
             let taken = parts.scratch_bytes + parts.arena_bytes + 4 * parts.store_bytes + 4 * parts.output_bytes;
             assert!(taken <= memory - memory / 8, "{memory}: {taken}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::bindings;
 use super::device::Gpu;
-use super::kernels::{Kernel, Program};
+use super::kernels::{Kernel, KernelProgram};
 use crate::error::Result;
 
 /// What is done to a shader's text before it is compiled.
@@ -41,7 +41,7 @@ impl<P> Default for Pipelines<P> {
     }
 }
 
-impl<P: Program + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
+impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
     /// With wgpu's bounds and loop checks in what is compiled from now on.
     pub(crate) fn with_runtime_checks(self) -> Self {
         Pipelines { runtime_checks: true, known: HashMap::new(), ..self }

@@ -27,9 +27,9 @@ impl Readback {
     }
 
     /// Waits without spinning, at most as long as `limit`. The words stay in the mapped buffer.
-    pub(crate) fn read(self, gpu: &Gpu, limit: Duration) -> Result<Words> {
+    pub(crate) fn read(self, gpu: &Gpu, limit: Duration) -> Result<ReadbackWords> {
         // From here on the buffer is unmapped whatever happens.
-        let mut words = Words { view: None, copy: Vec::new(), count: 0, staging: self.staging.clone() };
+        let mut words = ReadbackWords { view: None, copy: Vec::new(), count: 0, staging: self.staging.clone() };
         let view = self.view(gpu, limit)?;
         words.count = view.len() / 4;
         if bytemuck::try_cast_slice::<u8, u32>(&view).is_ok() {
@@ -65,7 +65,7 @@ impl Readback {
 
 /// Words that a device wrote. The buffer that holds them can be used again after this is dropped. The host may read
 /// it slowly word by word: a caller that reads them more than once, or out of order, copies them first.
-pub(crate) struct Words {
+pub(crate) struct ReadbackWords {
     /// The mapped buffer, if it is read in place.
     view: Option<wgpu::BufferView>,
     copy: Vec<u32>,
@@ -74,7 +74,7 @@ pub(crate) struct Words {
     staging: wgpu::Buffer,
 }
 
-impl Words {
+impl ReadbackWords {
     /// Drops all words after the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.count = self.count.min(count);
@@ -86,7 +86,7 @@ impl Words {
     }
 }
 
-impl Deref for Words {
+impl Deref for ReadbackWords {
     type Target = [u32];
 
     fn deref(&self) -> &[u32] {
@@ -98,7 +98,7 @@ impl Deref for Words {
     }
 }
 
-impl Drop for Words {
+impl Drop for ReadbackWords {
     fn drop(&mut self) {
         // A view must not outlive the mapping.
         drop(self.view.take());

@@ -28,12 +28,12 @@ use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
 use super::{Best, LongEngine, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::clock::Clock;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::resident::Residents;
 use crate::gpu::shortage;
+use crate::gpu::timer::PassTimer;
 
 /// How strips follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -115,7 +115,7 @@ struct PanelBuffers {
     /// To be read from, and free.
     spare: Vec<wgpu::Buffer>,
     /// Of no submission.
-    clocks: Vec<Clock>,
+    clocks: Vec<PassTimer>,
 }
 
 impl GpuLong {

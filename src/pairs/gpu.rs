@@ -32,13 +32,13 @@ use super::plan::cost::Speeds;
 use super::{Batch, Extent, Report, Want};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::Work;
+use crate::gpu::choosing::WorkEstimate;
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::gpu::engine::{self, Finished, FollowUp, GpuKind, Site};
-use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
-use crate::gpu::kit::{Kit, has_kit};
+use crate::gpu::engine::{self, BatchContext, FinishedBatch, FollowUp, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, has_kernel_set};
+use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType, of_kind};
 use crate::gpu::launch::{Results, Slot};
-use crate::gpu::memory::{MIN_BYTES, Shares, memory_budget};
+use crate::gpu::memory::{MIN_BYTES, MemoryShares, memory_budget};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
 
@@ -101,18 +101,18 @@ impl Config {
     }
 
     /// Columns a slice and invocations a workgroup of the kernel that has such numbers.
-    pub fn sizes(&self, numbers: Numbers) -> (u32, u32) {
+    pub fn sizes(&self, numbers: ScoreType) -> (u32, u32) {
         match numbers {
-            Numbers::Words => (self.slice, self.workgroup),
-            Numbers::Halves => (self.half_slice, self.half_workgroup),
+            ScoreType::I32 => (self.slice, self.workgroup),
+            ScoreType::F16 => (self.half_slice, self.half_workgroup),
         }
     }
 
     /// The same with other sizes of one kernel, whose speed nobody knows yet.
-    pub fn with_sizes(self, numbers: Numbers, slice: u32, workgroup: u32) -> Self {
+    pub fn with_sizes(self, numbers: ScoreType, slice: u32, workgroup: u32) -> Self {
         match numbers {
-            Numbers::Words => Config { slice, workgroup, cells_per_second: 0.0, speeds: None, ..self },
-            Numbers::Halves => Config { half_slice: slice, half_workgroup: workgroup, speeds: None, ..self },
+            ScoreType::I32 => Config { slice, workgroup, cells_per_second: 0.0, speeds: None, ..self },
+            ScoreType::F16 => Config { half_slice: slice, half_workgroup: workgroup, speeds: None, ..self },
         }
     }
 }
@@ -123,7 +123,7 @@ pub type GpuEngine = engine::GpuEngine<Pairs>;
 /// What pairs have on a device, whatever batches are in flight.
 pub struct PairsHost {
     config: Config,
-    kit: Kit<Shader, MatrixShape>,
+    kernels: KernelSet<Shader, MatrixShape>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
@@ -171,25 +171,25 @@ impl GpuEngine {
         // More than this serves no kernel; the memory that the engine may take bounds it further.
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
-        let kit = Kit::new(&gpu, found);
+        let kernels = KernelSet::new(&gpu, found);
         let arenas = Arenas::new(&gpu, MIN_BYTES, u64::MAX);
         let host = PairsHost {
             config,
             arenas,
             devices: 1,
-            stores: ResidentStores::new(kit.binding),
+            stores: ResidentStores::new(kernels.binding),
             scratch: GrowingBuffer::default(),
-            scratch_budget: kit.binding.min(budget),
+            scratch_budget: kernels.binding.min(budget),
             max_slots,
             tiles: Tiles::new(TileShape::for_adapter(found)),
             pool: None,
             is_host_busy: false,
-            output_budget: kit.binding.min(MAX_OUTPUT_BYTES),
+            output_budget: kernels.binding.min(MAX_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
             survivors: Survivors::default(),
-            kit,
+            kernels,
         };
         let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
         let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };
@@ -198,37 +198,37 @@ impl GpuEngine {
     /// Shares what the host computes among the threads of this pool; else it is done by the engine's own. Nobody may wait for the
     /// engine on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
-        self.host.pool = Some(pool);
+        self.state.pool = Some(pool);
         self
     }
 
     /// Sets whether the pool's threads compute other pairs meanwhile. Then tracing on the host costs as much as with one thread.
     pub(crate) fn with_busy_host(mut self, is_busy: bool) -> Self {
-        self.host.is_host_busy = is_busy;
+        self.state.is_host_busy = is_busy;
         self
     }
 
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
-        self.host.limit_scratch(bytes);
+        self.state.limit_scratch(bytes);
         self
     }
 
     /// Sizes of the kernels for local scores.
     pub fn with_tile_shape(mut self, shape: TileShape) -> Self {
-        self.host.tiles = Tiles::new(shape);
+        self.state.tiles = Tiles::new(shape);
         self
     }
 
     /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
-        self.host.make_arenas(all, arena);
+        self.state.make_arenas(all, arena);
         self
     }
 
     /// Says how many devices a job computes on, this one among them: the more there are, the longer each waits for its memory.
     pub fn with_devices(mut self, devices: u32) -> Self {
-        self.host.devices = devices;
+        self.state.devices = devices;
         self
     }
 
@@ -241,34 +241,34 @@ impl GpuEngine {
 
     /// Says who aligns the pairs that a filter leaves open.
     pub fn with_survivors(mut self, survivors: Survivors) -> Self {
-        self.host.survivors = survivors;
+        self.state.survivors = survivors;
         self
     }
 
     /// Holds stores of at most this many bytes whole; of larger ones each batch uploads what it needs.
     pub fn with_store_limit(mut self, bytes: u64) -> Self {
-        self.host.stores.limit_to(bytes);
+        self.state.stores.limit_to(bytes);
         self
     }
 
     /// What a batch is for the kernel in use.
-    fn work(&self, batch: &Batch) -> Result<Work> {
+    fn work(&self, batch: &Batch) -> Result<WorkEstimate> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
         let scoring = scoring.ok_or_else(|| self.gpu().unsuited("scores of this length do not fit 32 bits"))?;
-        Ok(self.host.choose(self.kernel(), batch, extent, &scoring).work)
+        Ok(self.state.choose(self.kernel(), batch, extent, &scoring).work)
     }
 
     /// Changes the configuration; only between batches.
     pub fn configure(&mut self, config: Config) {
-        self.host.config = config;
-        self.host.prices = Prices::new(config, self.host.assumed_speed);
+        self.state.config = config;
+        self.state.prices = Prices::new(config, self.state.assumed_speed);
         self.forget_speed((config.cells_per_second > 0.0).then_some(config.cells_per_second));
     }
 
     /// The configuration.
     pub fn config(&self) -> Config {
-        self.host.config
+        self.state.config
     }
 }
 
@@ -278,7 +278,7 @@ impl PairsHost {
     }
 
     fn make_arenas(&mut self, all: u64, arena: u64) {
-        self.arenas = Arenas::new(&self.kit.gpu, all, arena);
+        self.arenas = Arenas::new(&self.kernels.gpu, all, arena);
     }
 
     /// If a batch like the last would now go to another kernel, that kernel's speed.
@@ -316,11 +316,11 @@ impl Slot for PairsSlot {
     }
 }
 
-has_kit!(PairsHost, Shader, MatrixShape);
+has_kernel_set!(PairsHost, Shader, MatrixShape);
 
 impl GpuKind for Pairs {
     type Choice = Chosen;
-    type Host = PairsHost;
+    type DeviceState = PairsHost;
     type Slot = PairsSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
@@ -328,7 +328,7 @@ impl GpuKind for Pairs {
 
     /// Two batches may each have queries and targets of their own.
     fn resident_bytes(memory: u64) -> u64 {
-        4 * Shares::of(memory).store_bytes
+        4 * MemoryShares::new(memory).store_bytes
     }
 
     fn store_bytes(host: &PairsHost) -> u64 {
@@ -336,7 +336,7 @@ impl GpuKind for Pairs {
     }
 
     fn limit_memory(host: &mut PairsHost, bytes: u64) {
-        let shares = Shares::of(bytes);
+        let shares = MemoryShares::new(bytes);
         host.output_budget = host.output_budget.min(shares.output_bytes);
         host.limit_scratch(shares.scratch_bytes);
         host.stores.limit_to(shares.store_bytes);
@@ -348,23 +348,23 @@ impl GpuKind for Pairs {
         host.arenas.release();
     }
 
-    fn choose(host: &mut PairsHost, site: &mut Site<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
+    fn choose(host: &mut PairsHost, site: &mut BatchContext<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
         if batch.chunk.scoring.mode == Mode::Local {
             return host.choose_tiles(site, batch).map(Chosen::Local);
         }
         if let Some(kernel) = site.kernel
             && kernel.family() != Family::Pairs
         {
-            return Err(host.kit.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
+            return Err(host.kernels.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
         }
         if let Some(kernel) = site.kernel
-            && !host.kit.gpu.device.features().contains(kernel.features)
+            && !host.kernels.gpu.device.features().contains(kernel.features)
         {
-            return Err(host.kit.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
+            return Err(host.kernels.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
         }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
-            return Err(host.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(host.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
         if site.remaining_cells > 0 && batch.chunk.want.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
@@ -377,9 +377,9 @@ impl GpuKind for Pairs {
     }
 
     /// `nw_slice`, which takes most.
-    fn otherwise(chosen: Chosen) -> Option<Chosen> {
+    fn alternative(chosen: Chosen) -> Option<Chosen> {
         let Chosen::Global(chosen) = chosen else { return None };
-        let slice = of_kind(Kind::Slice(Numbers::Words));
+        let slice = of_kind(KernelKind::Slice(ScoreType::I32));
         if chosen.choice.kernel.kind == slice.kind {
             return None;
         }
@@ -389,7 +389,7 @@ impl GpuKind for Pairs {
 
     fn record(
         host: &mut PairsHost,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         PairsSlot { slice, matrix, tile }: &mut PairsSlot,
         batch: &Arc<Batch>,
         chosen: &mut Chosen,
@@ -400,9 +400,9 @@ impl GpuKind for Pairs {
         };
         let ChosenKernel { choice, extent, ref scoring, .. } = *chosen;
         let stores = match choice.kernel.kind {
-            Kind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
-            Kind::Scan(scan) => host.start_matrix(site, matrix, scan, batch, extent, scoring.clone())?,
-            _ => return Err(host.kit.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
+            KernelKind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
+            KernelKind::Scan(scan) => host.start_matrix(site, matrix, scan, batch, extent, scoring.clone())?,
+            _ => return Err(host.kernels.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);
         Ok(())
@@ -420,9 +420,9 @@ impl GpuKind for Pairs {
             Chosen::Local(chosen) => return host.decode_tiles(tile, batch, chosen, results),
         };
         if chosen.choice.kernel.scan().is_none() {
-            return slice.decode(&host.kit.gpu, results);
+            return slice.decode(&host.kernels.gpu, results);
         }
-        let (report, taken) = matrix.decode(&host.kit.gpu, results)?;
+        let (report, taken) = matrix.decode(&host.kernels.gpu, results)?;
         if let Some(taken) = taken {
             // A little more than the last batch took: the next is of the same job.
             let words = &mut host.words_a_symbol[is_filtered(batch) as usize];
@@ -434,8 +434,8 @@ impl GpuKind for Pairs {
     /// Pairs that a filter leaves open are aligned.
     fn follow_up(
         host: &mut PairsHost,
-        site: &mut Site<'_>,
-        first: Finished<'_, Pairs>,
+        site: &mut BatchContext<'_>,
+        first: FinishedBatch<'_, Pairs>,
         beside: f64,
     ) -> Result<Option<FollowUp<Pairs>>> {
         let aligning = host.align_survivors(site, first, beside);
@@ -465,7 +465,7 @@ impl GpuKind for Pairs {
         if kernel.is_none() { host.expect_next(batch, choice) } else { None }
     }
 
-    fn nothing_of(batch: &Batch) -> Report {
+    fn unfinished_report(batch: &Batch) -> Report {
         Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() }
     }
 }

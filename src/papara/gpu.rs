@@ -6,18 +6,18 @@ mod dispatch;
 use std::sync::Arc;
 
 use self::dispatch::BlockWork;
-use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
+use super::kernels::block::{self, BlockTasks, CHUNK, LANES, ScoreType, Variant};
 use super::vectors::Cells;
 use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
+use crate::gpu::choosing::{CandidateKernel, Chooser, Speed, Trials, WorkEstimate};
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Kernel, Kind};
-use crate::gpu::kit::{Kit, ResidentBuffer, Sizes, has_kit};
+use crate::gpu::engine::{self, BatchContext, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, KernelSizes, ResidentBuffer, has_kernel_set};
+use crate::gpu::kernels::{Kernel, KernelKind};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::{Shares, memory_budget};
+use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
@@ -48,13 +48,13 @@ pub struct BlockShape {
     pub chunk: u32,
 }
 
-impl Sizes for BlockShape {
+impl KernelSizes for BlockShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         // A workgroup is one subgroup where subgroups are that wide: it waits for no other subgroup.
         let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
         BlockShape {
             workgroup: if found.is_software() { 16 } else { subgroup },
-            columns: [block::columns(Numbers::Halves), block::columns(Numbers::Words)],
+            columns: [block::columns(ScoreType::F16), block::columns(ScoreType::I32)],
             // Loops are short on software adapters.
             chunk: if found.is_software() { 32 } else { CHUNK },
         }
@@ -63,8 +63,8 @@ impl Sizes for BlockShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct PhyloHost {
-    kit: Kit<Variant, BlockShape>,
-    chooser: Chooser<Numbers>,
+    kernels: KernelSet<Variant, BlockShape>,
+    chooser: Chooser<ScoreType>,
     assumed: f64,
     /// Reads against octets that keep the device busy.
     fill: u64,
@@ -74,7 +74,7 @@ pub struct PhyloHost {
 pub struct Chosen {
     vectors: Arc<ResidentBuffer>,
     tasks: BlockTasks,
-    way: Candidate<Numbers>,
+    way: CandidateKernel<ScoreType>,
 }
 
 impl PhyloGpu {
@@ -84,7 +84,7 @@ impl PhyloGpu {
         // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
         let host = PhyloHost {
-            kit: Kit::new(&gpu, found),
+            kernels: KernelSet::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             assumed,
             fill,
@@ -96,19 +96,19 @@ impl PhyloGpu {
 impl PhyloHost {
     /// Half floats are there, and not emulated.
     fn has_halves(&self) -> bool {
-        let features = self.kit.gpu.device.features();
+        let features = self.kernels.gpu.device.features();
         features.contains(wgpu::Features::SHADER_F16)
     }
 
     /// A program that holds scores so, with few columns or many, for reads of amino acids or bases.
-    fn variant(&self, numbers: Numbers, is_wide: bool, is_protein: bool, is_plain: bool) -> Variant {
-        let BlockShape { workgroup, columns: [halves, words], chunk } = self.kit.shape;
-        let columns = if numbers == Numbers::Halves { halves } else { words }[usize::from(is_wide)];
+    fn variant(&self, numbers: ScoreType, is_wide: bool, is_protein: bool, is_plain: bool) -> Variant {
+        let BlockShape { workgroup, columns: [halves, words], chunk } = self.kernels.shape;
+        let columns = if numbers == ScoreType::F16 { halves } else { words }[usize::from(is_wide)];
         Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
     }
 
     /// Whether many columns are faster for the reads of a batch.
-    fn is_wide(&self, numbers: Numbers, batch: &PhyloBatch) -> bool {
+    fn is_wide(&self, numbers: ScoreType, batch: &PhyloBatch) -> bool {
         let padded = |is_wide: bool| {
             let variant = self.variant(numbers, is_wide, false, false);
             let of = |block: &PhyloBlock| {
@@ -120,36 +120,40 @@ impl PhyloHost {
     }
 
     /// The ways to compute a batch, of which the first is to be preferred.
-    fn candidates(&self, kernel: Option<&'static Kernel>, batch: &PhyloBatch) -> Result<Vec<Candidate<Numbers>>> {
+    fn candidates(
+        &self,
+        kernel: Option<&'static Kernel>,
+        batch: &PhyloBatch,
+    ) -> Result<Vec<CandidateKernel<ScoreType>>> {
         let named = kernel.map(|kernel| match kernel.kind {
-            Kind::Block(numbers) => numbers,
-            _ => Numbers::Words,
+            KernelKind::Block(numbers) => numbers,
+            _ => ScoreType::I32,
         });
-        let is_usual = self.kit.loop_budget.is_none();
-        let suits = |numbers: Numbers| match numbers {
-            Numbers::Words => named.is_none_or(|named| named == numbers),
-            Numbers::Halves => self.has_halves() && (named == Some(numbers) || named.is_none() && is_usual),
+        let is_usual = self.kernels.loop_budget.is_none();
+        let suits = |numbers: ScoreType| match numbers {
+            ScoreType::I32 => named.is_none_or(|named| named == numbers),
+            ScoreType::F16 => self.has_halves() && (named == Some(numbers) || named.is_none() && is_usual),
         };
         let cells = batch.cells() as f64;
-        let work = Work { cells, dispatches: 1.0, ..Work::default() };
-        let candidate = |numbers: Numbers| {
-            let full = if numbers == Numbers::Halves { 2.0 * self.assumed } else { self.assumed };
-            Candidate { way: numbers, work, assumed: Speed { full, lone: full / 1e4 } }
+        let work = WorkEstimate { cells, dispatches: 1.0, ..WorkEstimate::default() };
+        let candidate = |numbers: ScoreType| {
+            let full = if numbers == ScoreType::F16 { 2.0 * self.assumed } else { self.assumed };
+            CandidateKernel { way: numbers, work, assumed: Speed { full, lone: full / 1e4 } }
         };
         let all: Vec<_> =
-            [Numbers::Halves, Numbers::Words].into_iter().filter(|&way| suits(way)).map(candidate).collect();
+            [ScoreType::F16, ScoreType::I32].into_iter().filter(|&way| suits(way)).map(candidate).collect();
         match all.is_empty() {
-            true => Err(self.kit.gpu.unsuited("it has no half floats")),
+            true => Err(self.kernels.gpu.unsuited("it has no half floats")),
             false => Ok(all),
         }
     }
 }
 
-has_kit!(PhyloHost, Variant, BlockShape);
+has_kernel_set!(PhyloHost, Variant, BlockShape);
 
 impl GpuKind for Phylo {
     type Choice = Chosen;
-    type Host = PhyloHost;
+    type DeviceState = PhyloHost;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
@@ -164,30 +168,31 @@ impl GpuKind for Phylo {
         memory / 2
     }
 
-    fn choose(host: &mut PhyloHost, site: &mut Site<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
+    fn choose(host: &mut PhyloHost, site: &mut BatchContext<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
         let bytes: &[u8] = match batch.chunk.vectors.cells() {
             Cells::Bytes(bytes) => bytes,
             Cells::Words(words) => bytemuck::cast_slice(words),
         };
         let vectors =
-            host.kit.resident(site.residents, &batch.chunk.vectors, "ancestral states", bytes, site.memory / 2)?;
+            host.kernels.resident(site.residents, &batch.chunk.vectors, "ancestral states", bytes, site.memory / 2)?;
         let candidates = host.candidates(site.kernel, batch)?;
         let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, batch.cells(), remaining);
-        let way =
-            place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
+        let way = place
+            .map(|place| candidates[place])
+            .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
         let (scheme, is_protein) = (&batch.chunk.scheme, batch.chunk.vectors.alphabet() != Alphabet::Dna);
         let mut too_long = None;
         for block in &batch.blocks {
             let symbols = batch.chunk.reads.length(block.read);
-            if !host.variant(Numbers::Words, true, is_protein, false).holds(symbols, scheme) {
+            if !host.variant(ScoreType::I32, true, is_protein, false).holds(symbols, scheme) {
                 too_long = Some(symbols);
             }
         }
         if let Some(symbols) = too_long {
-            return Err(host.kit.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
+            return Err(host.kernels.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
         }
-        let is_wide = [way.way, Numbers::Words].map(|numbers| (numbers, host.is_wide(numbers, batch)));
+        let is_wide = [way.way, ScoreType::I32].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {
             let [own, words] = is_wide.map(|(numbers, is_wide)| host.variant(numbers, is_wide, is_protein, is_plain));
             // Scores of a long read have no place in halves.
@@ -198,24 +203,24 @@ impl GpuKind for Phylo {
 
     fn record(
         host: &mut PhyloHost,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
         let mut programs = Vec::with_capacity(chosen.tasks.launches.len());
         for launch in &chosen.tasks.launches {
-            programs.push(host.kit.get(launch.variant)?);
+            programs.push(host.kernels.get(launch.variant)?);
         }
         let work = BlockWork {
             vectors: &chosen.vectors.buffer,
             tasks: &chosen.tasks,
             programs: &programs,
-            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
+            scratch_budget: MemoryShares::new(site.memory).scratch_bytes.min(host.kernels.binding),
             most_groups: MAX_GROUPS,
-            loop_budget: host.kit.loop_budget,
+            loop_budget: host.kernels.loop_budget,
         };
-        dispatch::record(&host.kit.gpu, buffers, batch, &work)
+        dispatch::record(&host.kernels.gpu, buffers, batch, &work)
     }
 
     fn decode(
@@ -247,7 +252,7 @@ impl GpuKind for Phylo {
         host.chooser.trial_seconds()
     }
 
-    fn nothing_of(batch: &PhyloBatch) -> PhyloReport {
+    fn unfinished_report(batch: &PhyloBatch) -> PhyloReport {
         PhyloReport {
             scores: vec![[0; OCTET]; batch.pairs() as usize],
             unfinished: (0..batch.blocks.len()).collect(),

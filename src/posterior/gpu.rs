@@ -15,11 +15,11 @@ use super::work::{Posterior, PosteriorBatch, PosteriorChunk, PosteriorReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Kind, Sweep};
-use crate::gpu::kit::{Kit, Sizes, has_kit};
+use crate::gpu::engine::{self, BatchContext, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
+use crate::gpu::kernels::{KernelKind, PosteriorPass};
 use crate::gpu::launch::{Buffers, Results};
-use crate::gpu::memory::{Shares, memory_budget};
+use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 
 /// Seconds of work that the first batch should be.
@@ -46,7 +46,7 @@ pub struct PosteriorShape {
     pub lanes: u32,
 }
 
-impl Sizes for PosteriorShape {
+impl KernelSizes for PosteriorShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         // A workgroup is one subgroup on most cards: it waits for no other subgroup. Larger ones would need more workgroup
         // memory than all devices have.
@@ -56,14 +56,14 @@ impl Sizes for PosteriorShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct PosteriorHost {
-    kit: Kit<Variant, PosteriorShape>,
+    kernels: KernelSet<Variant, PosteriorShape>,
     /// Pairs and workgroups that keep the device busy.
     fill: u64,
     groups: u64,
     /// Survivors a row that room is made for.
     density: f64,
     /// Cells of pairs like those of the last batch whose results are not too many.
-    most_cells: u64,
+    max_cells: u64,
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
@@ -92,11 +92,11 @@ impl PosteriorGpu {
         let (assumed, fill, groups) =
             found.description.suited((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
         let host = PosteriorHost {
-            kit: Kit::new(&gpu, found),
+            kernels: KernelSet::new(&gpu, found),
             fill,
             groups,
             density: MIN_DENSITY,
-            most_cells: u64::MAX,
+            max_cells: u64::MAX,
             pool: None,
         };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
@@ -104,7 +104,7 @@ impl PosteriorGpu {
 
     /// Reads results on the threads of this pool. Nobody may wait for it on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
-        self.host.pool = Some(pool);
+        self.state.pool = Some(pool);
         self
     }
 }
@@ -113,7 +113,7 @@ impl PosteriorHost {
     /// Invocations a pair: few waste few at the ends of strips, but of pairs that take much memory so many are not at work at
     /// once that the device is busy.
     fn lanes(&self, batch: &PosteriorBatch, kept_fours: u64) -> u32 {
-        let PosteriorShape { workgroup, lanes } = self.kit.shape;
+        let PosteriorShape { workgroup, lanes } = self.kernels.shape;
         if lanes > 0 {
             return lanes;
         }
@@ -132,34 +132,34 @@ impl PosteriorHost {
             return Ok(found);
         }
         let (bytes, weights) = (chunk.sequences.packed_bytes(), table(&chunk.model));
-        let (size, limit) = (bytes.len() as u64, self.kit.binding.min(memory / 16));
+        let (size, limit) = (bytes.len() as u64, self.kernels.binding.min(memory / 16));
         if size > limit {
-            return Err(self.kit.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
+            return Err(self.kernels.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
         }
         residents.make_room(size + size_of_val(&weights[..]) as u64);
-        let sequences = self.kit.gpu.upload("sequences", bytes)?;
-        let weights = self.kit.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
+        let sequences = self.kernels.gpu.upload("sequences", bytes)?;
+        let weights = self.kernels.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
         Ok(residents.keep(&chunk.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
     }
 
     /// Bytes of forward values that a batch may have: both slots have their own.
     fn kept_bytes(&self, memory: u64) -> u64 {
-        (Shares::of(memory).arena_bytes / 2).min(self.kit.binding)
+        (MemoryShares::new(memory).arena_bytes / 2).min(self.kernels.binding)
     }
 }
 
-has_kit!(PosteriorHost, Variant, PosteriorShape);
+has_kernel_set!(PosteriorHost, Variant, PosteriorShape);
 
 impl GpuKind for Posterior {
     type Choice = Chosen;
-    type Host = PosteriorHost;
+    type DeviceState = PosteriorHost;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    fn most_cells(host: &PosteriorHost) -> u64 {
-        host.most_cells
+    fn max_cells(host: &PosteriorHost) -> u64 {
+        host.max_cells
     }
 
     fn fill(host: &PosteriorHost) -> u64 {
@@ -170,35 +170,39 @@ impl GpuKind for Posterior {
         memory / 16
     }
 
-    fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
+    fn choose(host: &mut PosteriorHost, site: &mut BatchContext<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
         let resident = host.resident(site.residents, site.memory, &batch.chunk)?;
         let kept = host.kept_bytes(site.memory);
-        let (workgroup, lanes) = (host.kit.shape.workgroup, host.lanes(batch, kept / 16));
+        let (workgroup, lanes) = (host.kernels.shape.workgroup, host.lanes(batch, kept / 16));
         let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
-        let tasks = Tasks::new(batch, room).map_err(|error| host.kit.gpu.unsuited(error))?;
+        let tasks = Tasks::new(batch, room).map_err(|error| host.kernels.gpu.unsuited(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
         let results = 4 * tasks.result_words + 8 * u64::from(capacity);
         if results > 0 {
-            host.most_cells = (batch.cells() as f64 * USUAL_RESULTS / results as f64) as u64;
+            host.max_cells = (batch.cells() as f64 * USUAL_RESULTS / results as f64) as u64;
         }
-        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Posterior(Sweep::Forward));
+        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == KernelKind::Posterior(PosteriorPass::Forward));
         Ok(Chosen { resident, tasks, lanes, capacity, is_partial })
     }
 
     fn record(
         host: &mut PosteriorHost,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let (workgroup, lanes) = (host.kit.shape.workgroup, chosen.lanes);
+        let (workgroup, lanes) = (host.kernels.shape.workgroup, chosen.lanes);
         let alphabet = batch.chunk.sequences.alphabet();
-        let sweeps = if chosen.is_partial { &[Sweep::Forward][..] } else { &[Sweep::Forward, Sweep::Backward] };
+        let sweeps = if chosen.is_partial {
+            &[PosteriorPass::Forward][..]
+        } else {
+            &[PosteriorPass::Forward, PosteriorPass::Backward]
+        };
         let mut programs = Vec::with_capacity(sweeps.len());
         for &sweep in sweeps {
             let variant = Variant::new(sweep, alphabet, workgroup, lanes);
-            programs.push((variant, host.kit.get(variant)?));
+            programs.push((variant, host.kernels.get(variant)?));
         }
         let work = PosteriorWork {
             symbols: &chosen.resident.sequences,
@@ -207,11 +211,11 @@ impl GpuKind for Posterior {
             tasks: &chosen.tasks,
             programs: &programs,
             capacity: chosen.capacity,
-            loop_budget: host.kit.loop_budget,
-            binding: host.kit.binding,
+            loop_budget: host.kernels.loop_budget,
+            binding: host.kernels.binding,
             kept_bytes: host.kept_bytes(site.memory),
         };
-        dispatch::record(&host.kit.gpu, buffers, &work)
+        dispatch::record(&host.kernels.gpu, buffers, &work)
     }
 
     fn decode(
@@ -224,7 +228,7 @@ impl GpuKind for Posterior {
         let Results { words, kernel_time, .. } = results;
         let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
         if chosen.is_partial {
-            return Ok(PosteriorReport { kernel_time, ..Self::nothing_of(batch) });
+            return Ok(PosteriorReport { kernel_time, ..Self::unfinished_report(batch) });
         }
         let read = || results::read(&words, &chosen.tasks, chosen.capacity, batch);
         let (report, used) = match &host.pool {
@@ -238,7 +242,7 @@ impl GpuKind for Posterior {
         Ok(PosteriorReport { kernel_time, ..report })
     }
 
-    fn nothing_of(batch: &PosteriorBatch) -> PosteriorReport {
+    fn unfinished_report(batch: &PosteriorBatch) -> PosteriorReport {
         PosteriorReport {
             probabilities: vec![Sparse::default(); batch.pairs() as usize],
             unfinished: (0..batch.blocks.len()).collect(),

@@ -12,8 +12,8 @@ use super::work::{Merged, Profile, ProfileBatch, ProfileReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kit::{Kit, Sizes, has_kit};
+use crate::gpu::engine::{self, BatchContext, GpuKind};
+use crate::gpu::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
 use crate::gpu::launch::{Buffers, Results};
 use crate::gpu::memory::memory_budget;
 
@@ -25,7 +25,7 @@ const MAX_PAIRS: u64 = 1 << 8;
 /// A GPU that divides the matrices of profiles.
 pub type ProfileGpu = engine::GpuEngine<Profile>;
 
-impl Sizes for Shape {
+impl KernelSizes for Shape {
     fn for_adapter(_found: &FoundAdapter, _gpu: &Gpu) -> Self {
         Shape { workgroup: 32, columns: 128, cross: 64, least_rows: MIN_ROWS }
     }
@@ -33,7 +33,7 @@ impl Sizes for Shape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct ProfileHost {
-    kit: Kit<Variant, Shape>,
+    kernels: KernelSet<Variant, Shape>,
     /// Pairs of profiles that keep the device busy.
     fill: u64,
 }
@@ -43,16 +43,16 @@ impl ProfileGpu {
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let (assumed, fill) = found.description.suited((1e11, 32), (1e10, 8), (5e7, 1));
-        let host = ProfileHost { kit: Kit::new(&gpu, found), fill };
+        let host = ProfileHost { kernels: KernelSet::new(&gpu, found), fill };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 }
 
-has_kit!(ProfileHost, Variant, Shape);
+has_kernel_set!(ProfileHost, Variant, Shape);
 
 impl GpuKind for Profile {
     type Choice = Tasks;
-    type Host = ProfileHost;
+    type DeviceState = ProfileHost;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
@@ -67,31 +67,34 @@ impl GpuKind for Profile {
         0
     }
 
-    fn choose(host: &mut ProfileHost, site: &mut Site<'_>, batch: &Arc<ProfileBatch>) -> Result<Tasks> {
-        let tasks = Tasks::new(batch, host.kit.shape);
+    fn choose(host: &mut ProfileHost, site: &mut BatchContext<'_>, batch: &Arc<ProfileBatch>) -> Result<Tasks> {
+        let tasks = Tasks::new(batch, host.kernels.shape);
         let tasks =
-            tasks.ok_or_else(|| host.kit.gpu.unsuited("scores of profiles exceed 30 bits, or their tenths 8"))?;
+            tasks.ok_or_else(|| host.kernels.gpu.unsuited("scores of profiles exceed 30 bits, or their tenths 8"))?;
         let [rows, columns, corners] = tasks.borders;
         let data = size_of_val(&tasks.data[..]) as u64;
         let largest = data.max(8 * rows).max(8 * columns).max(4 * corners).max(size_of_val(&tasks.nodes[..]) as u64);
         let all = data + 8 * rows + 8 * columns + 4 * corners;
-        if tasks.letters > MAX_LETTERS || largest > host.kit.binding || all > site.memory / 4 {
-            return Err(host.kit.gpu.unsuited(format!("profiles of {} letters take {all} bytes of it", tasks.letters)));
+        if tasks.letters > MAX_LETTERS || largest > host.kernels.binding || all > site.memory / 4 {
+            return Err(host
+                .kernels
+                .gpu
+                .unsuited(format!("profiles of {} letters take {all} bytes of it", tasks.letters)));
         }
         Ok(tasks)
     }
 
     fn record(
         host: &mut ProfileHost,
-        _site: &mut Site<'_>,
+        _site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         _batch: &Arc<ProfileBatch>,
         tasks: &mut Tasks,
     ) -> Result<()> {
-        let Shape { workgroup, columns, cross, .. } = host.kit.shape;
+        let Shape { workgroup, columns, cross, .. } = host.kernels.shape;
         let tile = Variant::Tile { workgroup, columns, letters: tasks.letters.max(4) };
-        let (tile, cross) = (host.kit.get(tile)?, host.kit.get(Variant::Cross { workgroup: cross })?);
-        let mut recording = buffers.record(&host.kit.gpu);
+        let (tile, cross) = (host.kernels.get(tile)?, host.kernels.get(Variant::Cross { workgroup: cross })?);
+        let mut recording = buffers.record(&host.kernels.gpu);
         recording.upload("problems", &tasks.problems)?;
         recording.upload("data", &tasks.data)?;
         recording.upload("nodes", &tasks.nodes)?;
@@ -122,7 +125,7 @@ impl GpuKind for Profile {
         Ok(ProfileReport { merged, unfinished: Vec::new(), kernel_time: results.kernel_time })
     }
 
-    fn nothing_of(batch: &ProfileBatch) -> ProfileReport {
+    fn unfinished_report(batch: &ProfileBatch) -> ProfileReport {
         ProfileReport {
             merged: vec![Merged::Divided(Divided::default()); batch.blocks.len()],
             unfinished: (0..batch.blocks.len()).collect(),

@@ -2,14 +2,17 @@
 
 use pairwave::clustal::kernels::layout as clustal_layout;
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
-use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Merging, Packing, Program, Step, Sweep, of_kind};
+use pairwave::edit::kernels::myers::{self, LaneGrouping};
+use pairwave::gpu::kernels::{
+    Access, ClustalStage, Family, KERNELS, Kernel, KernelKind, KernelProgram, Packing, PosteriorPass, ProfileStage,
+    of_kind,
+};
 use pairwave::long::kernels::striped;
-use pairwave::long::kernels::striped_trace::{self, Stage};
+use pairwave::long::kernels::striped_trace::{self, TracebackStage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
-use pairwave::papara::kernels::block::{self, Numbers};
+use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::layout as posterior_layout;
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::layout as profile_layout;
@@ -140,9 +143,9 @@ fn params() {
     );
 }
 
-fn tile(cooperation: Cooperation, packing: Packing) -> naga::Module {
+fn tile(grouping: LaneGrouping, packing: Packing) -> naga::Module {
     let variant = sw_tile::Variant {
-        cooperation,
+        grouping,
         packing,
         lanes: 4,
         columns: 8,
@@ -157,7 +160,7 @@ fn tile(cooperation: Cooperation, packing: Packing) -> naga::Module {
 }
 
 fn tiles() -> [naga::Module; 4] {
-    let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
+    let (subgroup, workgroup) = (LaneGrouping::Subgroup, LaneGrouping::Workgroup);
     [
         tile(subgroup, Packing::One),
         tile(subgroup, Packing::Queries),
@@ -202,17 +205,17 @@ fn structures_of_tiles() {
     }
 }
 
-fn distances(cooperation: Cooperation) -> myers::Variant {
+fn distances(grouping: LaneGrouping) -> myers::Variant {
     myers::Variant {
-        cooperation,
+        grouping,
         bits: 4,
         stride: 4,
         words: 2,
         workgroup: 32,
-        lanes: if matches!(cooperation, Cooperation::Subgroup | Cooperation::Workgroup) { 4 } else { 1 },
+        lanes: if matches!(grouping, LaneGrouping::Subgroup | LaneGrouping::Workgroup) { 4 } else { 1 },
         mode: EditMode::Infix,
         strips: false,
-        row_words: if cooperation == Cooperation::Band { 7 } else { 0 },
+        row_words: if grouping == LaneGrouping::Band { 7 } else { 0 },
         selection: myers::Selection::All,
     }
 }
@@ -221,8 +224,8 @@ fn distances(cooperation: Cooperation) -> myers::Variant {
 fn params_of_distances() {
     let modules = KERNELS
         .iter()
-        .filter_map(|kernel| kernel.cooperation())
-        .map(|cooperation| parsed(&distances(cooperation).source().expect("its parts are there")));
+        .filter_map(|kernel| kernel.lane_grouping())
+        .map(|grouping| parsed(&distances(grouping).source().expect("its parts are there")));
     same_layout!(
         modules,
         myers::Params,
@@ -330,7 +333,7 @@ fn what_strips_share() {
     assert_eq!(std::mem::offset_of!(striped::Shared, ticket), 4);
 }
 
-fn traceback(stage: Stage) -> naga::Module {
+fn traceback(stage: TracebackStage) -> naga::Module {
     let (local, edges) = (true, true);
     parsed(
         &striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
@@ -341,7 +344,7 @@ fn traceback(stage: Stage) -> naga::Module {
 
 #[test]
 fn params_of_tracebacks() {
-    let modules = [Stage::Starts, Stage::Chase, Stage::Trace].map(traceback);
+    let modules = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
         striped_trace::Params,
@@ -373,21 +376,21 @@ fn params_of_tracebacks() {
 
 #[test]
 fn parts_of_a_path() {
-    let modules = [Stage::Chase, Stage::Trace].map(traceback);
+    let modules = [TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
         striped_trace::Path,
         "Path",
         [start_row, start_column, start_state, end_row, end_column, end_state, directions_begin, runs_begin, run_count,]
     );
-    for stage in [Stage::Chase, Stage::Trace] {
+    for stage in [TracebackStage::Chase, TracebackStage::Trace] {
         let (members, _) = shader_layout(&traceback(stage), "Paths");
         let list = members.iter().find(|(name, _)| name == "list").expect("the parts");
         assert_eq!(list.1 as usize, 4 * striped_trace::PATHS_HEADER_WORDS);
     }
 }
 
-fn block(numbers: Numbers) -> naga::Module {
+fn block(numbers: ScoreType) -> naga::Module {
     let (workgroup, columns) = (16, block::columns(numbers)[0]);
     let variant =
         block::Variant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
@@ -395,7 +398,7 @@ fn block(numbers: Numbers) -> naga::Module {
 }
 
 fn blocks() -> [naga::Module; 2] {
-    [Numbers::Words, Numbers::Halves].map(block)
+    [ScoreType::I32, ScoreType::F16].map(block)
 }
 
 #[test]
@@ -433,7 +436,7 @@ fn places_of_blocks() {
 /// The host finds room for numbers of scratch memory by their size.
 #[test]
 fn numbers_of_scratch_memory() {
-    for numbers in [Numbers::Words, Numbers::Halves] {
+    for numbers in [ScoreType::I32, ScoreType::F16] {
         let (module, columns) = (block(numbers), block::columns(numbers)[1]);
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
@@ -495,13 +498,13 @@ fn entries_of_scratch_memory() {
 }
 
 /// A kernel for probabilities of pairs.
-fn sums(sweep: Sweep) -> naga::Module {
+fn sums(sweep: PosteriorPass) -> naga::Module {
     parsed(&PosteriorVariant::new(sweep, Alphabet::Protein, 16, 4).source().expect("its parts are there"))
 }
 
 #[test]
 fn probabilities_of_pairs() {
-    let modules = || [Sweep::Forward, Sweep::Backward].map(sums);
+    let modules = || [PosteriorPass::Forward, PosteriorPass::Backward].map(sums);
     same_layout!(
         modules(),
         posterior_layout::Params,
@@ -535,17 +538,17 @@ fn probabilities_of_pairs() {
     );
 }
 
-fn merge(step: Merging) -> naga::Module {
+fn merge(step: ProfileStage) -> naga::Module {
     let variant = match step {
-        Merging::Tile => profile::Variant::Tile { workgroup: 16, columns: 32, letters: 8 },
-        Merging::Cross => profile::Variant::Cross { workgroup: 16 },
+        ProfileStage::Tile => profile::Variant::Tile { workgroup: 16, columns: 32, letters: 8 },
+        ProfileStage::Cross => profile::Variant::Cross { workgroup: 16 },
     };
     parsed(&variant.source().expect("its parts are there"))
 }
 
 #[test]
 fn structures_of_profiles() {
-    let both = || [Merging::Tile, Merging::Cross].map(merge);
+    let both = || [ProfileStage::Tile, ProfileStage::Cross].map(merge);
     same_layout!(
         both(),
         profile_layout::Params,
@@ -562,22 +565,22 @@ fn structures_of_profiles() {
 }
 
 /// A variant of a kernel that declares all of its bindings, and its arenas.
-fn module_of(kind: Kind) -> naga::Module {
+fn module_of(kind: KernelKind) -> naga::Module {
     match kind {
-        Kind::Slice(Numbers::Words) => slice(),
-        Kind::Slice(Numbers::Halves) => slice_half(),
-        Kind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
-        Kind::Walk => walk(),
-        Kind::Tile(cooperation, numbers) => tile(cooperation, numbers),
-        Kind::Edit(cooperation) => parsed(&distances(cooperation).source().expect("its parts are there")),
-        Kind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
-        Kind::Traceback(stage) => traceback(stage),
-        Kind::Block(numbers) => block(numbers),
-        Kind::Clustal(Step::Ends) => pass(Pass::Ends),
-        Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)) => pass(Pass::ForwardReverseThread),
-        Kind::Clustal(Step::ForwardReverse(_)) => pass(Pass::ForwardReverse),
-        Kind::Posterior(sweep) => sums(sweep),
-        Kind::Profile(step) => merge(step),
+        KernelKind::Slice(ScoreType::I32) => slice(),
+        KernelKind::Slice(ScoreType::F16) => slice_half(),
+        KernelKind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
+        KernelKind::PairTraceback => walk(),
+        KernelKind::Tile(grouping, numbers) => tile(grouping, numbers),
+        KernelKind::Edit(grouping) => parsed(&distances(grouping).source().expect("its parts are there")),
+        KernelKind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
+        KernelKind::LongTraceback(stage) => traceback(stage),
+        KernelKind::Block(numbers) => block(numbers),
+        KernelKind::Clustal(ClustalStage::Ends) => pass(Pass::Ends),
+        KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread)) => pass(Pass::ForwardReverseThread),
+        KernelKind::Clustal(ClustalStage::ForwardReverse(_)) => pass(Pass::ForwardReverse),
+        KernelKind::Posterior(sweep) => sums(sweep),
+        KernelKind::Profile(step) => merge(step),
     }
 }
 
@@ -623,7 +626,7 @@ fn bindings_are_those_of_the_list() {
 #[test]
 fn stems_and_kinds_are_in_the_list_once() {
     let stems: std::collections::HashSet<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
-    let kinds: std::collections::HashSet<Kind> = KERNELS.iter().map(|kernel| kernel.kind).collect();
+    let kinds: std::collections::HashSet<KernelKind> = KERNELS.iter().map(|kernel| kernel.kind).collect();
     assert_eq!((stems.len(), kinds.len()), (KERNELS.len(), KERNELS.len()));
     assert!(KERNELS.iter().all(|kernel| std::ptr::eq(of_kind(kernel.kind), kernel)));
 }
@@ -657,7 +660,7 @@ fn target() {
 #[test]
 fn output_header() {
     let of_slice = nw_slice::OUTPUT_HEADER_WORDS;
-    let checkpoint = module_of(Kind::Scan(Scan::Checkpoint));
+    let checkpoint = module_of(KernelKind::Scan(Scan::Checkpoint));
     let of_walk = matrix::OUTPUT_HEADER_WORDS;
     for (module, words) in [(slice(), of_slice), (slice_half(), of_slice), (walk(), of_walk), (checkpoint, of_walk)] {
         let (members, _) = shader_layout(&module, "Output");

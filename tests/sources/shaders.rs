@@ -3,17 +3,17 @@
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
-use pairwave::edit::kernels::myers::{self, Cooperation, Selection};
-use pairwave::gpu::kernels::{KERNELS, Kernel, Packing, Program, Sweep};
+use pairwave::edit::kernels::myers::{self, LaneGrouping, Selection};
+use pairwave::gpu::kernels::{KERNELS, Kernel, KernelProgram, Packing, PosteriorPass};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
-use pairwave::long::kernels::striped_trace::{self, Stage};
+use pairwave::long::kernels::striped_trace::{self, TracebackStage};
 use pairwave::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixShape};
 use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
-use pairwave::papara::kernels::block::{self, Numbers};
+use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
 use pairwave::score::{EditMode, Gaps, Reach};
@@ -118,14 +118,14 @@ fn matrices() -> Vec<matrix::Variant> {
 /// Sets of constants of the kernels for local scores: all of what changes the text, with shapes that the host can ask for.
 fn tiles() -> Vec<sw_tile::Variant> {
     let mut all = Vec::new();
-    let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
+    let (subgroup, workgroup) = (LaneGrouping::Subgroup, LaneGrouping::Workgroup);
     let kernels = [
         (subgroup, Packing::One),
         (subgroup, Packing::Queries),
         (subgroup, Packing::Targets),
         (workgroup, Packing::One),
     ];
-    for (cooperation, packing) in kernels {
+    for (grouping, packing) in kernels {
         for (lanes, columns, workgroup) in
             [(4, 4, 16), (4, 28, 256), (8, 12, 16), (8, 20, 256), (16, 20, 256), (32, 8, 64)]
         {
@@ -139,7 +139,7 @@ fn tiles() -> Vec<sw_tile::Variant> {
                 ] {
                     let gaps = if affine { Gaps::from_blast(11, 1) } else { Gaps::linear(6) };
                     let sizes = sw_tile::Variant {
-                        cooperation,
+                        grouping,
                         packing,
                         lanes,
                         columns,
@@ -165,25 +165,24 @@ fn distances() -> Vec<myers::Variant> {
     let mut all = Vec::new();
     for bits in [2, 4, 8] {
         for mode in modes {
-            for (cooperation, words, workgroup, lanes) in [
-                (Cooperation::Thread, 1, 16, 1),
-                (Cooperation::Thread, 16, 32, 1),
-                (Cooperation::Subgroup, 12, 64, 32),
-                (Cooperation::Subgroup, 1, 16, 4),
-                (Cooperation::Workgroup, 8, 64, 64),
-                (Cooperation::Workgroup, 8, 16, 2),
-                (Cooperation::Band, 1, 32, 1),
-                (Cooperation::Band, 16, 32, 1),
+            for (grouping, words, workgroup, lanes) in [
+                (LaneGrouping::Thread, 1, 16, 1),
+                (LaneGrouping::Thread, 16, 32, 1),
+                (LaneGrouping::Subgroup, 12, 64, 32),
+                (LaneGrouping::Subgroup, 1, 16, 4),
+                (LaneGrouping::Workgroup, 8, 64, 64),
+                (LaneGrouping::Workgroup, 8, 16, 2),
+                (LaneGrouping::Band, 1, 32, 1),
+                (LaneGrouping::Band, 16, 32, 1),
             ] {
-                let row_words = if cooperation == Cooperation::Band { 513 } else { 0 };
-                let has_strips = matches!(cooperation, Cooperation::Subgroup | Cooperation::Workgroup);
+                let row_words = if grouping == LaneGrouping::Band { 513 } else { 0 };
+                let has_strips = matches!(grouping, LaneGrouping::Subgroup | LaneGrouping::Workgroup);
                 for strips in [false, true] {
-                    let fits =
-                        (has_strips || !strips) && (cooperation != Cooperation::Band || mode == EditMode::Global);
+                    let fits = (has_strips || !strips) && (grouping != LaneGrouping::Band || mode == EditMode::Global);
                     if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
                         let stride = if bits == 8 { 28 } else { 4 };
                         let all_pairs = myers::Variant {
-                            cooperation,
+                            grouping,
                             bits,
                             stride,
                             words,
@@ -195,7 +194,7 @@ fn distances() -> Vec<myers::Variant> {
                             selection: Selection::All,
                         };
                         all.push(all_pairs);
-                        if bits == 4 && cooperation != Cooperation::Band && mode == EditMode::Infix {
+                        if bits == 4 && grouping != LaneGrouping::Band && mode == EditMode::Infix {
                             all.extend(
                                 [Selection::Heads(2), Selection::Kept]
                                     .map(|selection| myers::Variant { selection, ..all_pairs }),
@@ -212,11 +211,11 @@ fn distances() -> Vec<myers::Variant> {
 /// Sets of constants of the kernels for the traceback of long pairs: all of what changes the text, narrow and wide strips.
 fn tracebacks() -> Vec<striped_trace::Variant> {
     let mut all = Vec::new();
-    for stage in [Stage::Starts, Stage::Chase, Stage::Trace] {
+    for stage in [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace] {
         for strip in [1, 4, 256, striped_trace::MAX_STRIP] {
             for (local, edges) in [(false, false), (false, true), (true, false), (true, true)] {
                 for codes in [16, 28, striped_trace::MAX_CODES] {
-                    let workgroup = if stage == Stage::Chase { 1 } else { striped_trace::workgroup(strip) };
+                    let workgroup = if stage == TracebackStage::Chase { 1 } else { striped_trace::workgroup(strip) };
                     let column_bits = striped_trace::column_bits(strip);
                     all.push(striped_trace::Variant { stage, workgroup, codes, column_bits, local, edges });
                 }
@@ -271,7 +270,7 @@ fn strips() -> Vec<striped::Variant> {
 /// short where loops are.
 fn blocks() -> Vec<block::Variant> {
     let mut all = Vec::new();
-    for numbers in [Numbers::Words, Numbers::Halves] {
+    for numbers in [ScoreType::I32, ScoreType::F16] {
         for (is_plain, is_protein) in [(true, false), (false, false), (false, true)] {
             for workgroup in [16, 32, 64] {
                 for chunk in [32, block::CHUNK] {
@@ -302,7 +301,7 @@ fn passes() -> Vec<clustal::Variant> {
 /// Sets of constants of the kernels for probabilities of pairs.
 fn sums() -> Vec<PosteriorVariant> {
     let mut all = Vec::new();
-    for sweep in [Sweep::Forward, Sweep::Backward] {
+    for sweep in [PosteriorPass::Forward, PosteriorPass::Backward] {
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for (workgroup, lanes) in [(16, 4), (32, 4), (32, 32), (4, 1)] {
                 all.push(PosteriorVariant::new(sweep, alphabet, workgroup, lanes));
@@ -547,7 +546,7 @@ fn the_harness_sees_a_wrong_shader() {
 /// The same of half floats.
 #[test]
 fn the_harness_sees_half_floats_that_are_not_declared() {
-    let halves = blocks().into_iter().find(|variant| variant.numbers == Numbers::Halves).expect("there is one");
+    let halves = blocks().into_iter().find(|variant| variant.numbers == ScoreType::F16).expect("there is one");
     let right = halves.source().expect("its parts are there");
     validated(&right).expect("they are asked for");
     assert!(validated(right.strip_prefix("enable f16;").expect("it is the first line")).is_err());

@@ -1,6 +1,6 @@
 //! The kernels with their constants.
 
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Program, Step, of_kind};
+use crate::gpu::kernels::{ClustalStage, Kernel, KernelKind, KernelProgram, LaneGrouping, of_kind};
 use crate::gpu::source::Constants;
 use crate::seq::Alphabet;
 
@@ -101,12 +101,12 @@ impl Variant {
     }
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Clustal(match self.pass {
-            Pass::Ends | Pass::Starts => Step::Ends,
-            Pass::ForwardReverse => Step::ForwardReverse(Cooperation::Workgroup),
-            Pass::ForwardReverseThread => Step::ForwardReverse(Cooperation::Thread),
+        of_kind(KernelKind::Clustal(match self.pass {
+            Pass::Ends | Pass::Starts => ClustalStage::Ends,
+            Pass::ForwardReverse => ClustalStage::ForwardReverse(LaneGrouping::Workgroup),
+            Pass::ForwardReverseThread => ClustalStage::ForwardReverse(LaneGrouping::Thread),
         }))
     }
 

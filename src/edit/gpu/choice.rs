@@ -4,14 +4,14 @@
 use super::extent::{BAND_WORKGROUP, Extent};
 use super::heads;
 use crate::edit::distances::may_leave_out;
-use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, Selection, THREAD_SYMBOLS, Variant};
+use crate::edit::kernels::myers::{Coding, LaneGrouping, POSITION_BITS, Selection, THREAD_SYMBOLS, Variant};
 use crate::edit::words;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::choosing::{Candidate, Speed, Work};
+use crate::gpu::choosing::{CandidateKernel, Speed, WorkEstimate};
 use crate::gpu::device::Gpu;
+use crate::gpu::kernel_set::KernelSizes;
 use crate::gpu::kernels::Kernel;
-use crate::gpu::kit::Sizes;
 use crate::score::{EditMode, EditScheme};
 /// Words at most of a band.
 const BAND_WORDS: u32 = 16;
@@ -61,7 +61,7 @@ pub struct EditShape {
     pub head_words: Option<u32>,
 }
 
-impl Sizes for EditShape {
+impl KernelSizes for EditShape {
     fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self {
         let software = found.is_software();
         EditShape {
@@ -151,7 +151,7 @@ impl Situation<'_> {
     ///
     /// # Errors
     /// [`crate::Error::Unsuited`] if there is none.
-    pub(super) fn candidates(&self) -> Result<Vec<Candidate<Way>>> {
+    pub(super) fn candidates(&self) -> Result<Vec<CandidateKernel<Way>>> {
         let mut candidates = self.wholes()?;
         let with_heads = self.with_heads(&candidates);
         if self.shape.head_words.is_some_and(|words| words > 0) && with_heads.is_some() {
@@ -162,15 +162,16 @@ impl Situation<'_> {
     }
 
     /// The same with heads computed first, where that may pay; `wholes` are the ways without.
-    fn with_heads(&self, wholes: &[Candidate<Way>]) -> Option<Candidate<Way>> {
+    fn with_heads(&self, wholes: &[CandidateKernel<Way>]) -> Option<CandidateKernel<Way>> {
         let is_head = matches!(self.mode, EditMode::Infix | EditMode::Prefix) && self.may_leave_out;
         let head_words = match self.shape.head_words {
             _ if !is_head => return None,
             Some(words) => Some(words).filter(|words| (1..self.words()).contains(words)),
             None => heads::words_of(&self.extent, self.coding),
         }?;
-        let fastest =
-            |ways: &[Candidate<Way>]| ways.iter().copied().max_by(|a, b| a.assumed.full.total_cmp(&b.assumed.full));
+        let fastest = |ways: &[CandidateKernel<Way>]| {
+            ways.iter().copied().max_by(|a, b| a.assumed.full.total_cmp(&b.assumed.full))
+        };
         let extent = Extent { pattern_symbols: 32 * head_words, ..self.extent };
         let (head, whole) = (fastest(&Situation { extent, ..*self }.wholes().ok()?)?, fastest(wholes)?);
         let Way { words, variant, .. } = whole.way;
@@ -178,25 +179,26 @@ impl Situation<'_> {
         let way = Way { words, variant: Variant { selection: Selection::Kept, ..variant }, heads: Some(heads) };
         // In units of cells of wholes.
         let part = f64::from(head_words) / f64::from(words) * whole.assumed.full / head.assumed.full;
-        let work = Work { cells: self.cells as f64 * (part + self.kept), dispatches: 2.0, ..Work::default() };
-        Some(Candidate { way, work, ..whole })
+        let work =
+            WorkEstimate { cells: self.cells as f64 * (part + self.kept), dispatches: 2.0, ..WorkEstimate::default() };
+        Some(CandidateKernel { way, work, ..whole })
     }
 
     /// The ways without heads.
-    fn wholes(&self) -> Result<Vec<Candidate<Way>>> {
+    fn wholes(&self) -> Result<Vec<CandidateKernel<Way>>> {
         let lanes = self.shape.lanes;
         if let Some(kernel) = self.kernel {
-            let cooperation = kernel.cooperation();
-            let cooperation =
-                cooperation.ok_or_else(|| self.gpu.unsuited(format!("{} computes no distances", kernel.stem)))?;
-            let variant = self.variant(cooperation, lanes).map_err(|why| self.gpu.unsuited(why))?;
+            let grouping = kernel.lane_grouping();
+            let grouping =
+                grouping.ok_or_else(|| self.gpu.unsuited(format!("{} computes no distances", kernel.stem)))?;
+            let variant = self.variant(grouping, lanes).map_err(|why| self.gpu.unsuited(why))?;
             return Ok(vec![self.candidate(variant, 1.0)]);
         }
-        let dividing = if self.has_subgroups() { Cooperation::Subgroup } else { Cooperation::Workgroup };
+        let dividing = if self.has_subgroups() { LaneGrouping::Subgroup } else { LaneGrouping::Workgroup };
         let divided = self.variant(dividing, lanes);
         // Whoever fixes the number of lanes wants them wherever a pair is divided.
         let may_be_alone = lanes.is_none() || self.words() <= self.shape.thread_words;
-        let alone = if may_be_alone { self.variant(Cooperation::Thread, None).ok() } else { None };
+        let alone = if may_be_alone { self.variant(LaneGrouping::Thread, None).ok() } else { None };
         // A lane alone does what one invocation does, but slower.
         let shared = divided.ok().filter(|variant| variant.lanes > 1 || alone.is_none());
         let mut variants: Vec<Variant> = alone.into_iter().chain(shared).collect();
@@ -204,14 +206,14 @@ impl Situation<'_> {
             let others: Vec<Variant> = self.tried().filter(|variant| !variants.contains(variant)).collect();
             variants.extend(others);
         }
-        let mut candidates: Vec<Candidate<Way>> =
+        let mut candidates: Vec<CandidateKernel<Way>> =
             variants.iter().map(|&variant| self.candidate(variant, 1.0)).collect();
-        if let Ok(band) = self.variant(Cooperation::Band, None) {
+        if let Ok(band) = self.variant(LaneGrouping::Band, None) {
             let cost = (BAND_COST[0] * f64::from(band.words) + BAND_COST[1]) / self.extent.filled;
             let best = candidates.iter().map(|other| other.assumed.full).fold(0.0, f64::max);
             let candidate = self.candidate(band, cost / f64::from(self.words()));
             let assumed = if best > 0.0 { Speed { full: best, ..candidate.assumed } } else { candidate.assumed };
-            candidates.push(Candidate { assumed, ..candidate });
+            candidates.push(CandidateKernel { assumed, ..candidate });
         }
         match divided {
             Err(why) if candidates.is_empty() => Err(self.gpu.unsuited(why)),
@@ -220,10 +222,10 @@ impl Situation<'_> {
     }
 
     /// A way whose cells count so many times.
-    fn candidate(&self, variant: Variant, weight: f64) -> Candidate<Way> {
-        let work = Work { cells: self.cells as f64 * weight, dispatches: 1.0, ..Work::default() };
+    fn candidate(&self, variant: Variant, weight: f64) -> CandidateKernel<Way> {
+        let work = WorkEstimate { cells: self.cells as f64 * weight, dispatches: 1.0, ..WorkEstimate::default() };
         let full = 1e12 * rate(self.shape, &variant);
-        Candidate {
+        CandidateKernel {
             way: Way { words: self.words(), variant, heads: None },
             work,
             assumed: Speed { full, lone: f64::INFINITY },
@@ -235,33 +237,33 @@ impl Situation<'_> {
         let shape = self.shape;
         let most_lanes = if self.has_subgroups() { shape.subgroup_size.min(shape.lanes_workgroup) } else { 1 };
         let ways = [
-            (Cooperation::Subgroup, most_lanes, MAX_TRIED_WORDS),
-            (Cooperation::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
+            (LaneGrouping::Subgroup, most_lanes, MAX_TRIED_WORDS),
+            (LaneGrouping::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
         ];
-        ways.into_iter().flat_map(move |(cooperation, most_lanes, most_words)| {
+        ways.into_iter().flat_map(move |(grouping, most_lanes, most_words)| {
             let lanes = (1..=5).map(|power| 1 << power).filter(move |lanes| *lanes <= most_lanes);
             lanes.filter_map(move |lanes| {
                 let words = self.words().div_ceil(lanes);
                 let is_likely = (MIN_TRIED_WORDS..=most_words).contains(&words);
-                let variant = is_likely.then(|| self.divided(cooperation, lanes, most_words).ok()).flatten();
+                let variant = is_likely.then(|| self.divided(grouping, lanes, most_words).ok()).flatten();
                 variant.filter(|variant| !variant.strips)
             })
         })
     }
 
     /// The sizes of a kernel for the batch, or why it does not suit.
-    fn variant(&self, cooperation: Cooperation, lanes: Option<u32>) -> Result<Variant, &'static str> {
+    fn variant(&self, grouping: LaneGrouping, lanes: Option<u32>) -> Result<Variant, &'static str> {
         let (shape, Extent { pattern_symbols, text_symbols, limit, .. }) = (self.shape, self.extent);
-        let base = self.base(cooperation);
-        match cooperation {
-            Cooperation::Thread => {
+        let base = self.base(grouping);
+        match grouping {
+            LaneGrouping::Thread => {
                 let fits = pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS);
                 if !fits || text_symbols > self.columns() {
                     return Err("sequences too long for one invocation");
                 }
                 self.fitted(base)
             }
-            Cooperation::Band => {
+            LaneGrouping::Band => {
                 let words = limit / 32 + 1;
                 let row_words = (base.words.saturating_add(2 * words) + 2) | 1;
                 let band = Variant { words, workgroup: BAND_WORKGROUP, row_words, ..base };
@@ -271,21 +273,21 @@ impl Situation<'_> {
                 }
                 Ok(band)
             }
-            Cooperation::Subgroup if !self.has_subgroups() => Err("it has no subgroup operations"),
+            LaneGrouping::Subgroup if !self.has_subgroups() => Err("it has no subgroup operations"),
             _ => {
-                let (most_lanes, most_words) = match cooperation {
-                    Cooperation::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
+                let (most_lanes, most_words) = match grouping {
+                    LaneGrouping::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
                     _ => (shape.lanes_workgroup, shape.workgroup_words),
                 };
                 let few = base.words.div_ceil(most_words).next_power_of_two();
-                self.divided(cooperation, lanes.unwrap_or(few).min(most_lanes), most_words)
+                self.divided(grouping, lanes.unwrap_or(few).min(most_lanes), most_words)
             }
         }
     }
 
-    fn base(&self, cooperation: Cooperation) -> Variant {
+    fn base(&self, grouping: LaneGrouping) -> Variant {
         Variant {
-            cooperation,
+            grouping,
             bits: self.coding.bits,
             stride: self.coding.stride,
             words: self.words(),
@@ -299,9 +301,9 @@ impl Situation<'_> {
     }
 
     /// Pairs divided among so many lanes of at most so many words; in strips of equal height, if these are too few.
-    fn divided(&self, cooperation: Cooperation, lanes: u32, most_words: u32) -> Result<Variant, &'static str> {
+    fn divided(&self, grouping: LaneGrouping, lanes: u32, most_words: u32) -> Result<Variant, &'static str> {
         let Extent { pattern_symbols, text_symbols, .. } = self.extent;
-        let base = self.base(cooperation);
+        let base = self.base(grouping);
         let strips = base.words.div_ceil(lanes * most_words);
         let words = base.words.div_ceil(lanes * strips);
         let cells = u64::from(pattern_symbols) * u64::from(text_symbols);
@@ -327,9 +329,9 @@ impl Situation<'_> {
 
 /// What a way is assumed to do, in 10^12 cells a second.
 fn rate(shape: &EditShape, variant: &Variant) -> f64 {
-    let rates = match variant.cooperation {
-        Cooperation::Subgroup => SUBGROUP_RATES,
-        Cooperation::Workgroup => WORKGROUP_RATES,
+    let rates = match variant.grouping {
+        LaneGrouping::Subgroup => SUBGROUP_RATES,
+        LaneGrouping::Workgroup => WORKGROUP_RATES,
         _ => THREAD_RATES[usize::from(variant.words > shape.thread_words)],
     };
     let after = rates.partition_point(|&(words, _)| words < variant.words);

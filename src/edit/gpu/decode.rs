@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::edit::check::Possible;
-use crate::edit::kernels::myers::{Cooperation, EditTasks, POSITION_BITS, Run, Variant, run_of};
+use crate::edit::kernels::myers::{EditTasks, LaneGrouping, POSITION_BITS, Run, Variant, run_of};
 use crate::edit::{EditBatch, EditChunk, GROUP_PAIRS};
 use crate::engine::buffer_pool::PooledVec;
 use crate::score::{EditMode, EditScheme, Found};
@@ -40,10 +40,10 @@ enum Form {
 
 impl Form {
     fn of(variant: &Variant) -> Self {
-        match (variant.cooperation, variant.mode) {
-            (Cooperation::Thread | Cooperation::Band, EditMode::Global) => Form::Whole,
+        match (variant.grouping, variant.mode) {
+            (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => Form::Whole,
             (_, EditMode::Overlap(_)) => Form::NoEnd,
-            (Cooperation::Thread, _) => Form::Packed,
+            (LaneGrouping::Thread, _) => Form::Packed,
             _ => Form::Both,
         }
     }

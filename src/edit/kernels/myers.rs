@@ -5,8 +5,8 @@ mod tasks;
 
 pub(crate) use self::tasks::run_of;
 pub use self::tasks::{EditTasks, Run};
-pub use crate::gpu::kernels::Cooperation;
-use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+pub use crate::gpu::kernels::LaneGrouping;
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::Constants;
 use crate::score::{EditMode, Equality};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -37,7 +37,7 @@ pub enum Selection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// How lanes exchange.
-    pub cooperation: Cooperation,
+    pub grouping: LaneGrouping,
     /// Bits of a symbol: 2, 4 or 8.
     pub bits: u32,
     /// Codes of a profile's vectors, where symbols have 8 bits.
@@ -58,9 +58,9 @@ pub struct Variant {
     pub selection: Selection,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Edit(self.cooperation))
+        of_kind(KernelKind::Edit(self.grouping))
     }
 
     fn constants(&self) -> Constants {
@@ -93,7 +93,7 @@ impl Variant {
 
     /// Words of the output a pair.
     pub fn output_words(&self) -> u32 {
-        if matches!(self.cooperation, Cooperation::Thread | Cooperation::Band) { 1 } else { 2 }
+        if matches!(self.grouping, LaneGrouping::Thread | LaneGrouping::Band) { 1 } else { 2 }
     }
 
     /// Words of the list a pair: its number and its output.
@@ -104,10 +104,10 @@ impl Variant {
     /// Bytes of workgroup memory that a workgroup of so many invocations takes.
     pub fn workgroup_bytes(&self) -> u32 {
         let rows = if self.bits == 8 { 0 } else { 4 };
-        if self.cooperation == Cooperation::Band {
+        if self.grouping == LaneGrouping::Band {
             return 4 * (rows * self.row_words).max(1);
         }
-        let exchange = if self.cooperation == Cooperation::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
+        let exchange = if self.grouping == LaneGrouping::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
         (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
     }
 

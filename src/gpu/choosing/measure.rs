@@ -1,6 +1,6 @@
 //! Measurements of a device when it is opened for a long job: the speed of a way, from runs that are made for it.
 
-use super::{Speed, Work};
+use super::{Speed, WorkEstimate};
 use crate::error::Result;
 
 /// Growth of a run from one to the next, at least and at most.
@@ -32,7 +32,7 @@ pub(crate) fn grow(seconds: f64, mut run: impl FnMut(u32) -> Result<f64>) -> Res
 
 /// One run of a measurement.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Load {
+pub(crate) enum MeasuredLoad {
     /// The least work: its time is that of its chain.
     Lone,
     /// So many units of work, each of which fills a part of the device.
@@ -44,17 +44,17 @@ pub(crate) enum Load {
 ///
 /// # Errors
 /// Errors of `run`.
-pub(crate) fn measure(seconds: f64, mut run: impl FnMut(Load) -> Result<(Work, f64)>) -> Result<Speed> {
+pub(crate) fn measure(seconds: f64, mut run: impl FnMut(MeasuredLoad) -> Result<(WorkEstimate, f64)>) -> Result<Speed> {
     let instant = Speed { full: f64::INFINITY, lone: f64::INFINITY };
-    let (mut work, mut least) = (Work::default(), f64::INFINITY);
+    let (mut work, mut least) = (WorkEstimate::default(), f64::INFINITY);
     for _ in 0..LONE_RUNS {
-        let (own, lasted) = run(Load::Lone)?;
+        let (own, lasted) = run(MeasuredLoad::Lone)?;
         (work, least) = (own, least.min(lasted));
     }
     let chain_seconds = (least - device_seconds(&instant, &work)).max(MIN_CHAIN_SHARE * least);
     let mut speed = Speed { lone: work.chain / chain_seconds, ..instant };
     grow(seconds, |units| {
-        let (work, lasted) = run(Load::Units(units))?;
+        let (work, lasted) = run(MeasuredLoad::Units(units))?;
         let beside = device_seconds(&Speed { full: f64::INFINITY, ..speed }, &work);
         speed.full = work.cells / (lasted - beside).max(MIN_BULK_SHARE * lasted);
         Ok(lasted)
@@ -63,7 +63,7 @@ pub(crate) fn measure(seconds: f64, mut run: impl FnMut(Load) -> Result<(Work, f
 }
 
 /// Returns the seconds that work takes on the device.
-fn device_seconds(speed: &Speed, work: &Work) -> f64 {
+fn device_seconds(speed: &Speed, work: &WorkEstimate) -> f64 {
     speed.seconds(work) - work.host_seconds
 }
 
@@ -76,10 +76,10 @@ mod tests {
         let device = Speed { full: 2e9, lone: 1e6 };
         let run = |load| {
             let cells = match load {
-                Load::Lone => 1e6,
-                Load::Units(units) => 5e8 * f64::from(units),
+                MeasuredLoad::Lone => 1e6,
+                MeasuredLoad::Units(units) => 5e8 * f64::from(units),
             };
-            let work = Work { cells, chain: 1e6, dispatches: 3.0, ..Work::default() };
+            let work = WorkEstimate { cells, chain: 1e6, dispatches: 3.0, ..WorkEstimate::default() };
             Ok((work, device.seconds(&work)))
         };
         let measured = measure(10.0, run).unwrap();

@@ -5,10 +5,10 @@ const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 1.5 }
 const BATCH: u64 = 1_000_000;
 
 /// Ways by number, each with what it is assumed to do in a second.
-fn candidates(assumed: &[f64]) -> Vec<Candidate<usize>> {
-    let of = |(way, &full)| Candidate {
+fn candidates(assumed: &[f64]) -> Vec<CandidateKernel<usize>> {
+    let of = |(way, &full)| CandidateKernel {
         way,
-        work: Work { cells: BATCH as f64, ..Work::default() },
+        work: WorkEstimate { cells: BATCH as f64, ..WorkEstimate::default() },
         assumed: Speed { full, lone: f64::INFINITY },
     };
     assumed.iter().enumerate().map(of).collect()
@@ -65,9 +65,12 @@ fn a_trial_is_announced_and_small() {
     // One second is left: enough for a small trial, not for one of half a second.
     assert_eq!(chooser.trial_seconds(), Some(0.05));
     assert_eq!(pick(&mut chooser), Some(0));
-    let small: Vec<Candidate<usize>> = candidates
+    let small: Vec<CandidateKernel<usize>> = candidates
         .iter()
-        .map(|candidate| Candidate { work: Work { cells: BATCH as f64 / 10.0, ..candidate.work }, ..*candidate })
+        .map(|candidate| CandidateKernel {
+            work: WorkEstimate { cells: BATCH as f64 / 10.0, ..candidate.work },
+            ..*candidate
+        })
         .collect();
     assert_eq!(chooser.pick(&small, BATCH / 10, 2 * BATCH), Some(1));
     // While it is tried, another batch takes the best way.
@@ -109,8 +112,8 @@ fn of_equal_ways_the_first_is_taken_and_of_none_none() {
 
 #[test]
 fn batches_correct_the_full_rate() {
-    let work = |pairs: f64| Work { cells: pairs * 1e6, chain: 1e6, dispatches: 1.0, ..Work::default() };
-    let of = |pairs| Candidate { way: 0, work: work(pairs), assumed: Speed { full: 1e12, lone: 1e9 } };
+    let work = |pairs: f64| WorkEstimate { cells: pairs * 1e6, chain: 1e6, dispatches: 1.0, ..WorkEstimate::default() };
+    let of = |pairs| CandidateKernel { way: 0, work: work(pairs), assumed: Speed { full: 1e12, lone: 1e9 } };
     let mut chooser = Chooser::new(0.02, None);
     for _ in 0..20 {
         chooser.learn(&of(1e6), 4.0);
@@ -129,7 +132,8 @@ fn batches_correct_the_full_rate() {
 #[test]
 fn the_slower_of_host_and_device_decides() {
     let speed = Speed { full: 1e6, lone: f64::INFINITY };
-    let price = |meanwhile_seconds| speed.price(&Work { cells: 1e6, meanwhile_seconds, ..Work::default() });
+    let price =
+        |meanwhile_seconds| speed.price(&WorkEstimate { cells: 1e6, meanwhile_seconds, ..WorkEstimate::default() });
     assert_eq!(price(0.0), 1.0);
     assert_eq!(price(0.5), 1.05);
     assert_eq!(price(3.0), 3.1);

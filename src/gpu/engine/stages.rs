@@ -14,7 +14,7 @@ const PATIENCE_SECONDS: u64 = 60;
 const PATIENCE_TIMES: u32 = 50;
 
 /// A batch that is finished.
-pub struct Finished<'a, K: GpuKind> {
+pub struct FinishedBatch<'a, K: GpuKind> {
     /// The batch.
     pub batch: &'a Arc<Batch<K>>,
     /// How it was computed.
@@ -27,17 +27,17 @@ pub struct Finished<'a, K: GpuKind> {
 pub type FollowUp<K> = (Arc<Batch<K>>, <K as GpuKind>::Choice);
 
 /// A batch that nobody has collected yet.
-pub(super) struct Flight<K: GpuKind> {
+pub(super) struct PendingBatch<K: GpuKind> {
     pub slot: usize,
     pub batch: Arc<Batch<K>>,
     /// Of the batch: it may have many blocks to count through.
     pub cells: u64,
     /// `None` while it is being worked on.
-    pub stage: Option<Stage<K>>,
+    pub stage: Option<BatchStage<K>>,
 }
 
 /// How far a batch is.
-pub(super) enum Stage<K: GpuKind> {
+pub(super) enum BatchStage<K: GpuKind> {
     /// The device computes it.
     First(K::Choice),
     /// It is computed, and the device computes a second batch of what it left to do.
@@ -60,7 +60,7 @@ impl<K: GpuKind> GpuEngine<K> {
         let refused = self.gpu.refused_buffers();
         let slot = &mut self.slots[slot];
         let results = slot.collect(&self.gpu, limit);
-        let finished = results.and_then(|results| K::decode(&mut self.host, slot, batch, choice, results));
+        let finished = results.and_then(|results| K::decode(&mut self.state, slot, batch, choice, results));
         match shortage::of(&self.gpu, refused, &finished) {
             Some(error) => {
                 shortage::recover(self, &error);
@@ -71,38 +71,45 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     /// Waits until the device has computed a batch, and has it follow that up.
-    fn end_first(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, choice: K::Choice) -> Result<Stage<K>> {
+    fn end_first(
+        &mut self,
+        slot: usize,
+        batch: &Arc<Batch<K>>,
+        cells: u64,
+        choice: K::Choice,
+    ) -> Result<BatchStage<K>> {
         self.has_learnt = true;
         let Some(report) = self.finish(slot, batch, cells, &choice)? else {
             // What was computed is lost: somebody else does it again.
-            return Ok(Stage::Done(K::nothing_of(batch)));
+            return Ok(BatchStage::Done(K::unfinished_report(batch)));
         };
         if let Some(time) = report.kernel_time() {
             self.observe(cells, time.as_secs_f64());
         }
-        if let Some(speed) = K::learn(&mut self.host, self.kernel, batch, &choice, &report) {
+        if let Some(speed) = K::learn(&mut self.state, self.kernel, batch, &choice, &report) {
             self.speed = speed;
         }
-        let followed = self.follow_up(slot, Finished { batch, choice: &choice, report: &report }, cells)?;
+        let followed = self.follow_up(slot, FinishedBatch { batch, choice: &choice, report: &report }, cells)?;
         Ok(match followed {
-            Some((batch, choice)) => Stage::Second { batch, choice, first: report },
-            None => Stage::Done(report),
+            Some((batch, choice)) => BatchStage::Second { batch, choice, first: report },
+            None => BatchStage::Done(report),
         })
     }
 
     /// Hands the device what follows up a batch in a slot, if anything does.
-    fn follow_up(&mut self, slot: usize, first: Finished<'_, K>, cells: u64) -> Result<Option<FollowUp<K>>> {
+    fn follow_up(&mut self, slot: usize, first: FinishedBatch<'_, K>, cells: u64) -> Result<Option<FollowUp<K>>> {
         if !self.follows_up {
             return Ok(None);
         }
-        let computed = |flight: &Flight<K>| matches!(flight.stage, Some(Stage::First(_))).then_some(flight.cells);
+        let computed =
+            |pending: &PendingBatch<K>| matches!(pending.stage, Some(BatchStage::First(_))).then_some(pending.cells);
         let beside = self.in_flight.values().filter_map(computed).sum::<u64>() as f64 / self.speed;
         let refused = self.gpu.refused_buffers();
-        let (host, mut site, slot) = self.parts(slot, cells, false);
-        let followed = K::follow_up(host, &mut site, first, beside).and_then(|next| {
+        let (state, mut context, slot) = self.parts(slot, cells, false);
+        let followed = K::follow_up(state, &mut context, first, beside).and_then(|next| {
             let Some((batch, mut choice)) = next else { return Ok(None) };
-            site.cells = batch.cells();
-            K::record(host, &mut site, slot, &batch, &mut choice)?;
+            context.cells = batch.cells();
+            K::record(state, &mut context, slot, &batch, &mut choice)?;
             Ok(Some((batch, choice)))
         });
         if let Some(error) = shortage::of(&self.gpu, refused, &followed) {
@@ -118,15 +125,15 @@ impl<K: GpuKind> GpuEngine<K> {
 
     /// Waits until the device has computed a batch that is in its first stage; true if it was and is now followed up.
     fn advance(&mut self, ticket: Ticket) -> Result<bool> {
-        let Some(flight) = self.in_flight.get_mut(&ticket) else { return Ok(false) };
-        let (slot, batch, cells) = (flight.slot, Arc::clone(&flight.batch), flight.cells);
-        let (stage, is_new) = match flight.stage.take() {
-            Some(Stage::First(choice)) => (Some(self.end_first(slot, &batch, cells, choice)?), true),
+        let Some(pending) = self.in_flight.get_mut(&ticket) else { return Ok(false) };
+        let (slot, batch, cells) = (pending.slot, Arc::clone(&pending.batch), pending.cells);
+        let (stage, is_new) = match pending.stage.take() {
+            Some(BatchStage::First(choice)) => (Some(self.end_first(slot, &batch, cells, choice)?), true),
             stage => (stage, false),
         };
-        let is_second = matches!(stage, Some(Stage::Second { .. }));
-        if let Some(flight) = self.in_flight.get_mut(&ticket) {
-            flight.stage = stage;
+        let is_second = matches!(stage, Some(BatchStage::Second { .. }));
+        if let Some(pending) = self.in_flight.get_mut(&ticket) {
+            pending.stage = stage;
         }
         Ok(is_new && is_second)
     }
@@ -140,17 +147,17 @@ impl<K: GpuKind> GpuEngine<K> {
             others.sort_unstable_by_key(|&Ticket(number)| number);
             others.into_iter().try_for_each(|other| self.advance(other).map(drop))?;
         }
-        let flight = self.in_flight.get_mut(&ticket).map(|flight| (flight.slot, flight.stage.take()));
-        let (slot, batch, choice, first) = match flight {
-            Some((slot, Some(Stage::Second { batch, choice, first }))) => (slot, batch, choice, first),
-            Some((_, Some(Stage::Done(report)))) => return Ok(report),
+        let pending = self.in_flight.get_mut(&ticket).map(|pending| (pending.slot, pending.stage.take()));
+        let (slot, batch, choice, first) = match pending {
+            Some((slot, Some(BatchStage::Second { batch, choice, first }))) => (slot, batch, choice, first),
+            Some((_, Some(BatchStage::Done(report)))) => return Ok(report),
             _ => return Err(self.gpu.error("a ticket that was never given, or of a batch that was lost")),
         };
         let Some(second) = self.finish(slot, &batch, batch.cells(), &choice)? else {
             self.follows_up = false;
             return Ok(first);
         };
-        K::learn(&mut self.host, self.kernel, &batch, &choice, &second);
+        K::learn(&mut self.state, self.kernel, &batch, &choice, &second);
         Ok(K::join(first, second))
     }
 }

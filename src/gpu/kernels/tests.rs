@@ -2,7 +2,7 @@ use super::*;
 use crate::gpu::source;
 use crate::{clustal, edit, long, pairs, papara, posterior, profile};
 
-fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     let rooms = [
         pairs::kernels::samples,
         edit::kernels::samples,

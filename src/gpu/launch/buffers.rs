@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::commands::Commands;
 use crate::error::Result;
-use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::gpu::readback::{Readback, Words};
+use crate::gpu::readback::{Readback, ReadbackWords};
+use crate::gpu::timer::{PassTimer, TIME_BYTES};
 
 /// Usage of buffers that the host reads.
 const STAGING: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
@@ -31,7 +31,7 @@ pub trait Slot: Send + Sized {
 pub struct Results {
     /// The ranges that were copied back, one after the other. They lie in a mapped buffer of the slot, which can be used
     /// again after they are dropped.
-    pub(crate) words: Words,
+    pub(crate) words: ReadbackWords,
     /// Time that the device was busy; `None` if it has no clock or nothing was dispatched.
     pub(crate) kernel_time: Option<Duration>,
     /// Time that the host waits for further copies.
@@ -43,7 +43,7 @@ pub struct Buffers {
     named: Vec<(&'static str, GrowingBuffer)>,
     pub(super) params: GrowingBuffer,
     staging: GrowingBuffer,
-    clock: Clock,
+    clock: PassTimer,
     in_flight: Option<InFlight>,
 }
 
@@ -101,7 +101,7 @@ impl Buffers {
 
     /// Copies a range of a buffer, in bytes, that the batch did not copy back, and waits for it. The batch must have been
     /// collected and its words dropped.
-    pub(crate) fn fetch(&mut self, gpu: &Gpu, name: &str, bytes: Range<u64>, limit: Duration) -> Result<Words> {
+    pub(crate) fn fetch(&mut self, gpu: &Gpu, name: &str, bytes: Range<u64>, limit: Duration) -> Result<ReadbackWords> {
         let Some(buffer) = self.get(name).cloned() else { return Err(gpu.error(format!("no buffer '{name}'"))) };
         let staging = self.staging.reserve(gpu, "staging", bytes.end - bytes.start, STAGING)?;
         let mut commands = Commands::default();
@@ -116,7 +116,7 @@ impl Slot for Buffers {
             named: Vec::new(),
             params: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
-            clock: Clock::new(gpu),
+            clock: PassTimer::new(gpu),
             in_flight: None,
         }
     }

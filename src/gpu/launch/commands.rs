@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::Gpu;
 use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
+use crate::gpu::timer::{PassTimer, TIME_BYTES};
 
 /// A pipeline with the buffers that its dispatches use.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ impl Commands {
         label: &str,
         programs: &[BoundProgram],
         staging: &wgpu::Buffer,
-        clock: Option<&Clock>,
+        clock: Option<&PassTimer>,
     ) -> Readback {
         let (bytes, time_offset) = (self.staging_bytes(clock.is_some()), self.time_offset());
         let has_dispatches = self.has_dispatches();
@@ -142,7 +142,7 @@ fn encode<'a>(
     label: &str,
     steps: Vec<Step>,
     programs: &[BoundProgram],
-    clock: Option<&Clock>,
+    clock: Option<&PassTimer>,
 ) -> Encoding<'a> {
     let mut encoding = Encoding::new(gpu);
     let mut left = steps.iter().filter(|step| matches!(step, Step::Dispatch(_))).count();

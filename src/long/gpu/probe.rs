@@ -9,7 +9,7 @@ use super::{GpuLong, Schedule};
 use crate::error::Result;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::Store;
-use crate::gpu::kernels::{Kind, fingerprint};
+use crate::gpu::kernels::{KernelKind, fingerprint};
 use crate::long::kernels::samples;
 use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
@@ -58,7 +58,7 @@ impl Sink for Kept {
 
 /// What the answer depends on.
 fn cache_key(description: &AdapterDescription) -> String {
-    description.fingerprint().with("programs", format!("{:016x}", fingerprint(samples(Kind::Strips)))).key()
+    description.fingerprint().with("programs", format!("{:016x}", fingerprint(samples(KernelKind::Strips)))).key()
 }
 
 impl GpuLong {

@@ -9,9 +9,9 @@ use super::handing::{Handed, PATIENCE, SHARED_BYTES};
 use super::laid::{Known, Laid};
 use super::{GpuLong, Schedule};
 use crate::error::Result;
-use crate::gpu::clock::Clock;
 use crate::gpu::launch::Commands;
 use crate::gpu::readback::Readback;
+use crate::gpu::timer::PassTimer;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
 use crate::long::{Sink, Source, Sweep};
 
@@ -48,7 +48,7 @@ pub(super) struct PanelRun<'a> {
 pub(super) struct Flight {
     readback: Readback,
     staging: wgpu::Buffer,
-    clock: Clock,
+    clock: PassTimer,
     /// Rows of the right edge that come with it.
     right: Range<u32>,
     /// Cells that are done after it.
@@ -89,7 +89,7 @@ impl GpuLong {
         let asked = Instant::now();
         let reached = self.write_left(vertical, run.sweep, left, plan.left_rows(end - 1), &mut run.left_rows)?;
         run.waited += asked.elapsed();
-        let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
+        let clock = self.buffers.clocks.pop().unwrap_or_else(|| PassTimer::new(&gpu));
         let known = Known { best: run.sweep.best.get(), left_reached: reached.max(run.reached_before) };
         run.reached_before = reached;
         let mut commands = Commands::default();

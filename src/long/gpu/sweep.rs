@@ -11,7 +11,7 @@ use super::submission::{Flight, PanelRun};
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::launch::Commands;
-use crate::gpu::readback::Words;
+use crate::gpu::readback::ReadbackWords;
 use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
 use crate::long::{Edge, Sink, Source, Sweep, Swept};
@@ -180,7 +180,7 @@ impl GpuLong {
     }
 
     /// Reads so many bytes from each of these places.
-    pub(super) fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<Words> {
+    pub(super) fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<ReadbackWords> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let all = bytes * places.len() as u64;
         let staging = shortage::attempt(self, |engine, _| {

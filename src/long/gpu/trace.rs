@@ -20,8 +20,8 @@ use crate::gpu::device::Gpu;
 use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::{Compiled, Pipelines};
 use crate::long::kernels::striped_trace::{
-    MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant, column_bits,
-    directions_words, iterations, start_words, state_code, workgroup,
+    MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stop, TracebackStage, Variant,
+    column_bits, directions_words, iterations, start_words, state_code, workgroup,
 };
 use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
@@ -249,11 +249,11 @@ impl TraceKernels {
         let edges = input.method == Method::Chunked1;
         let of_stage = |stage| Variant {
             stage,
-            workgroup: if stage == Stage::Chase { 1 } else { workgroup(grid.strip) },
+            workgroup: if stage == TracebackStage::Chase { 1 } else { workgroup(grid.strip) },
             codes: input.scoring.substitution.size() as u32,
             column_bits: column_bits(grid.strip),
             local: input.scoring.mode == Mode::Local,
-            edges: edges && stage != Stage::Starts,
+            edges: edges && stage != TracebackStage::Starts,
         };
         let tallest = if edges { grid.chunk } else { window.block_rows };
         let a_part = directions_words(tallest, grid.strip);
@@ -280,7 +280,7 @@ impl TraceKernels {
             directions_capacity_words: directions as u32,
             lead: grid.lead,
         };
-        let stages = [Stage::Starts, Stage::Chase, Stage::Trace].map(of_stage);
+        let stages = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(of_stage);
         let programs: Vec<Compiled> =
             stages.into_iter().map(|variant| self.pipelines.get(&self.gpu, variant)).collect::<Result<_>>()?;
         let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<Path>() as u64 / 4);

@@ -1,7 +1,7 @@
 //! Some programs of every kernel of the room, whose texts together have all of its parts.
 
 use super::{striped, striped_trace};
-use crate::gpu::kernels::{Kind, Program, Stage};
+use crate::gpu::kernels::{KernelKind, KernelProgram, TracebackStage};
 
 fn strips(shuffle: bool) -> striped::Variant {
     striped::Variant {
@@ -20,16 +20,16 @@ fn strips(shuffle: bool) -> striped::Variant {
     }
 }
 
-fn traceback(stage: Stage, edges: bool) -> striped_trace::Variant {
-    let workgroup = if stage == Stage::Chase { 1 } else { 4 };
+fn traceback(stage: TracebackStage, edges: bool) -> striped_trace::Variant {
+    let workgroup = if stage == TracebackStage::Chase { 1 } else { 4 };
     striped_trace::Variant { stage, workgroup, codes: 16, column_bits: 6, local: true, edges }
 }
 
 /// Programs of a kernel; none of those of other rooms.
-pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
-        Kind::Strips => vec![Box::new(strips(false)), Box::new(strips(true))],
-        Kind::Traceback(stage) => vec![Box::new(traceback(stage, false)), Box::new(traceback(stage, true))],
+        KernelKind::Strips => vec![Box::new(strips(false)), Box::new(strips(true))],
+        KernelKind::LongTraceback(stage) => vec![Box::new(traceback(stage, false)), Box::new(traceback(stage, true))],
         _ => Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 
 /// Rows of a block: what a lane computes in a step.
@@ -185,9 +185,9 @@ impl Record<'_> {
     }
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Strips)
+        of_kind(KernelKind::Strips)
     }
 
     fn constants(&self) -> Constants {

@@ -1,8 +1,8 @@
 //! Host half of the kernels that trace a path back through a region of a very long pair: `sw_striped_starts` and
 //! `sw_striped_chase` (phase 2) and `sw_striped_trace` (phase 3; Li, Ranka and Sahni, section V).
 
-pub use crate::gpu::kernels::Stage;
-use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+pub use crate::gpu::kernels::TracebackStage;
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 use crate::long::{Point, State};
 use crate::score::Substitution;
@@ -22,7 +22,7 @@ pub const MAX_VALUE: i64 = 1 << 29;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The kernel.
-    pub stage: Stage,
+    pub stage: TracebackStage,
     /// Invocations a workgroup; a power of two.
     pub workgroup: u32,
     /// Codes of the alphabet.
@@ -35,9 +35,9 @@ pub struct Variant {
     pub edges: bool,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Traceback(self.stage))
+        of_kind(KernelKind::LongTraceback(self.stage))
     }
 
     fn constants(&self) -> Constants {
@@ -60,9 +60,9 @@ impl Variant {
     pub const fn workgroup_bytes(&self) -> u32 {
         let ring = 2 * self.workgroup;
         match self.stage {
-            Stage::Starts => 4 * self.codes * self.codes + ring * (8 + 4 + 16) + 16,
-            Stage::Chase => 0,
-            Stage::Trace => 4 * self.codes * self.codes + ring * (8 + 4 + 8) + 36 + 16,
+            TracebackStage::Starts => 4 * self.codes * self.codes + ring * (8 + 4 + 16) + 16,
+            TracebackStage::Chase => 0,
+            TracebackStage::Trace => 4 * self.codes * self.codes + ring * (8 + 4 + 8) + 36 + 16,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::reads::{BatchSeconds, Sizes, on_cpu, on_engine};
 use super::timing::{Timing, repeat};
 use super::{Bed, Experiment, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
-use crate::edit::kernels::myers::Cooperation;
+use crate::edit::kernels::myers::LaneGrouping;
 use crate::edit::{EditBatch, words};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ impl Case {
     /// Whether a kernel is measured here: bands of diagonals where there are some, the others where whole matrices are
     /// computed.
     fn has(&self, kernel: &Kernel) -> bool {
-        (kernel.cooperation() == Some(Cooperation::Band)) == (self.mode == EditMode::Global)
+        (kernel.lane_grouping() == Some(LaneGrouping::Band)) == (self.mode == EditMode::Global)
     }
 }
 
@@ -256,12 +256,12 @@ fn cpu(bed: &Bed<'_>, table: &mut Table, sizes: &mut Sizes, reads: &Reads) -> Re
 fn settings(kernel: &'static Kernel, reads: &Reads, shape: &EditShape) -> Vec<Setting> {
     let all = words(reads.length);
     let one = |lanes, words| Setting { kernel, lanes, words };
-    let most_lanes = match kernel.cooperation() {
-        Some(Cooperation::Thread) => return vec![one(1, all)],
-        Some(Cooperation::Band) => {
+    let most_lanes = match kernel.lane_grouping() {
+        Some(LaneGrouping::Thread) => return vec![one(1, all)],
+        Some(LaneGrouping::Band) => {
             return vec![one(1, reads.scheme.limit(reads.length, reads.text_symbols()) / 32 + 1)];
         }
-        Some(Cooperation::Subgroup) => shape.subgroup_size.min(shape.lanes_workgroup),
+        Some(LaneGrouping::Subgroup) => shape.subgroup_size.min(shape.lanes_workgroup),
         _ => shape.lanes_workgroup,
     };
     let most_lanes = most_lanes.clamp(2, MAX_LANES).min(all.next_power_of_two().max(2));
@@ -345,7 +345,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
         table.charts.push(lines(by_length("by the clock"), ("length_symbols", "tcups"), of_case()));
     }
     for kernel in bed.kernels(Family::Edit) {
-        if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
+        if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
             let only = vec![("kernel", kernel.stem.into())];
             let title = format!("{} by words a lane, each length", kernel.stem);
             table.charts.push(lines(title, ("words", "kernel_tcups"), ("length_symbols", only)));

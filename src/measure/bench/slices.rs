@@ -6,7 +6,7 @@ use super::{Bed, Experiment, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{Family, Kernel, Kind, Numbers};
+use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType};
 use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
@@ -42,10 +42,10 @@ const COLUMNS: [Column; 10] = [
 pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
     let of_kernel = |kernel: &'static Kernel| match kernel.kind {
-        Kind::Slice(numbers) => Some((kernel, numbers)),
+        KernelKind::Slice(numbers) => Some((kernel, numbers)),
         _ => None,
     };
-    let kernels: Vec<(&'static Kernel, Numbers)> = bed.kernels(Family::Pairs).filter_map(of_kernel).collect();
+    let kernels: Vec<(&'static Kernel, ScoreType)> = bed.kernels(Family::Pairs).filter_map(of_kernel).collect();
     let Some(found) = bed.adapter().filter(|_| !kernels.is_empty()) else {
         table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
         return Ok(table);
@@ -64,14 +64,14 @@ fn one(
     found: &FoundAdapter,
     table: &mut Table,
     kernel: &'static Kernel,
-    numbers: Numbers,
+    numbers: ScoreType,
     gaps: GapKind,
 ) -> Result<()> {
     let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
     let length = if bed.quick { QUICK_LENGTH } else { LENGTH };
     let (widths, want) = match numbers {
-        Numbers::Words => (SLICES, Want::Alignments),
-        Numbers::Halves => (HALF_SLICES, Want::Scores),
+        ScoreType::I32 => (SLICES, Want::Alignments),
+        ScoreType::F16 => (HALF_SLICES, Want::Scores),
     };
     let scoring = gaps.scoring();
     let mut engine: GpuEngine = open()?;
@@ -139,11 +139,11 @@ fn one(
 }
 
 /// Workgroup memory of a setting in bytes.
-fn workgroup_bytes(numbers: Numbers, slice: u32, workgroup: u32, scoring: &Scoring) -> u32 {
+fn workgroup_bytes(numbers: ScoreType, slice: u32, workgroup: u32, scoring: &Scoring) -> u32 {
     let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), Ends::Charged);
     match numbers {
-        Numbers::Words => nw_slice::Variant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),
-        Numbers::Halves => {
+        ScoreType::I32 => nw_slice::Variant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),
+        ScoreType::F16 => {
             let group_words = 1;
             nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends }.workgroup_bytes()
         }

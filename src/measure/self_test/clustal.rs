@@ -8,7 +8,7 @@ use crate::clustal::{Clustal, ClustalBatch, ClustalChunk, ClustalCosts, PairIden
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{KERNELS, Kernel, Kind, find};
+use crate::gpu::kernels::{KERNELS, Kernel, KernelKind, find};
 use crate::measure::simulate::family;
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -88,7 +88,7 @@ pub(in crate::measure) fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<C
 
 /// Returns the kernels of the module.
 pub(in crate::measure) fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
-    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Clustal(_)))
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Clustal(_)))
 }
 
 #[cfg(test)]

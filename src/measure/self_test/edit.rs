@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Case, KernelTest, SelfTest, checked, each};
 use crate::edit::cpu::EditWorker;
 use crate::edit::gpu::EditGpu;
-use crate::edit::kernels::myers::Cooperation;
+use crate::edit::kernels::myers::LaneGrouping;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, oracle};
 use crate::engine::Engine;
@@ -112,7 +112,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(offered(Family::Edit), Ok(EditTest::of_all_modes()), |test, kernel| {
         let engine = EditGpu::open(found)?;
         let mut shape = engine.shape();
-        if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
+        if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
             shape.lanes = Some(TEST_LANES);
             (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
         }

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn batches_are_plain_and_not_and_take_numbers_of_all_widths() {
-        use crate::papara::kernels::block::{CHUNK, Numbers, Variant, columns};
+        use crate::papara::kernels::block::{CHUNK, ScoreType, Variant, columns};
         let test = PhyloTest::of_all_schemes().expect("threads start");
         let mut seen = std::collections::HashSet::new();
         for Case { batch, .. } in test.cases() {
@@ -179,7 +179,7 @@ mod tests {
                 let codes = batch.chunk.reads.codes(block.read);
                 let sets = codes.iter().map(|&code| set_of(batch.chunk.vectors.alphabet(), code));
                 let is_single = sets.clone().all(u32::is_power_of_two);
-                let (numbers, is_protein) = (Numbers::Halves, batch.chunk.vectors.alphabet() != Alphabet::Dna);
+                let (numbers, is_protein) = (ScoreType::F16, batch.chunk.vectors.alphabet() != Alphabet::Dna);
                 let variant = Variant {
                     numbers,
                     workgroup: 32,

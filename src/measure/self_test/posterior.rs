@@ -8,7 +8,7 @@ use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{KERNELS, Kernel, Kind, find};
+use crate::gpu::kernels::{KERNELS, Kernel, KernelKind, find};
 use crate::measure::simulate::family;
 use crate::posterior::cpu::Workspace;
 use crate::posterior::gpu::PosteriorGpu;
@@ -81,5 +81,5 @@ pub(in crate::measure) fn batch(store: &Arc<SequenceStore>) -> Result<Arc<Poster
 
 /// Returns the kernels of the module.
 pub(in crate::measure) fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
-    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Posterior(_)))
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Posterior(_)))
 }

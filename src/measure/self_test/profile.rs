@@ -6,7 +6,7 @@ use super::{Case, KernelTest, SelfTest, checked, each};
 use crate::engine::{Batch, Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{KERNELS, Kernel, Kind};
+use crate::gpu::kernels::{KERNELS, Kernel, KernelKind};
 use crate::measure::simulate::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::profile::gpu::ProfileGpu;
@@ -113,7 +113,7 @@ pub(in crate::measure) fn batch(pairs: impl Iterator<Item = Pair>) -> Result<Arc
 
 /// Returns the kernels of the module.
 fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
-    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Profile(_)))
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Profile(_)))
 }
 
 #[cfg(test)]

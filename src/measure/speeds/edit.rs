@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use super::KernelSpeed;
 use crate::edit::EditBatch;
 use crate::edit::gpu::EditGpu;
-use crate::edit::kernels::myers::Cooperation;
+use crate::edit::kernels::myers::LaneGrouping;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -35,7 +35,7 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
     for kernel in offered(Family::Edit) {
         let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
         let limit = MAX_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
-        let is_band = kernel.cooperation() == Some(Cooperation::Band);
+        let is_band = kernel.lane_grouping() == Some(LaneGrouping::Band);
         let speed = speed(kernel.stem, &genome, is_band, 1..=limit, |batch| {
             on_engine(pool, &mut engine, std::slice::from_ref(batch))
         });

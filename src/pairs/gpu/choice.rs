@@ -4,8 +4,8 @@ use super::Config;
 use super::matrix::TEAM_STEP_CELLS;
 use super::shape::MatrixShape;
 use crate::gpu::adapter::AdapterDescription;
-use crate::gpu::choosing::{Candidate, Chooser, Speed, Work};
-use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, Scan, of_kind, offered};
+use crate::gpu::choosing::{CandidateKernel, Chooser, Speed, WorkEstimate};
+use crate::gpu::kernels::{Family, Kernel, KernelKind, Scan, ScoreType, of_kind, offered};
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
@@ -46,13 +46,13 @@ pub(super) struct Situation<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub kernel: &'static Kernel,
-    pub work: Work,
+    pub work: WorkEstimate,
     /// Whether the kernel traces back.
     pub aligned: bool,
 }
 
 /// What has one speed: a kernel, whether it traces back, and whether gaps are linear.
-type Way = (Kind, bool, bool);
+type Way = (KernelKind, bool, bool);
 
 /// What kernels cost on a device, as far as it is known.
 #[derive(Debug, Clone)]
@@ -86,8 +86,8 @@ impl Prices {
         if aligned { speed.aligned } else { speed.scores }
     }
 
-    fn candidate(&self, batch: &Batch, choice: &Choice) -> Candidate<Way> {
-        Candidate {
+    fn candidate(&self, batch: &Batch, choice: &Choice) -> CandidateKernel<Way> {
+        CandidateKernel {
             way: (choice.kernel.kind, choice.aligned, batch.chunk.scoring.gaps.is_linear()),
             work: choice.work,
             assumed: self.assumed(batch, choice.kernel, choice.aligned),
@@ -108,10 +108,11 @@ impl Prices {
         if matches!(situation.batch.chunk.want, Want::Reaching(_)) {
             self.price_survivors(situation.batch, &mut choices);
         }
-        let candidates: Vec<Candidate<Way>> =
+        let candidates: Vec<CandidateKernel<Way>> =
             choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
         let cheapest = self.chooser.cheapest(&candidates);
-        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice(Numbers::Words))), |place| choices[place])
+        cheapest
+            .map_or_else(|| choice_of(situation, of_kind(KernelKind::Slice(ScoreType::I32))), |place| choices[place])
     }
 
     /// The kernel that traces a batch back for least, and the seconds that it takes; `None` if none can.
@@ -161,7 +162,7 @@ impl Prices {
         // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
-        is_possible.then_some(Choice { kernel, work: Work { meanwhile_seconds, ..work }, aligned })
+        is_possible.then_some(Choice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 
     /// Learns from what a batch took.
@@ -188,19 +189,19 @@ fn place(kernel: &Kernel) -> usize {
 }
 
 fn is_half(kernel: &Kernel) -> bool {
-    kernel.kind == Kind::Slice(Numbers::Halves)
+    kernel.kind == KernelKind::Slice(ScoreType::F16)
 }
 
 /// A kernel that was asked for, with its work; `nw_slice` for `nw_slice_half` where that cannot compute the batch.
 pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
     let is_beyond = is_half(kernel) && situation.half.is_none();
-    let kernel = if is_beyond { of_kind(Kind::Slice(Numbers::Words)) } else { kernel };
+    let kernel = if is_beyond { of_kind(KernelKind::Slice(ScoreType::I32)) } else { kernel };
     let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.chunk.want.has_alignments();
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
 /// A batch as work for a kernel; `None` if its memory does not hold a pair.
-fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<Work> {
+fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
     let batch = situation.batch;
     let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
@@ -211,7 +212,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         let chain = padded(extent.query_symbols) * rows as f64;
         let of_half = half.map(|variant| nw_slice_half::computed_cells(batch, variant.slice));
         let cells = of_half.unwrap_or_else(|| padded_cells(batch, padded));
-        return Some(Work { cells, chain, dispatches: 1.0, ..Work::default() });
+        return Some(WorkEstimate { cells, chain, dispatches: 1.0, ..WorkEstimate::default() });
     };
     let variant = situation.shape.variant(scan, batch, extent, situation.adapter, situation.arenas, aligned);
     let rows_words = (rows / 4) as u32;
@@ -238,12 +239,12 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
             let wait = (together / room.max(1) as f64).max(1.0);
             block.cells as f64 * variant.padded_columns(symbols) as f64 / symbols.max(1) as f64 * wait
         };
-        return Some(Work {
+        return Some(WorkEstimate {
             cells: batch.blocks.iter().map(cells).sum(),
             chain: (columns * rows) as f64,
             dispatches: 1.0,
             host_seconds,
-            ..Work::default()
+            ..WorkEstimate::default()
         });
     }
     let rounds = (tasks * quads as f64 / (situation.arenas as f64 * situation.arena_quads as f64)).ceil().max(1.0);
@@ -253,13 +254,13 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let columns = padded(extent.query_symbols);
     let (chain, steps) = chain_of(&variant, scan, columns, rows as f64, extent.query_symbols);
     let columns_walked = if aligned { 0.6 * extent.sum as f64 } else { 0.0 };
-    Some(Work {
+    Some(WorkEstimate {
         cells: padded_cells(batch, padded),
         chain: rounds * chain,
         dispatches: rounds * (steps + 1.0),
         walked_columns: rounds * columns_walked,
         host_seconds,
-        ..Work::default()
+        ..WorkEstimate::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! The programs of the engine for many pairs.
 
-use crate::gpu::kernels::{Kernel, Program};
+use crate::gpu::kernels::{Kernel, KernelProgram};
 use crate::gpu::source::{Constants, Supplied};
 use crate::pairs::kernels::{matrix, nw_slice, nw_slice_half, sw_tile};
 
@@ -20,7 +20,7 @@ pub enum Shader {
 }
 
 impl Shader {
-    fn program(&self) -> &dyn Program {
+    fn program(&self) -> &dyn KernelProgram {
         match self {
             Shader::Slice(variant) => variant,
             Shader::SliceHalf(variant) => variant,
@@ -31,7 +31,7 @@ impl Shader {
     }
 }
 
-impl Program for Shader {
+impl KernelProgram for Shader {
     fn kernel(&self) -> &'static Kernel {
         self.program().kernel()
     }

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::kernel_set::KernelSizes;
 use crate::gpu::kernels::Scan;
-use crate::gpu::kit::Sizes;
 use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::{Batch, Extent};
@@ -164,7 +164,7 @@ impl Default for MatrixShape {
     }
 }
 
-impl Sizes for MatrixShape {
+impl KernelSizes for MatrixShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
         let default = MatrixShape::default();
         if found.is_software() {

@@ -11,8 +11,8 @@ use super::resident::Resident;
 use super::slot::SliceSlot;
 use super::{PairsHost, is_filtered};
 use crate::error::Result;
-use crate::gpu::engine::Site;
-use crate::gpu::kernels::{Kernel, Kind, Numbers, Scan, of_kind};
+use crate::gpu::engine::BatchContext;
+use crate::gpu::kernels::{Kernel, KernelKind, Scan, ScoreType, of_kind};
 use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::{self, Walk};
 use crate::pairs::kernels::matrix_tasks::MatrixTasks;
@@ -36,15 +36,16 @@ impl PairsHost {
     /// `nw_slice_half` for a batch, if it can compute that: scores alone, none of which grows too much in a slice.
     fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
         let is_scores = matches!(batch.chunk.want, Want::Scores | Want::AtLeast(_));
-        let has_halves = self.kit.gpu.device.features().contains(of_kind(Kind::Slice(Numbers::Halves)).features);
+        let has_halves =
+            self.kernels.gpu.device.features().contains(of_kind(KernelKind::Slice(ScoreType::F16)).features);
         if !is_scores || !has_halves {
             return None;
         }
-        let (slice, workgroup) = self.config.sizes(Numbers::Halves);
+        let (slice, workgroup) = self.config.sizes(ScoreType::F16);
         let group_words = nw_slice_half::group_words(scoring, slice)?;
         let Variant { codes, affine, ends, .. } = self.variant(batch);
         let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
-        (variant.workgroup_bytes() <= self.kit.gpu.description.workgroup_memory_bytes).then_some(variant)
+        (variant.workgroup_bytes() <= self.kernels.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
     /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
@@ -67,9 +68,9 @@ impl PairsHost {
         Situation {
             batch,
             extent,
-            shape: &self.kit.shape,
-            adapter: &self.kit.gpu.description,
-            features: self.kit.gpu.device.features(),
+            shape: &self.kernels.shape,
+            adapter: &self.kernels.gpu.description,
+            features: self.kernels.gpu.device.features(),
             slice: self.config.slice,
             half: self.half_variant(batch, scoring),
             halves: self.config.halves,
@@ -92,15 +93,15 @@ impl PairsHost {
     /// Hands a batch to `nw_slice` or `nw_slice_half`; gives its queries and targets on the device.
     pub(super) fn start_slice(
         &mut self,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         slot: &mut SliceSlot,
         batch: &Arc<Batch>,
-        numbers: Numbers,
+        numbers: ScoreType,
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
-        let half = if numbers == Numbers::Halves { self.half_variant(batch, &scoring) } else { None };
+        let half = if numbers == ScoreType::F16 { self.half_variant(batch, &scoring) } else { None };
         let (shader, slice, list, slot_bytes, table) = match half {
             Some(variant) => {
                 let list = nw_slice_half::tasks(batch, &variant, query_end);
@@ -115,12 +116,15 @@ impl PairsHost {
             }
         };
         if slot_bytes > self.scratch_budget {
-            return Err(self.kit.gpu.unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
+            return Err(self
+                .kernels
+                .gpu
+                .unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
         }
-        if self.kit.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
-            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
+        if self.kernels.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
+            return Err(self.kernels.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let program = self.kit.get(shader)?;
+        let program = self.kernels.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
         let work = dispatch::Work {
             batch,
@@ -129,13 +133,13 @@ impl PairsHost {
             table,
             slice,
             scratch_slots,
-            loop_budget: self.kit.loop_budget,
+            loop_budget: self.kernels.loop_budget,
             program: &program,
             queries: &queries,
             targets: &targets,
             scratch: &scratch,
         };
-        slot.record(&self.kit.gpu, work)?;
+        slot.record(&self.kernels.gpu, work)?;
         Ok([queries, targets])
     }
 
@@ -143,20 +147,20 @@ impl PairsHost {
     /// values only. Gives the batch's queries and targets on the device.
     pub(super) fn start_matrix(
         &mut self,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         slot: &mut MatrixSlot,
         scan: Scan,
         batch: &Arc<Batch>,
         extent: Extent,
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let wants_walk = batch.chunk.want.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
             let of_arenas =
-                |arenas| self.kit.shape.variant(scan, batch, &extent, &self.kit.gpu.description, arenas, walk);
+                |arenas| self.kernels.shape.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk);
             // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
             let mut variant = of_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
@@ -171,16 +175,16 @@ impl PairsHost {
         let fitting = if wants_walk { of_walk(true) } else { None };
         let Some((variant, list)) = fitting.or_else(|| of_walk(false)) else {
             return Err(self
-                .kit
+                .kernels
                 .gpu
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         self.check_matrix_loops(&variant, &list, &extent)?;
-        let program = self.kit.get(Shader::Matrix(variant))?;
+        let program = self.kernels.get(Shader::Matrix(variant))?;
         let walks_itself = scan == Scan::Checkpoint;
-        let walk_program = if walks_itself { None } else { Some(self.kit.get(Shader::Walk(Walk(variant)))?) };
+        let walk_program = if walks_itself { None } else { Some(self.kernels.get(Shader::Walk(Walk(variant)))?) };
         let begin = std::time::Instant::now();
-        let arenas = match self.arenas.reserve(&self.kit.gpu, variant.arenas, &list.arena_quads) {
+        let arenas = match self.arenas.reserve(&self.kernels.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
             Err(error) => {
                 if !site.sparing || !self.arenas.shrink() {
@@ -204,13 +208,13 @@ impl PairsHost {
             words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
             has_more: site.remaining_cells > batch.cells(),
-            loop_budget: self.kit.loop_budget,
+            loop_budget: self.kernels.loop_budget,
             program: &program,
             walk_program: walk_program.as_ref(),
             queries: &queries,
             targets: &targets,
         };
-        slot.record(&self.kit.gpu, work, &arenas)?;
+        slot.record(&self.kernels.gpu, work, &arenas)?;
         Ok([queries, targets])
     }
 
@@ -223,14 +227,14 @@ impl PairsHost {
         let iterations = if variant.scan == Scan::Checkpoint {
             let columns = variant.padded_columns(extent.query_symbols);
             if rows * columns > TEAM_STEP_CELLS {
-                return Err(self.kit.gpu.unsuited("pairs as long as these would hold the device too long"));
+                return Err(self.kernels.gpu.unsuited("pairs as long as these would hold the device too long"));
             }
             variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
         } else {
             variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum))
         };
-        if self.kit.loop_budget.is_some_and(|budget| iterations > budget) {
-            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
+        if self.kernels.loop_budget.is_some_and(|budget| iterations > budget) {
+            return Err(self.kernels.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
         Ok(())
     }
@@ -239,7 +243,7 @@ impl PairsHost {
     fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {
-            match self.scratch.reserve(&self.kit.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
+            match self.scratch.reserve(&self.kernels.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => return Ok((buffer.clone(), slots as u32)),
                 Err(error) if slots == 1 || !sparing => return Err(error),
                 Err(error) => {

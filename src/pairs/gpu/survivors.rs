@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::shape::Expected;
 use super::{Chosen, ChosenKernel, PairsHost, is_filtered};
-use crate::gpu::engine::{Finished, Site};
+use crate::gpu::engine::{BatchContext, FinishedBatch};
 use crate::pairs::kernels::nw_slice;
 use crate::pairs::plan::cost::host_trace_seconds;
 use crate::pairs::{Batch, Block, Hit, Pairs, PairsChunk};
@@ -34,8 +34,8 @@ impl PairsHost {
     /// not to do that. `beside` are seconds that it computes other batches for.
     pub(super) fn align_survivors(
         &mut self,
-        site: &Site<'_>,
-        Finished { batch, choice, report }: Finished<'_, Pairs>,
+        site: &BatchContext<'_>,
+        FinishedBatch { batch, choice, report }: FinishedBatch<'_, Pairs>,
         beside: f64,
     ) -> Option<(Arc<Batch>, ChosenKernel)> {
         let Chosen::Global(ChosenKernel { choice, .. }) = choice else { return None };
@@ -46,7 +46,7 @@ impl PairsHost {
             return None;
         }
         let is_linear = batch.chunk.scoring.gaps.is_linear();
-        let cells: u64 = report.hits.iter().map(|hit| cells_of(&batch.chunk, hit)).sum();
+        let cells: u64 = report.hits.iter().map(|hit| count_cells(&batch.chunk, hit)).sum();
         let on_host = host_trace_seconds(cells as f64, is_linear, self.threads()) - FREE_PART * beside;
         if by_price && on_host <= MIN_SAVED_SECONDS {
             return None;
@@ -65,7 +65,7 @@ impl PairsHost {
     }
 }
 
-fn cells_of(chunk: &PairsChunk, hit: &Hit) -> u64 {
+fn count_cells(chunk: &PairsChunk, hit: &Hit) -> u64 {
     u64::from(chunk.queries.length(hit.query)) * u64::from(chunk.targets.length(hit.target))
 }
 

@@ -23,7 +23,7 @@ use super::programs::Shader;
 use super::resident::Resident;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::engine::Site;
+use crate::gpu::engine::BatchContext;
 use crate::gpu::kernels::Packing;
 use crate::gpu::launch::{Results, Slot};
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
@@ -61,15 +61,17 @@ pub struct ChosenTiles {
 
 impl PairsHost {
     /// The kernels for a batch of local scores.
-    pub(super) fn choose_tiles(&mut self, site: &Site<'_>, batch: &Batch) -> Result<ChosenTiles> {
+    pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &Batch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
-            return Err(self.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(self.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
         }
-        let ways = self.tiles.ways(&self.kit.gpu, site.kernel, batch, shorter);
+        let ways = self.tiles.ways(&self.kernels.gpu, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
-            Some(kernel) => self.kit.gpu.unsuited(format!("{} does not run here, or has no local scores", kernel.stem)),
-            None => self.kit.gpu.unsuited("no kernel for local scores runs here"),
+            Some(kernel) => {
+                self.kernels.gpu.unsuited(format!("{} does not run here, or has no local scores", kernel.stem))
+            }
+            None => self.kernels.gpu.unsuited("no kernel for local scores runs here"),
         })?;
         tracing::trace!(?ways, pairs = batch.pairs(), cells = batch.cells(), "batch");
         Ok(ChosenTiles { ways, stores: None })
@@ -78,12 +80,12 @@ impl PairsHost {
     /// Hands a batch to the kernels.
     pub(super) fn start_tiles(
         &mut self,
-        site: &mut Site<'_>,
+        site: &mut BatchContext<'_>,
         slot: &mut TileSlot,
         batch: &Arc<Batch>,
         chosen: &mut ChosenTiles,
     ) -> Result<()> {
-        let stores = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
+        let stores = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
         let lists = matches!(batch.chunk.want, Want::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = Problem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
@@ -103,11 +105,11 @@ impl PairsHost {
         let Problem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
             let limits =
-                Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.kit.loop_budget };
+                Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.kernels.loop_budget };
             let problem = Problem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let plan = Plan::new(&self.kit.gpu, &self.tiles, ways, problem, limits, end_word)?;
-            match self.scratch.reserve(&self.kit.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
+            let plan = Plan::new(&self.kernels.gpu, &self.tiles, ways, problem, limits, end_word)?;
+            match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
                 Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
                 Err(error) => {
@@ -117,8 +119,11 @@ impl PairsHost {
             }
         };
         let programs: Vec<Shader> = plan.launches.iter().map(|launch| Shader::Tile(launch.variant)).collect();
-        let programs = self.kit.get_all(&programs)?;
-        flight.record(&self.kit.gpu, Work { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
+        let programs = self.kernels.get_all(&programs)?;
+        flight.record(
+            &self.kernels.gpu,
+            Work { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch },
+        )
     }
 
     /// Decodes a batch, computes those of its pairs again whose scores exceed half floats or of which only bounds are known, and
@@ -131,7 +136,7 @@ impl PairsHost {
         results: Results,
     ) -> Result<Report> {
         let (chunk, limit) = (&batch.chunk, results.limit);
-        let outcome = slot.first.decode(&self.kit.gpu, results)?;
+        let outcome = slot.first.decode(&self.kernels.gpu, results)?;
         let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
         let mut kernel_time = outcome.kernel_time;
@@ -156,8 +161,8 @@ impl PairsHost {
                         stores,
                         true,
                     )?;
-                    let results = slot.again.buffers.collect(&self.kit.gpu, limit)?;
-                    let outcome = slot.again.decode(&self.kit.gpu, results)?;
+                    let results = slot.again.buffers.collect(&self.kernels.gpu, limit)?;
+                    let outcome = slot.again.decode(&self.kernels.gpu, results)?;
                     kernel_time = kernel_time.zip(outcome.kernel_time).map(|(one, other)| one + other);
                     let Some(right) = outcome.scores else { return Ok(unfinished()) };
                     right

@@ -8,8 +8,8 @@ use super::{Config, GpuEngine};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
-use crate::gpu::choosing::{self, Load, Speed, Store, Trials, at_once, grow, once_a_model};
-use crate::gpu::kernels::{Family, KERNELS, Kernel, Kind, Numbers, fingerprint, of_kind, offered};
+use crate::gpu::choosing::{self, MeasuredLoad, Speed, Store, Trials, at_once, grow, once_a_model};
+use crate::gpu::kernels::{Family, KERNELS, Kernel, KernelKind, ScoreType, fingerprint, of_kind, offered};
 use crate::pairs::Pairs;
 use crate::pairs::kernels::samples;
 use crate::pairs::plan::cost::Speeds;
@@ -150,15 +150,15 @@ fn measure_until(
 /// [`Error::Interrupted`] soon after `interrupt` is set; what the device fails with.
 pub fn sweep(
     engine: &mut GpuEngine,
-    numbers: Numbers,
+    numbers: ScoreType,
     scoring: &Arc<Scoring>,
     length: u32,
     interrupt: &AtomicBool,
 ) -> Result<Vec<Trial>> {
     let most = engine.gpu().description.max_workgroup_invocations;
     let (slices, want) = match numbers {
-        Numbers::Words => (SLICES, Want::Alignments),
-        Numbers::Halves => (HALF_SLICES, Want::Scores),
+        ScoreType::I32 => (SLICES, Want::Alignments),
+        ScoreType::F16 => (HALF_SLICES, Want::Scores),
     };
     let mut trials: Vec<Trial> = Vec::new();
     let mut attempt = |trials: &mut Vec<Trial>, slice: u32, workgroup: u32| -> Result<()> {
@@ -262,7 +262,7 @@ fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &A
 
 /// Returns whether a kernel's speed is measured: not where it is not used unasked.
 fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
-    kernel.is_chosen() && (kernel.kind != Kind::Slice(Numbers::Halves) || engine.config().halves)
+    kernel.is_chosen() && (kernel.kind != KernelKind::Slice(ScoreType::F16) || engine.config().halves)
 }
 
 /// Measures the speed of the kernel in use: from one pair, whose time is that of its chain, then from as many pairs as take
@@ -273,8 +273,8 @@ fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, in
             return Err(Error::Interrupted);
         }
         let (queries, targets) = match load {
-            Load::Lone => (1, 1),
-            Load::Units(queries) => (queries, TRIAL_TARGETS),
+            MeasuredLoad::Lone => (1, 1),
+            MeasuredLoad::Units(queries) => (queries, TRIAL_TARGETS),
         };
         let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, want.clone());
         let work = engine.work(&batch)?;
@@ -292,7 +292,7 @@ fn choose(
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
-    engine.use_kernel(Some(of_kind(Kind::Slice(Numbers::Words))));
+    engine.use_kernel(Some(of_kind(KernelKind::Slice(ScoreType::I32))));
     let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
     engine.use_kernel(None);
     tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");
@@ -330,19 +330,19 @@ fn choose_with_slice(
     let name = engine.gpu().description.name.clone();
     tracing::info!(target: "pairwave::tune", "{name}: measuring slices, workgroups and kernels, some seconds");
     let untuned = engine.config();
-    let trials = sweep(engine, Numbers::Words, scoring, TRIAL_LENGTH, interrupt)?;
+    let trials = sweep(engine, ScoreType::I32, scoring, TRIAL_LENGTH, interrupt)?;
     let Some(best) = trials.first() else {
         return Ok(untuned);
     };
-    let sizes = untuned.with_sizes(Numbers::Words, best.slice, best.workgroup);
+    let sizes = untuned.with_sizes(ScoreType::I32, best.slice, best.workgroup);
     let mut best = Config { cells_per_second: best.cells_per_second, ..sizes };
-    let half = of_kind(Kind::Slice(Numbers::Halves));
+    let half = of_kind(KernelKind::Slice(ScoreType::F16));
     if is_measured(engine, half) {
         engine.use_kernel(Some(half));
-        match sweep(engine, Numbers::Halves, scoring, TRIAL_LENGTH, interrupt) {
+        match sweep(engine, ScoreType::F16, scoring, TRIAL_LENGTH, interrupt) {
             Ok(trials) => {
                 if let Some(trial) = trials.first() {
-                    best = best.with_sizes(Numbers::Halves, trial.slice, trial.workgroup);
+                    best = best.with_sizes(ScoreType::F16, trial.slice, trial.workgroup);
                 }
             }
             // The device has no halves.

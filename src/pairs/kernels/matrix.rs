@@ -8,7 +8,7 @@
 
 use super::layout::{self, Ends, Task};
 pub use crate::gpu::kernels::Scan;
-use crate::gpu::kernels::{Kernel, Kind, Program, binding, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 use crate::score::{OffsetScoring, offset};
 
@@ -61,9 +61,9 @@ pub struct Variant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Walk(pub Variant);
 
-impl Program for Walk {
+impl KernelProgram for Walk {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Walk)
+        of_kind(KernelKind::PairTraceback)
     }
 
     fn constants(&self) -> Constants {
@@ -79,9 +79,9 @@ impl Program for Walk {
     }
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Scan(self.scan))
+        of_kind(KernelKind::Scan(self.scan))
     }
 
     fn constants(&self) -> Constants {

@@ -1,7 +1,7 @@
 //! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
 
 use super::layout::{self, Ends, Task};
-use crate::gpu::kernels::{Kernel, Kind, Numbers, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
 use crate::gpu::source::Constants;
 pub use crate::pairs::plan::LONG_PAIR_CELLS;
 use crate::pairs::{Batch, Extent, Want};
@@ -37,9 +37,9 @@ pub struct Variant {
     pub ends: Ends,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Slice(Numbers::Words))
+        of_kind(KernelKind::Slice(ScoreType::I32))
     }
 
     fn constants(&self) -> Constants {

@@ -24,7 +24,7 @@ use std::ops::Range;
 use super::layout::{self, Ends, Task};
 use super::nw_slice::TaskList;
 use super::tile_tasks::block_begins;
-use crate::gpu::kernels::{Kernel, Kind, Numbers, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
 use crate::gpu::source::Constants;
 use crate::pairs::Batch;
 use crate::score::{OffsetScoring, offset};
@@ -52,9 +52,9 @@ pub struct Variant {
     pub ends: Ends,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Slice(Numbers::Halves))
+        of_kind(KernelKind::Slice(ScoreType::F16))
     }
 
     fn constants(&self) -> Constants {

@@ -2,7 +2,7 @@
 
 use super::layout::Ends;
 use super::{matrix, nw_slice, nw_slice_half, sw_tile};
-use crate::gpu::kernels::{Cooperation, Kind, Numbers, Packing, Program, Scan};
+use crate::gpu::kernels::{KernelKind, KernelProgram, LaneGrouping, Packing, Scan, ScoreType};
 
 fn matrix_of(scan: Scan) -> matrix::Variant {
     matrix::Variant {
@@ -20,9 +20,9 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
     }
 }
 
-fn tile_of(cooperation: Cooperation, packing: Packing) -> sw_tile::Variant {
+fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::Variant {
     sw_tile::Variant {
-        cooperation,
+        grouping,
         packing,
         lanes: 4,
         columns: 12,
@@ -36,22 +36,22 @@ fn tile_of(cooperation: Cooperation, packing: Packing) -> sw_tile::Variant {
 }
 
 /// Programs of a kernel; none of those of other rooms.
-pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
-        Kind::Slice(numbers) => {
+        KernelKind::Slice(numbers) => {
             let (slice, workgroup, codes, affine, ends) = (12, 16, 16, true, Ends::Affine);
             match numbers {
-                Numbers::Words => vec![Box::new(nw_slice::Variant { slice, workgroup, codes, affine, ends })],
-                Numbers::Halves => {
+                ScoreType::I32 => vec![Box::new(nw_slice::Variant { slice, workgroup, codes, affine, ends })],
+                ScoreType::F16 => {
                     let group_words = 4;
                     let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
                     vec![Box::new(variant)]
                 }
             }
         }
-        Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
-        Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
-        Kind::Tile(cooperation, packing) => vec![Box::new(tile_of(cooperation, packing))],
+        KernelKind::Scan(scan) => vec![Box::new(matrix_of(scan))],
+        KernelKind::PairTraceback => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
+        KernelKind::Tile(grouping, packing) => vec![Box::new(tile_of(grouping, packing))],
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, LaneGrouping, Packing, of_kind};
 use crate::gpu::source::Constants;
 use crate::score::{Gaps, Scoring};
 
@@ -37,7 +37,7 @@ pub const STATUS_DONE: u32 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// How the lanes of a pair exchange.
-    pub cooperation: Cooperation,
+    pub grouping: LaneGrouping,
     /// What is computed together.
     pub packing: Packing,
     /// Lanes of a pair, a power of two from 4 on.
@@ -58,9 +58,9 @@ pub struct Variant {
     pub split: bool,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Tile(self.cooperation, self.packing))
+        of_kind(KernelKind::Tile(self.grouping, self.packing))
     }
 
     fn constants(&self) -> Constants {
@@ -99,7 +99,7 @@ impl Variant {
 
     /// Workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
-        let ring = if matches!(self.cooperation, Cooperation::Workgroup) { 16 * self.workgroup } else { 0 };
+        let ring = if matches!(self.grouping, LaneGrouping::Workgroup) { 16 * self.workgroup } else { 0 };
         self.codes * self.row_loads() * self.load_bytes() + 8 * self.lanes * (self.columns / LOAD) + ring + 16
     }
 
@@ -281,7 +281,7 @@ mod tests {
 
     fn variant(packing: Packing, lanes: u32, columns: u32, codes: u32) -> Variant {
         Variant {
-            cooperation: Cooperation::Subgroup,
+            grouping: LaneGrouping::Subgroup,
             packing,
             lanes,
             columns,

@@ -220,7 +220,7 @@ pub fn tasks(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::kernels::{Cooperation, Packing};
+    use crate::gpu::kernels::{LaneGrouping, Packing};
     use crate::pairs::plan::Job;
     use crate::pairs::{Block, Want};
     use crate::score::{Gaps, Scoring};
@@ -265,7 +265,7 @@ mod tests {
 
     fn variant(lanes: u32, columns: u32) -> Variant {
         Variant {
-            cooperation: Cooperation::Subgroup,
+            grouping: LaneGrouping::Subgroup,
             packing: Packing::Queries,
             lanes,
             columns,

@@ -66,10 +66,15 @@ pub fn host_trace_seconds(cells: f64, is_linear: bool, threads: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::choosing::Work;
+    use crate::gpu::choosing::WorkEstimate;
 
-    fn work(pairs: f64, length: f64) -> Work {
-        Work { cells: pairs * length * length, chain: length * length, dispatches: 1.0, ..Work::default() }
+    fn work(pairs: f64, length: f64) -> WorkEstimate {
+        WorkEstimate {
+            cells: pairs * length * length,
+            chain: length * length,
+            dispatches: 1.0,
+            ..WorkEstimate::default()
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Host half of the kernels for reads and ancestral states: constants, and which task is where.
 
-use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::Constants;
 use crate::papara::vectors::set_of;
 use crate::papara::{OCTET, PhyloBatch};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, Code};
 
-pub use crate::gpu::kernels::Numbers;
+pub use crate::gpu::kernels::ScoreType;
 
 /// Invocations that share an octet.
 pub const LANES: u32 = OCTET as u32 / 2;
@@ -19,10 +19,10 @@ const MAX_HALF: i64 = 2047;
 const MAX_WORD: i64 = 1 << 29;
 
 /// Columns of a read that an invocation keeps in registers: few, and many.
-pub const fn columns(numbers: Numbers) -> [u32; 2] {
+pub const fn columns(numbers: ScoreType) -> [u32; 2] {
     match numbers {
-        Numbers::Halves => [20, 28],
-        Numbers::Words => [16, 20],
+        ScoreType::F16 => [20, 28],
+        ScoreType::I32 => [16, 20],
     }
 }
 
@@ -30,7 +30,7 @@ pub const fn columns(numbers: Numbers) -> [u32; 2] {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// What scores are held in.
-    pub numbers: Numbers,
+    pub numbers: ScoreType,
     /// Invocations a workgroup, a multiple of [`LANES`].
     pub workgroup: u32,
     /// Columns of a read that an invocation keeps; a multiple of 4.
@@ -43,9 +43,9 @@ pub struct Variant {
     pub is_protein: bool,
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Block(self.numbers))
+        of_kind(KernelKind::Block(self.numbers))
     }
 
     fn constants(&self) -> Constants {
@@ -72,8 +72,8 @@ impl Variant {
     /// Bytes of a number of the scratch memory.
     pub const fn vector_bytes(&self) -> u64 {
         match self.numbers {
-            Numbers::Halves => 8,
-            Numbers::Words => 16,
+            ScoreType::F16 => 8,
+            ScoreType::I32 => 16,
         }
     }
 
@@ -100,8 +100,8 @@ impl Variant {
     /// Whether all that is held and added stays within what a number holds exactly, for a read of so many symbols.
     pub fn holds(&self, symbols: u32, scheme: &PhyloScheme) -> bool {
         let most = match self.numbers {
-            Numbers::Halves => MAX_HALF,
-            Numbers::Words => MAX_WORD,
+            ScoreType::F16 => MAX_HALF,
+            ScoreType::I32 => MAX_WORD,
         };
         let (deletion, insertion) = (scheme.deletion, scheme.insertion);
         let steps = i64::from(insertion.next) * i64::from(self.padded(symbols));

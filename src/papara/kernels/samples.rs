@@ -1,12 +1,12 @@
 //! A program of every kernel of the room.
 
 use super::block;
-use crate::gpu::kernels::{Kind, Program};
+use crate::gpu::kernels::{KernelKind, KernelProgram};
 
 /// Programs of a kernel; none of those of other rooms.
-pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
-        Kind::Block(numbers) => vec![Box::new(block::Variant {
+        KernelKind::Block(numbers) => vec![Box::new(block::Variant {
             numbers,
             workgroup: 32,
             columns: block::columns(numbers)[0],

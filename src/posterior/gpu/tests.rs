@@ -159,7 +159,7 @@ fn several_rounds_of_little_memory() {
 
 #[test]
 fn pairs_that_take_much_memory_have_many_invocations() {
-    let host = engine().host;
+    let host = engine().state;
     let lanes = |length: usize, kept: u64| host.lanes(&batch(Alphabet::Dna, &vec![vec![1; length]; 20]), kept);
     assert_eq!([lanes(100, 1 << 20), lanes(100, 1), lanes(3000, 1 << 20)], [4, 16, 16]);
 }
@@ -173,7 +173,7 @@ fn survivors_without_room_are_left_to_others_and_have_room_the_next_time() {
     let survivors: usize = on_the_cpu(&batch).iter().map(Sparse::cells).sum();
     let mut engine = engine();
     // A hundredth less than all survivors take: whichever pair comes last, few of 45 lack room.
-    engine.host.density = 0.99 * survivors as f64 / rows as f64;
+    engine.state.density = 0.99 * survivors as f64 / rows as f64;
     let unfinished = compare(&mut engine, &batch, "little room");
     assert!((1..45).contains(&unfinished), "{unfinished} of 45");
     assert_same(&mut engine, &batch, "more room");

@@ -1,6 +1,6 @@
 //! The kernels with their constants.
 
-use crate::gpu::kernels::{Kernel, Kind, Program, Sweep, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, PosteriorPass, of_kind};
 use crate::gpu::source::Constants;
 use crate::posterior::scale::{BLOCK, STEP};
 use crate::seq::Alphabet;
@@ -9,7 +9,7 @@ use crate::seq::Alphabet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The sweep.
-    pub sweep: Sweep,
+    pub sweep: PosteriorPass,
     /// Invocations a workgroup.
     pub workgroup: u32,
     /// Of these a pair.
@@ -20,7 +20,7 @@ pub struct Variant {
 
 impl Variant {
     /// A sweep over sequences of an alphabet.
-    pub fn new(sweep: Sweep, alphabet: Alphabet, workgroup: u32, lanes: u32) -> Self {
+    pub fn new(sweep: PosteriorPass, alphabet: Alphabet, workgroup: u32, lanes: u32) -> Self {
         Variant { sweep, workgroup, lanes, codes: alphabet.size() as u32 }
     }
 
@@ -29,8 +29,8 @@ impl Variant {
         let weights = 4 * self.codes * (self.codes + 1);
         let handed = 2 * (16 * STEP as u32 + 4) * self.workgroup;
         let own = match self.sweep {
-            Sweep::Forward => 8 * self.workgroup,
-            Sweep::Backward => 8 * (self.workgroup / self.lanes),
+            PosteriorPass::Forward => 8 * self.workgroup,
+            PosteriorPass::Backward => 8 * (self.workgroup / self.lanes),
         };
         weights.next_multiple_of(16) + handed + own
     }
@@ -39,8 +39,8 @@ impl Variant {
     pub fn strip_iterations(&self, groups: u32) -> u64 {
         let (block, step) = (BLOCK as u64, STEP as u64);
         let row = match self.sweep {
-            Sweep::Forward => 1 + block,
-            Sweep::Backward => 1 + 3 * block + block / 4,
+            PosteriorPass::Forward => 1 + block,
+            PosteriorPass::Backward => 1 + 3 * block + block / 4,
         };
         u64::from(groups + self.lanes) * (1 + 2 * block + step * row) + 2 * block
     }
@@ -52,9 +52,9 @@ impl Variant {
     }
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Posterior(self.sweep))
+        of_kind(KernelKind::Posterior(self.sweep))
     }
 
     fn constants(&self) -> Constants {

@@ -1,6 +1,6 @@
 //! The kernels with their constants.
 
-use crate::gpu::kernels::{Kernel, Kind, Merging, Program, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ProfileStage, of_kind};
 use crate::gpu::source::Constants;
 
 /// Rows of an invocation of `profile_tile`.
@@ -46,11 +46,11 @@ impl Variant {
     }
 }
 
-impl Program for Variant {
+impl KernelProgram for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Profile(match self {
-            Variant::Tile { .. } => Merging::Tile,
-            Variant::Cross { .. } => Merging::Cross,
+        of_kind(KernelKind::Profile(match self {
+            Variant::Tile { .. } => ProfileStage::Tile,
+            Variant::Cross { .. } => ProfileStage::Cross,
         }))
     }
 

@@ -47,11 +47,11 @@ fn coding(alphabet: Alphabet) -> Coding {
 fn brief(variant: &Variant) -> String {
     let Variant { words, workgroup, lanes, row_words, .. } = *variant;
     let strips = if variant.strips { "s" } else { "" };
-    match variant.cooperation {
-        Cooperation::Thread => format!("T{words}/{workgroup}{strips}"),
-        Cooperation::Subgroup => format!("S{lanes}x{words}/{workgroup}{strips}"),
-        Cooperation::Workgroup => format!("W{lanes}x{words}/{workgroup}{strips}"),
-        Cooperation::Band => format!("B{words}r{row_words}/{workgroup}{strips}"),
+    match variant.grouping {
+        LaneGrouping::Thread => format!("T{words}/{workgroup}{strips}"),
+        LaneGrouping::Subgroup => format!("S{lanes}x{words}/{workgroup}{strips}"),
+        LaneGrouping::Workgroup => format!("W{lanes}x{words}/{workgroup}{strips}"),
+        LaneGrouping::Band => format!("B{words}r{row_words}/{workgroup}{strips}"),
     }
 }
 
@@ -143,7 +143,7 @@ fn choices_where_nothing_was_measured() {
 }
 
 /// Reads of a length in regions of a genome, of which a batch of so many cells is computed.
-fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<Candidate<Way>> {
+fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<Way>> {
     let (coding, shape) = (coding(Alphabet::Dna), shape(32, 49_152));
     let extent = Extent {
         pattern_symbols: length,
@@ -178,8 +178,8 @@ fn only_the_work_that_remains_pays_for_trials() {
     let gpu = gpu();
     let batch = 16_000_000_000_000;
     let all = candidates(&gpu, 2000, batch);
-    let seconds = |candidate: &Candidate<Way>| {
-        let slow = if candidate.way.variant.cooperation == Cooperation::Subgroup { 4.0 } else { 1.0 };
+    let seconds = |candidate: &CandidateKernel<Way>| {
+        let slow = if candidate.way.variant.grouping == LaneGrouping::Subgroup { 4.0 } else { 1.0 };
         slow * candidate.work.cells / candidate.assumed.full
     };
     let ways = |batches: u64| {

@@ -15,22 +15,11 @@ const MODES: [EditMode; 4] = [
     EditMode::Overlap(Reach { shorter: 1, constant: 0, divisor: 1, rate: 20_000 }),
 ];
 const LIMITS: [Limit; 4] = [Limit::None, Limit::Distance(3), Limit::Rate(0.2), Limit::Distance(0)];
-const COOPERATIONS: [Cooperation; 3] = [Cooperation::Thread, Cooperation::Subgroup, Cooperation::Band];
+const COOPERATIONS: [LaneGrouping; 3] = [LaneGrouping::Thread, LaneGrouping::Subgroup, LaneGrouping::Band];
 
-fn variant(cooperation: Cooperation, mode: EditMode) -> Variant {
+fn variant(grouping: LaneGrouping, mode: EditMode) -> Variant {
     let (strips, selection) = (false, Selection::All);
-    Variant {
-        cooperation,
-        bits: 2,
-        stride: 4,
-        words: 1,
-        workgroup: 32,
-        lanes: 1,
-        mode,
-        strips,
-        row_words: 0,
-        selection,
-    }
+    Variant { grouping, bits: 2, stride: 4, words: 1, workgroup: 32, lanes: 1, mode, strips, row_words: 0, selection }
 }
 
 /// Blocks of very different sizes, of patterns of 0 to 19 symbols and regions of 0 to 24, or all of 24.
@@ -74,11 +63,11 @@ fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (Fou
     };
     let (distance, end) = (random.u32(least..=most), random.u32(0..=n));
     let found = |end| Found { distance, end };
-    match (variant.cooperation, variant.mode) {
-        (Cooperation::Thread | Cooperation::Band, EditMode::Global) => (found(n), vec![distance]),
-        (Cooperation::Thread | Cooperation::Band, EditMode::Overlap(_)) => (found(0), vec![distance]),
+    match (variant.grouping, variant.mode) {
+        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => (found(n), vec![distance]),
+        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Overlap(_)) => (found(0), vec![distance]),
         (_, EditMode::Overlap(_)) => (found(0), vec![distance, 77]),
-        (Cooperation::Thread, _) => (found(end), vec![distance << POSITION_BITS | end]),
+        (LaneGrouping::Thread, _) => (found(end), vec![distance << POSITION_BITS | end]),
         (_, EditMode::Global) => (found(n), vec![distance, n]),
         _ => (found(end), vec![distance, end]),
     }
@@ -89,12 +78,12 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
     let mut random = fastrand::Rng::with_seed(0xDEC0DE);
     let shelf = BufferPool::default();
     for (mode, limit) in MODES.into_iter().flat_map(|mode| LIMITS.map(|limit| (mode, limit))) {
-        for cooperation in COOPERATIONS {
-            if cooperation == Cooperation::Band && mode != EditMode::Global {
+        for grouping in COOPERATIONS {
+            if grouping == LaneGrouping::Band && mode != EditMode::Global {
                 continue;
             }
             for are_equal in [true, false] {
-                let (batch, variant) = (batch(&mut random, mode, limit, are_equal), variant(cooperation, mode));
+                let (batch, variant) = (batch(&mut random, mode, limit, are_equal), variant(grouping, mode));
                 let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
                 let (least, most) = batch.chunk.text_symbols();
                 assert_eq!(least == most, are_equal);
@@ -112,7 +101,7 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
                     expected.push(found);
                 }
                 let each = decoder.each(&words, shelf.take()).expect("all can be");
-                assert!(*each == expected, "{mode:?}, {limit:?}, {cooperation:?}");
+                assert!(*each == expected, "{mode:?}, {limit:?}, {grouping:?}");
                 let report = EditReport { found: Distances::Each(each), ..EditReport::default() };
                 Edit::check(&batch, &report).expect("what is found here is what the check looks for");
                 // A list is in any order.
@@ -120,7 +109,7 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
                 let mut listed: Vec<u32> = list.iter().flat_map(|(_, words, _)| words.clone()).collect();
                 list.sort_unstable();
                 let found = list.iter().map(|&(pair, _, found)| (pair, found)).collect::<Vec<_>>();
-                assert!(decoder.listed(&listed) == Some(found), "{mode:?}, {limit:?}, {cooperation:?}");
+                assert!(decoder.listed(&listed) == Some(found), "{mode:?}, {limit:?}, {grouping:?}");
                 // One twice.
                 if let Some((_, words, _)) = list.first() {
                     listed.extend(words);
@@ -140,7 +129,7 @@ fn a_result_that_cannot_be_is_noticed() {
     for mode in [EditMode::Global, EditMode::Infix] {
         for are_equal in [true, false] {
             let (batch, variant) =
-                (batch(&mut random, mode, Limit::None, are_equal), variant(Cooperation::Subgroup, mode));
+                (batch(&mut random, mode, Limit::None, are_equal), variant(LaneGrouping::Subgroup, mode));
             let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
             let text_symbols = are_equal.then_some(24);
             let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
@@ -167,7 +156,7 @@ fn a_result_that_cannot_be_is_noticed() {
     }
     assert!(noticed > 100, "{noticed}");
     let (batch, variant) =
-        (batch(&mut random, EditMode::Infix, Limit::None, true), variant(Cooperation::Thread, EditMode::Infix));
+        (batch(&mut random, EditMode::Infix, Limit::None, true), variant(LaneGrouping::Thread, EditMode::Infix));
     let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
     let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols: Some(24) };
     assert_eq!(decoder.listed(&[tasks.tasks, 0]), None, "a pair that is not there");

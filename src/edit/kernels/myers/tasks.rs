@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::{Cooperation, Variant};
+use super::{LaneGrouping, Variant};
 use crate::edit::{EditBatch, EditBlock};
 
 /// Blocks that one thread lists at a time.
@@ -87,7 +87,7 @@ impl EditTasks {
     /// Becomes [`EditTasks::new`] in the memory that it has, on the threads of the pool that this runs in.
     pub fn fill(&mut self, batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) {
         let (blocks, per_workgroup) = (&batch.blocks, variant.tasks());
-        let is_band = variant.cooperation == Cooperation::Band;
+        let is_band = variant.grouping == LaneGrouping::Band;
         let parts = blocks.par_chunks(BLOCKS_AT_ONCE).map(|part| Tally::of(batch, part, per_workgroup));
         let parts: Vec<Tally> = parts.collect();
         let mut all = Tally::NOTHING;

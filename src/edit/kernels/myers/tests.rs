@@ -22,9 +22,9 @@ fn batch(sizes: &[u32]) -> EditBatch {
     EditBatch { chunk: Arc::new(band), blocks }
 }
 
-fn variant(cooperation: Cooperation, workgroup: u32) -> Variant {
+fn variant(grouping: LaneGrouping, workgroup: u32) -> Variant {
     let (mode, strips, selection) = (EditMode::Global, false, Selection::All);
-    Variant { cooperation, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0, selection }
+    Variant { grouping, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0, selection }
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn every_task_finds_its_run_from_where_its_workgroup_begins() {
         let batch = batch(sizes);
         let begins: Vec<u32> = (0..sizes.len() as u32).map(|index| 10 * index).collect();
         for per_workgroup in [1, 32, 64] {
-            let list = EditTasks::new(&batch, &variant(Cooperation::Thread, per_workgroup), &begins);
+            let list = EditTasks::new(&batch, &variant(LaneGrouping::Thread, per_workgroup), &begins);
             assert_eq!(list.tasks, sizes.iter().sum::<u32>());
             assert_eq!(list.first_runs.len() as u32, list.tasks.div_ceil(per_workgroup) + 1);
             assert_eq!(list.workgroups, list.tasks.div_ceil(per_workgroup));
@@ -56,7 +56,7 @@ fn every_task_finds_its_run_from_where_its_workgroup_begins() {
 #[test]
 fn workgroups_of_the_band_share_a_pattern() {
     let sizes = [20_000, 0, 7, 1, 1, 40_000, 33, 0];
-    let list = EditTasks::new(&batch(&sizes), &variant(Cooperation::Band, 32), &[0; 8]);
+    let list = EditTasks::new(&batch(&sizes), &variant(LaneGrouping::Band, 32), &[0; 8]);
     assert_eq!(list.workgroups as usize, sizes.iter().map(|&size| u32::div_ceil(size, 32) as usize).sum::<usize>());
     let mut seen = vec![0; list.tasks as usize];
     for group in list.first_runs.chunks(2) {
@@ -78,9 +78,9 @@ fn lists_do_not_depend_on_how_blocks_are_shared_out() {
     for (blocks, most) in [(9000, 3), (4096, 70), (1, 1), (4097, 1), (8192, 40), (3, 300_000), (5000, 0), (0, 0)] {
         let sizes: Vec<u32> = (0..blocks).map(|_| random.u32(0..=most)).collect();
         let batch = batch_of_one_pattern(&sizes);
-        for cooperation in [Cooperation::Thread, Cooperation::Band] {
+        for grouping in [LaneGrouping::Thread, LaneGrouping::Band] {
             for per_workgroup in [1, 32] {
-                let variant = variant(cooperation, per_workgroup);
+                let variant = variant(grouping, per_workgroup);
                 pool.install(|| list.fill(&batch, &variant, &[7]));
                 assert_eq!(list, by_turns(&batch, &variant, 7), "{blocks} blocks, {most} pairs at most");
             }
@@ -106,7 +106,7 @@ fn by_turns(batch: &EditBatch, variant: &Variant, profile: u32) -> EditTasks {
     let begin = some().map(|block| block.places.start).min().unwrap_or(0);
     let end = some().map(|block| block.places.end).max().unwrap_or(0);
     let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
-    let is_band = variant.cooperation == Cooperation::Band;
+    let is_band = variant.grouping == LaneGrouping::Band;
     let mut first = 0;
     for (index, block) in (0..).zip(&batch.blocks) {
         let pattern_symbols = batch.chunk.patterns.length(block.pattern);

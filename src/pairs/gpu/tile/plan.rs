@@ -3,7 +3,7 @@
 use super::shape::{Tiles, Ways, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::kernels::{Cooperation, Packing};
+use crate::gpu::kernels::{LaneGrouping, Packing};
 use crate::pairs::kernels::sw_tile::{Params, Part, SATURATED, Task, VECTOR_BYTES, Variant};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{PairsChunk, Want};
@@ -163,22 +163,22 @@ fn chosen_variants(
     runs: Vec<Run>,
     slots: u64,
 ) -> Result<Vec<(Variant, Vec<Run>)>> {
-    let choose = |cooperation, packing, runs: &[Run]| {
-        let variants = tiles.variants(&gpu.description, &chunk.scoring, cooperation, packing);
+    let choose = |grouping, packing, runs: &[Run]| {
+        let variants = tiles.variants(&gpu.description, &chunk.scoring, grouping, packing);
         let variant = cheapest(&variants, runs, chunk, slots);
         variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
     };
     let mut alone = runs;
     let mut chosen = Vec::new();
     if ways.halves && !alone.is_empty() {
-        let variant = choose(Cooperation::Subgroup, Packing::Queries, &alone)?;
+        let variant = choose(LaneGrouping::Subgroup, Packing::Queries, &alone)?;
         let (together, rest) = tile_tasks::chained_runs(alone, chunk, &variant, ways.least_fill());
         chosen.push((variant, together));
         alone = rest;
     }
     if !alone.is_empty() {
-        let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
-        let variant = choose(cooperation, ways.alone, &alone)?;
+        let grouping = if ways.alone == Packing::One { ways.grouping } else { LaneGrouping::Subgroup };
+        let variant = choose(grouping, ways.alone, &alone)?;
         let (together, mut rest) = tile_tasks::chained_runs(alone, chunk, &variant, ways.least_fill());
         rest.extend(together);
         chosen.push((variant, rest));

@@ -2,7 +2,7 @@
 
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::Gpu;
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, of_kind};
+use crate::gpu::kernels::{Kernel, KernelKind, LaneGrouping, Packing, of_kind};
 use crate::pairs::kernels::sw_tile::{self, SATURATED, Variant};
 use crate::pairs::kernels::tile_tasks::Run;
 use crate::pairs::{Batch, PairsChunk, Want};
@@ -105,7 +105,7 @@ impl TileShape {
 /// The kernels for a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pairs::gpu) struct Ways {
-    pub cooperation: Cooperation,
+    pub grouping: LaneGrouping,
     /// Queries that go together are computed in halves.
     pub halves: bool,
     /// How all others are computed.
@@ -175,23 +175,23 @@ impl Tiles {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
             // Less than the fewest lanes share no pair.
             is_there
-                && (kind == Kind::Tile(Cooperation::Workgroup, Packing::One)
+                && (kind == KernelKind::Tile(LaneGrouping::Workgroup, Packing::One)
                     || gpu.description.subgroup_sizes[0] >= LANES[0])
         };
-        let there = |cooperation, packing| can(Kind::Tile(cooperation, packing)).then_some((cooperation, packing));
+        let there = |grouping, packing| can(KernelKind::Tile(grouping, packing)).then_some((grouping, packing));
         if let Some(kernel) = kernel {
-            let Kind::Tile(cooperation, packing) = kernel.kind else { return None };
-            let (cooperation, packing) = there(cooperation, packing)?;
+            let KernelKind::Tile(grouping, packing) = kernel.kind else { return None };
+            let (grouping, packing) = there(grouping, packing)?;
             let alone = if symbols_fit { packing } else { Packing::One };
             let slack = self.slack(batch);
-            return Some(Ways { cooperation, halves: alone == Packing::Queries, alone, slack });
+            return Some(Ways { grouping, halves: alone == Packing::Queries, alone, slack });
         }
-        let (cooperation, _) =
-            there(Cooperation::Subgroup, Packing::One).or_else(|| there(Cooperation::Workgroup, Packing::One))?;
-        let has_halves = self.shape.halves && symbols_fit && there(Cooperation::Subgroup, Packing::Queries).is_some();
+        let (grouping, _) =
+            there(LaneGrouping::Subgroup, Packing::One).or_else(|| there(LaneGrouping::Workgroup, Packing::One))?;
+        let has_halves = self.shape.halves && symbols_fit && there(LaneGrouping::Subgroup, Packing::Queries).is_some();
         let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
         let alone = if halves { Packing::Targets } else { Packing::One };
-        Some(Ways { cooperation, halves, alone, slack: self.slack(batch) })
+        Some(Ways { grouping, halves, alone, slack: self.slack(batch) })
     }
 
     /// By how much bounds may be too low for a batch: 0 if all scores are asked for, or so many that bounds leave few out.
@@ -216,18 +216,18 @@ impl Tiles {
         &self,
         adapter: &AdapterDescription,
         scoring: &Scoring,
-        cooperation: Cooperation,
+        grouping: LaneGrouping,
         packing: Packing,
     ) -> Vec<Variant> {
         let [least, most] = adapter.subgroup_sizes;
-        let by_subgroups = cooperation == Cooperation::Subgroup;
+        let by_subgroups = grouping == LaneGrouping::Subgroup;
         let workgroup = if by_subgroups { self.shape.workgroup.max(most) } else { self.shape.workgroup };
         let workgroup = workgroup.min(adapter.max_workgroup_invocations);
         let lanes = self.shape.lanes.map_or(LANES.to_vec(), |lanes| vec![lanes]);
         let columns = self.shape.columns.map_or(COLUMNS.to_vec(), |columns| vec![columns]);
         let sizes = lanes.iter().flat_map(|&lanes| columns.iter().map(move |&columns| (lanes, columns)));
         let variant = |(lanes, columns)| Variant {
-            cooperation,
+            grouping,
             packing,
             lanes,
             columns,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::adapter::FoundAdapter;
 use super::device::Gpu;
 use super::engine::{GpuEngine, GpuKind};
-use super::kernels::Program;
+use super::kernels::KernelProgram;
 use super::pipeline::{Compiled, Pipelines, Rewrite};
 use super::resident::Residents;
 use crate::error::Result;
@@ -18,17 +18,17 @@ pub struct ResidentBuffer {
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// Sizes of a kind's kernels: workgroups, and the rows or columns that an invocation keeps.
-pub trait Sizes: Copy {
+/// KernelSizes of a kind's kernels: workgroups, and the rows or columns that an invocation keeps.
+pub trait KernelSizes: Copy {
     /// Returns the default sizes on an adapter.
     fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self;
 }
 
 /// The kernels of a kind on a device: programs `P` of sizes `S`.
-pub struct Kit<P, S> {
+pub struct KernelSet<P, S> {
     /// The device.
     pub(crate) gpu: Gpu,
-    /// Sizes of the kernels.
+    /// KernelSizes of the kernels.
     pub(crate) shape: S,
     /// Bytes of a binding at most.
     pub(crate) binding: u64,
@@ -37,10 +37,10 @@ pub struct Kit<P, S> {
     pipelines: Pipelines<P>,
 }
 
-impl<P, S: Sizes> Kit<P, S> {
-    /// Creates a kit with the default sizes of an adapter. Kernels are compiled when they are first used.
+impl<P, S: KernelSizes> KernelSet<P, S> {
+    /// Creates a kernels with the default sizes of an adapter. Kernels are compiled when they are first used.
     pub(crate) fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
-        Kit {
+        KernelSet {
             shape: S::for_adapter(found, gpu),
             binding: gpu.binding_bytes(),
             loop_budget: gpu.description.loop_budget(),
@@ -74,7 +74,7 @@ impl<P, S: Sizes> Kit<P, S> {
     }
 }
 
-impl<P: Program + Copy + Eq + Hash + Debug + Send, S: Sizes> Kit<P, S> {
+impl<P: KernelProgram + Copy + Eq + Hash + Debug + Send, S: KernelSizes> KernelSet<P, S> {
     /// The pipeline of a program.
     pub(crate) fn get(&mut self, program: P) -> Result<Compiled> {
         self.pipelines.get(&self.gpu, program)
@@ -87,48 +87,48 @@ impl<P: Program + Copy + Eq + Hash + Debug + Send, S: Sizes> Kit<P, S> {
 }
 
 /// A kind's part of an engine, with its kernels.
-pub trait HasKit {
+pub trait HasKernelSet {
     /// Its programs.
-    type Program: Program + Copy + Eq + Hash + Debug;
-    /// Sizes of its kernels.
-    type Shape: Sizes;
+    type Program: KernelProgram + Copy + Eq + Hash + Debug;
+    /// KernelSizes of its kernels.
+    type Shape: KernelSizes;
 
     /// The kernels.
-    fn kit(&self) -> &Kit<Self::Program, Self::Shape>;
+    fn kernels(&self) -> &KernelSet<Self::Program, Self::Shape>;
 
     /// The kernels, to be changed.
-    fn kit_mut(&mut self) -> &mut Kit<Self::Program, Self::Shape>;
+    fn kernels_mut(&mut self) -> &mut KernelSet<Self::Program, Self::Shape>;
 }
 
-/// Says that a kind's part of an engine has its kernels in the field `kit`.
-macro_rules! has_kit {
+/// Says that a kind's part of an engine has its kernels in the field `kernels`.
+macro_rules! has_kernel_set {
     ($host:ty, $program:ty, $shape:ty) => {
-        impl $crate::gpu::kit::HasKit for $host {
+        impl $crate::gpu::kernel_set::HasKernelSet for $host {
             type Program = $program;
             type Shape = $shape;
 
-            fn kit(&self) -> &$crate::gpu::kit::Kit<$program, $shape> {
-                &self.kit
+            fn kernels(&self) -> &$crate::gpu::kernel_set::KernelSet<$program, $shape> {
+                &self.kernels
             }
 
-            fn kit_mut(&mut self) -> &mut $crate::gpu::kit::Kit<$program, $shape> {
-                &mut self.kit
+            fn kernels_mut(&mut self) -> &mut $crate::gpu::kernel_set::KernelSet<$program, $shape> {
+                &mut self.kernels
             }
         }
     };
 }
-pub(crate) use has_kit;
+pub(crate) use has_kernel_set;
 
-impl<K: GpuKind<Host: HasKit>> GpuEngine<K> {
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: <K::Host as HasKit>::Shape) -> Self {
-        self.host.kit_mut().shape = shape;
+impl<K: GpuKind<DeviceState: HasKernelSet>> GpuEngine<K> {
+    /// KernelSizes of the kernels.
+    pub fn with_shape(mut self, shape: <K::DeviceState as HasKernelSet>::Shape) -> Self {
+        self.state.kernels_mut().shape = shape;
         self
     }
 
-    /// Sizes of the kernels.
-    pub fn shape(&self) -> <K::Host as HasKit>::Shape {
-        self.host.kit().shape
+    /// KernelSizes of the kernels.
+    pub fn shape(&self) -> <K::DeviceState as HasKernelSet>::Shape {
+        self.state.kernels().shape
     }
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
@@ -143,9 +143,11 @@ impl<K: GpuKind<Host: HasKit>> GpuEngine<K> {
 
     fn with_pipelines<F>(mut self, change: F) -> Self
     where
-        F: FnOnce(Pipelines<<K::Host as HasKit>::Program>) -> Pipelines<<K::Host as HasKit>::Program>,
+        F: FnOnce(
+            Pipelines<<K::DeviceState as HasKernelSet>::Program>,
+        ) -> Pipelines<<K::DeviceState as HasKernelSet>::Program>,
     {
-        let pipelines = &mut self.host.kit_mut().pipelines;
+        let pipelines = &mut self.state.kernels_mut().pipelines;
         *pipelines = change(std::mem::take(pipelines));
         self
     }

@@ -6,11 +6,11 @@ use super::device::Gpu;
 pub(crate) const TIME_BYTES: u64 = 16;
 
 /// Timestamps at the begin and the end of a batch, if the device has them.
-pub(crate) struct Clock {
+pub(crate) struct PassTimer {
     times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
 }
 
-impl Clock {
+impl PassTimer {
     /// A clock for one batch at a time.
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let times = gpu.timestamps.then(|| {
@@ -27,7 +27,7 @@ impl Clock {
             });
             (queries, buffer)
         });
-        Clock { times }
+        PassTimer { times }
     }
 
     /// Begins a pass; the first and the last of a batch are timed.
