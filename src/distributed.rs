@@ -1,13 +1,14 @@
-//! Jobs in blocks beyond one machine: a directory that many processes share.
+//! Jobs that many processes on many machines compute in blocks, through a shared directory.
 //!
 //! ```text
-//! manifest.json       what was cut: command line, options and input with checksums, blocks; a digest of it all
-//! blocks/000123.part  the rows of a block, which appear whole or not at all
-//! claims/             who computes which block now
-//! journal.jsonl       what happened
+//! manifest.json       the plan: command line, fingerprint of options and input, blocks, and a digest of all
+//! blocks/000123.part  the rows of one block; the file appears complete or not at all
+//! claims/             one file for each block that a process computes now
+//! journal.jsonl       a log of events
 //! ```
 //!
-//! [`Directory`] is all of it. What a block is says [`jobs::blocks`](crate::jobs::blocks).
+//! [`Directory`] reads and writes all of these files. [`jobs::blocks`](crate::jobs::blocks) defines
+//! blocks.
 
 pub mod claim;
 pub mod dispatch;
@@ -28,47 +29,47 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use claim::{Claim, Claimed, Holder};
-pub use journal::{Entry, Event};
-pub use manifest::{Digest, Manifest};
-pub use merge::{Merged, ranges};
-pub use parts::{Made, PartInfo, PartState, PartWriter, Rows};
+pub use claim::{Claim, ClaimHolder, ClaimOutcome};
+pub use journal::{JournalEntry, JournalEvent};
+pub use manifest::{BlockManifest, Digest};
+pub use merge::{MergeSummary, ranges};
+pub use parts::{FinishedPart, PartInfo, PartReader, PartState, PartWriter};
 pub use process::{Process, host};
 
 use crate::error::{Error, Result};
 use crate::files::{self, temporary::Temporary};
 use crate::jobs::blocks::Divisible;
-use claim::{Claims, forgive_gone};
+use claim::{Claims, ignore_not_found};
 
 const MANIFEST: &str = "manifest.json";
 const BLOCKS: &str = "blocks";
 const CLAIMS: &str = "claims";
 const JOURNAL: &str = "journal.jsonl";
-/// What a claim of the whole directory is called.
+/// Name of the claim on the whole directory.
 const ALL: &str = "all";
 
-/// Who computes which blocks now, and who has all of them.
-pub type Holders = (Vec<(usize, Holder)>, Option<Holder>);
+/// Blocks that are being computed with their holders, and the holder of the whole directory.
+pub type Holders = (Vec<(usize, ClaimHolder)>, Option<ClaimHolder>);
 
-/// A job in blocks.
+/// An open directory of a job in blocks.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    manifest: Manifest,
+    manifest: BlockManifest,
     digest: Digest,
     claims: Claims,
 }
 
 impl Directory {
-    /// Begins a directory, which must not be there, or be empty.
+    /// Creates a directory for a new plan. The path must not exist, or must be an empty directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] if something is there; [`Error::Io`].
-    pub fn create(path: &Path, manifest: Manifest) -> Result<Self> {
+    /// [`Error::Usage`] if the directory holds files already; [`Error::Io`].
+    pub fn create(path: &Path, manifest: BlockManifest) -> Result<Self> {
         Self::check_new(path)?;
         let failed = |error| Error::io(path, error);
-        for part in [BLOCKS, CLAIMS] {
-            fs::create_dir_all(path.join(part)).map_err(failed)?;
+        for name in [BLOCKS, CLAIMS] {
+            fs::create_dir_all(path.join(name)).map_err(failed)?;
         }
         let name = path.join(MANIFEST);
         let bytes = manifest.to_bytes()?;
@@ -76,7 +77,8 @@ impl Directory {
         let written = aside.file().write_all(&bytes).and_then(|()| match fs::hard_link(aside.path(), &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             Ok(()) => aside.file().sync_all().and_then(|()| files::sync_directory_of(&name)),
-            // Without links, two who plan at once are not told from each other.
+            // A file system without hard links cannot detect two processes that plan at the same
+            // time.
             Err(_) => files::publish(aside.file(), aside.path(), &name),
         });
         drop(aside);
@@ -84,7 +86,7 @@ impl Directory {
         Self::open(path)
     }
 
-    /// Whether a directory can be begun there.
+    /// Checks that [`Directory::create`] can create a directory at this path.
     ///
     /// # Errors
     /// As [`Directory::create`].
@@ -99,14 +101,14 @@ impl Directory {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             if name == MANIFEST {
-                let message = "there is a plan already: run and merge that, or name another directory";
+                let message = "this directory has a plan already: run and merge it, or name another directory";
                 return Err(Error::usage(format!("{}: {message}", path.display())));
             }
-            // Whoever began here may have been killed.
-            let is_begun = [BLOCKS, CLAIMS].iter().any(|part| name == *part);
+            // A killed process may have left empty subdirectories.
+            let is_known = [BLOCKS, CLAIMS].iter().any(|known| name == *known);
             let is_empty = || fs::read_dir(entry.path()).is_ok_and(|mut inside| inside.next().is_none());
-            if !(is_begun && is_empty() || name.to_string_lossy().starts_with('.')) {
-                let message = "the directory is not empty: name another one";
+            if !(is_known && is_empty() || name.to_string_lossy().starts_with('.')) {
+                let message = "the directory is not empty: name another directory";
                 return Err(Error::usage(format!("{}: {message}", path.display())));
             }
         }
@@ -116,76 +118,80 @@ impl Directory {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is none, it is damaged, or of another version of the program; [`Error::Io`].
+    /// [`Error::Usage`] if the directory has no manifest, or if the manifest is damaged or was
+    /// written by another version of the program; [`Error::Io`].
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.join(MANIFEST);
         let bytes = match fs::read(&name) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_dir() => {
-                return Err(Error::usage(format!("{}: there is no plan of a job in this directory", path.display())));
+                return Err(Error::usage(format!(
+                    "{}: this directory has no plan of a job: name the directory of a plan",
+                    path.display()
+                )));
             }
             Err(error) if path.is_dir() => return Err(Error::io(name, error)),
             Err(error) => return Err(Error::io(path, error)),
         };
-        let manifest = Manifest::from_bytes(&name, &bytes)?;
+        let manifest = BlockManifest::from_bytes(&name, &bytes)?;
         let digest = manifest.digest()?;
         Ok(Directory { path: path.to_owned(), manifest, digest, claims: Claims::new(path.join(CLAIMS)) })
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was cut.
-    pub fn manifest(&self) -> &Manifest {
+    /// The plan of the job.
+    pub fn manifest(&self) -> &BlockManifest {
         &self.manifest
     }
 
-    /// What stands for the manifest in parts.
+    /// Digest of the manifest. Every part file stores it.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.manifest.blocks.len()
     }
 
-    /// Whether there is nothing to compute.
+    /// Whether the job has no blocks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The file of a block.
+    /// Returns the path of a block's part file.
     pub fn part_path(&self, block: usize) -> PathBuf {
         self.path.join(BLOCKS).join(format!("{}.part", name_of(block)))
     }
 
-    /// A file beside it that nobody else writes.
+    /// Returns the path of a temporary part file that no other process uses.
     pub(crate) fn part_aside(&self, block: usize) -> PathBuf {
-        self.path.join(BLOCKS).join(format!("{}.{}.tmp", name_of(block), process::word()))
+        self.path.join(BLOCKS).join(format!("{}.{}.tmp", name_of(block), process::unique_token()))
     }
 
-    /// What there is of a block, by the ends of its file.
+    /// Returns the state of a block. Reads only the header and the footer of its file.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn state(&self, block: usize) -> Result<PartState> {
-        parts::read_about(&self.part_path(block), &self.digest, block)
+        parts::read_state(&self.part_path(block), &self.digest, block)
     }
 
-    /// What there is of every block.
+    /// Returns the states of all blocks, in order. Reads only headers and footers.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn states(&self) -> Result<Vec<PartState>> {
-        let there = self.blocks_with_files()?;
-        let state = |block| if there.contains(&block) { self.state(block) } else { Ok(PartState::Missing) };
+        let with_files = self.blocks_with_files()?;
+        let state = |block| if with_files.contains(&block) { self.state(block) } else { Ok(PartState::Missing) };
         (0..self.len()).map(state).collect()
     }
 
-    /// Blocks that have a file, whatever is in it.
+    /// Returns the blocks that have a part file, whatever its content.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -201,7 +207,7 @@ impl Directory {
         entries.map(|entry| Ok(entry.map_err(failed)?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// What there is of a block, by all of its bytes.
+    /// Returns the state of a block. Reads and checks all bytes of its file.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -216,13 +222,13 @@ impl Directory {
         };
         match read() {
             Ok(Some(info)) => Ok(PartState::Done(info)),
-            Ok(None) => Err(Error::Internal("a block ends without its end".into())),
+            Ok(None) => Err(Error::Internal("a part was read to its end without its footer".into())),
             Err(Error::Input { message, .. }) => Ok(PartState::Damaged(message)),
             Err(error) => Err(error),
         }
     }
 
-    /// Puts the file of a block that is damaged aside, so that the block counts as missing.
+    /// Renames the file of a damaged block, so that the block counts as missing.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -231,59 +237,62 @@ impl Directory {
         fs::rename(&path, path.with_extension("damaged")).map_err(|error| Error::io(path, error))
     }
 
-    /// The rows of a block.
+    /// Opens the rows of a block.
     ///
     /// # Errors
-    /// As [`Rows::open`].
-    pub fn rows<J: Divisible>(&self, block: usize) -> Result<Rows<J>> {
-        Rows::open(&self.part_path(block), &self.digest, block)
+    /// As [`PartReader::open`].
+    pub fn rows<J: Divisible>(&self, block: usize) -> Result<PartReader<J>> {
+        PartReader::open(&self.part_path(block), &self.digest, block)
     }
 
-    /// Writes the part of a block that came in bytes from elsewhere.
+    /// Writes the part file of a block from bytes that another rank computed.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is not that block's; [`Error::Io`].
+    /// [`Error::Input`] if the bytes are damaged or belong to another block; [`Error::Io`].
     pub fn put<J: Divisible>(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let path = self.part_path(block);
-        let mut rows = Rows::<J, &[u8]>::new(bytes, bytes.len() as u64, &path, &self.digest, block)?;
+        let mut rows = PartReader::<J, &[u8]>::new(bytes, bytes.len() as u64, &path, &self.digest, block)?;
         while rows.next_rows()?.is_some() {}
         let written = files::replace(&path, &self.part_aside(block), |file| file.write_all(bytes));
         written.map_err(|error| Error::io(path, error))
     }
 
-    /// Claims a block, and sweeps what was left of it by others.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if there is no such block; [`Error::Io`].
-    pub fn claim(&self, block: usize) -> Result<Claimed> {
-        let claimed = self.claims.claim(&name_of(block))?;
-        let Claimed::Yes(claim) = claimed else { return Ok(claimed) };
-        // Looked up behind the claim, as who claims all looks for claims behind its own: one of the two gives way.
-        if let Some(holder) = self.claims.holder(ALL)? {
-            return Ok(Claimed::By(holder));
-        }
-        if let Some((from, _)) = &claim.taken_over {
-            self.note(Event::TakenOver { block, from: from.process.to_string() });
-        }
-        self.sweep(|name| name.strip_prefix(&name_of(block)).is_some_and(|rest| rest.starts_with('.')))?;
-        Ok(Claimed::Yes(claim))
-    }
-
-    /// Claims the whole directory, and sweeps what was left by others.
+    /// Claims a block, and removes temporary files that other processes left behind.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn claim_all(&self) -> Result<Claimed> {
-        let claimed = self.claims.claim(ALL)?;
-        let Claimed::Yes(claim) = claimed else { return Ok(claimed) };
-        if let Some((_, holder)) = self.claims.held()?.into_iter().find(|(name, _)| name != ALL) {
-            return Ok(Claimed::By(holder));
+    pub fn claim(&self, block: usize) -> Result<ClaimOutcome> {
+        let claimed = self.claims.claim(&name_of(block))?;
+        let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
+        // Checked after the claim exists. A process that claims the whole directory checks for
+        // block claims after its own claim. At least one of the two processes therefore sees the
+        // other claim and gives way.
+        if let Some(holder) = self.claims.holder(ALL)? {
+            return Ok(ClaimOutcome::HeldBy(holder));
         }
-        self.sweep(|_| true)?;
-        Ok(Claimed::Yes(claim))
+        if let Some((from, _)) = &claim.taken_over {
+            self.record_event(JournalEvent::TakenOver { block, from: from.process.to_string() });
+        }
+        self.sweep(|name| name.strip_prefix(&name_of(block)).is_some_and(|rest| rest.starts_with('.')))?;
+        Ok(ClaimOutcome::Acquired(claim))
     }
 
-    /// Who computes which blocks now, and who has all of them.
+    /// Claims the whole directory, and removes temporary files that other processes left behind.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn claim_all(&self) -> Result<ClaimOutcome> {
+        let claimed = self.claims.claim(ALL)?;
+        let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
+        if let Some((_, holder)) = self.claims.held()?.into_iter().find(|(name, _)| name != ALL) {
+            return Ok(ClaimOutcome::HeldBy(holder));
+        }
+        self.sweep(|_| true)?;
+        Ok(ClaimOutcome::Acquired(claim))
+    }
+
+    /// Returns the blocks that other processes compute now with their holders, and the holder of
+    /// the whole directory.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -298,33 +307,33 @@ impl Directory {
         Ok((blocks, all))
     }
 
-    /// Removes parts that were written by half.
-    fn sweep(&self, is_meant: impl Fn(&str) -> bool) -> Result<()> {
+    /// Removes the temporary part files whose names `is_selected` accepts.
+    fn sweep(&self, is_selected: impl Fn(&str) -> bool) -> Result<()> {
         let names = self.names_in_blocks()?;
-        for name in names.iter().filter(|name| name.ends_with(".tmp") && is_meant(name)) {
+        for name in names.iter().filter(|name| name.ends_with(".tmp") && is_selected(name)) {
             let path = self.path.join(BLOCKS).join(name);
-            fs::remove_file(&path).or_else(forgive_gone).map_err(|error| Error::io(path, error))?;
+            fs::remove_file(&path).or_else(ignore_not_found).map_err(|error| Error::io(path, error))?;
         }
         Ok(())
     }
 
-    /// Adds to the journal. That it cannot be written stops nobody.
-    pub fn note(&self, event: Event) {
-        if let Err(error) = journal::append(&self.path.join(JOURNAL), &Process::own(), event) {
+    /// Appends an event to the journal. A failure to write only causes a warning.
+    pub fn record_event(&self, event: JournalEvent) {
+        if let Err(error) = journal::append(&self.path.join(JOURNAL), &Process::current(), event) {
             tracing::warn!("{error}");
         }
     }
 
-    /// What happened.
+    /// Returns all entries of the journal.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn journal(&self) -> Result<Vec<Entry>> {
+    pub fn journal(&self) -> Result<Vec<JournalEntry>> {
         journal::read(&self.path.join(JOURNAL))
     }
 }
 
-/// A block as files call it.
+/// Returns the block's number as it appears in file names.
 fn name_of(block: usize) -> String {
     format!("{block:06}")
 }

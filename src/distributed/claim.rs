@@ -1,9 +1,14 @@
-//! Who computes a block: files that only one process can make, and that it touches as long as it lives.
+//! Claims: files that reserve a block, or the whole directory, for one process.
 //!
-//! A claim on a block is the file `NUMBER.TURN` in the directory `claims`, one on the whole directory `all.TURN`; who finds one
-//! whose process is gone, or silent for long, claims the next turn. A file is linked to its name with its content, so that of
-//! two processes one is refused. What two processes compute all the same, because one was silent too long or the file system
-//! has its ways, is computed twice, and no harm done: a part is whole or not there, and rows are the same whoever computes them.
+//! A claim on a block is the file `claims/NUMBER.TURN`, and a claim on the whole directory is
+//! `claims/all.TURN`. The holder touches its files every 10 seconds. If the process of a claim has
+//! ended, or has not touched the file for two minutes, another process claims the next turn.
+//!
+//! A new claim is written to a temporary file and hard-linked to its name. If two processes try
+//! this at the same time, the link succeeds for only one. Two processes may still compute the same
+//! block, because one was silent for too long or because the file system is not consistent. This is
+//! harmless: a part file appears complete or not at all, and the rows do not depend on the process
+//! that computes them.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,117 +19,126 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::process::{Process, now, word};
+use super::process::{Process, now, unique_token};
 use crate::error::{Error, Result};
 use crate::files::position;
 
-/// How long a process may be silent before its claims are others' to take. A file server's clients may see a touch a minute late.
-pub(super) const SILENCE: Duration = Duration::from_secs(120);
-/// How often claims are touched.
-const BEAT: Duration = Duration::from_secs(10);
+/// Time without a touch after which a claim is invalid. Clients of a file server may see a touch a
+/// minute late.
+pub(super) const SILENCE_LIMIT: Duration = Duration::from_secs(120);
+/// Time between two touches of a claim.
+const TOUCH_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Who holds a claim.
+/// The holder of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The process.
+pub struct ClaimHolder {
+    /// Process that holds the claim.
     pub process: Process,
-    /// When it began to hold it, in seconds since 1970.
+    /// Start of the claim, in seconds since 1970.
     pub since: u64,
-    /// Tells its claims apart.
-    word: String,
+    /// Distinguishes several claims of one process.
+    #[serde(rename = "word")]
+    token: String,
 }
 
-/// What becomes of the wish to claim something.
+/// Result of an attempt to claim something.
 #[derive(Debug)]
-pub enum Claimed {
-    /// It is claimed until this is dropped.
-    Yes(Claim),
-    /// Another process holds it.
-    By(Holder),
+pub enum ClaimOutcome {
+    /// This process holds the claim until the value is dropped.
+    Acquired(Claim),
+    /// Another process holds the claim.
+    HeldBy(ClaimHolder),
 }
 
-/// Holds a block, or a whole directory, until it is dropped.
+/// A claim on a block or on the whole directory. Dropping it releases the claim.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
-    heart: Arc<Heart>,
-    /// From whom it was taken over, and why.
-    pub taken_over: Option<(Holder, &'static str)>,
+    heartbeat: Arc<Heartbeat>,
+    /// Previous holder and the reason for taking over its claim.
+    pub taken_over: Option<(ClaimHolder, &'static str)>,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.heart.held().paths.retain(|path| *path != self.path);
-        // If it cannot be removed, its process will be gone, or it falls silent.
+        self.heartbeat.lock().paths.retain(|path| *path != self.path);
+        // If the file cannot be removed, it becomes free when this process ends or stops touching
+        // it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The directory of claims.
+/// The subdirectory `claims` as one process sees it.
 #[derive(Debug)]
 pub(super) struct Claims {
     path: PathBuf,
-    own: Process,
-    heart: Arc<Heart>,
+    process: Process,
+    heartbeat: Arc<Heartbeat>,
     thread: Mutex<Option<JoinHandle<()>>>,
     pub(super) silence: Duration,
 }
 
-/// A file that was found.
-struct Found {
+/// The claim file of a name with the highest turn.
+struct ClaimFile {
     turn: u64,
     path: PathBuf,
-    /// `None` if it is gone by now, or is being written.
-    holder: Option<Holder>,
+    /// `None` if the file has been removed in the meantime.
+    holder: Option<ClaimHolder>,
 }
 
 impl Claims {
     pub(super) fn new(path: PathBuf) -> Self {
-        Claims { path, own: Process::own(), heart: Arc::default(), thread: Mutex::default(), silence: SILENCE }
+        Claims {
+            path,
+            process: Process::current(),
+            heartbeat: Arc::default(),
+            thread: Mutex::default(),
+            silence: SILENCE_LIMIT,
+        }
     }
 
-    /// Claims what has this name, if nobody does who is alive.
-    pub(super) fn claim(&self, name: &str) -> Result<Claimed> {
+    /// Claims `name` unless a live process holds it.
+    pub(super) fn claim(&self, name: &str) -> Result<ClaimOutcome> {
         loop {
-            let last = self.last(name)?;
+            let last = self.latest(name)?;
             let (turn, taken_over) = match last {
                 None => (0, None),
-                Some(Found { turn, path, holder }) => match holder {
-                    Some(holder) => match self.why_free(&path, &holder)? {
+                Some(ClaimFile { turn, path, holder }) => match holder {
+                    Some(holder) => match self.why_invalid(&path, &holder)? {
                         Some(why) => (turn + 1, Some((path, holder, why))),
-                        None => return Ok(Claimed::By(holder)),
+                        None => return Ok(ClaimOutcome::HeldBy(holder)),
                     },
-                    // It was let go just now.
+                    // The holder released it a moment ago.
                     None => continue,
                 },
             };
-            let holder = Holder { process: self.own.clone(), since: now(), word: word() };
+            let holder = ClaimHolder { process: self.process.clone(), since: now(), token: unique_token() };
             let path = self.path.join(format!("{name}.{turn}"));
             if !self.link(&path, &holder)? {
                 continue;
             }
-            let mut claim = Claim { path, heart: Arc::clone(&self.heart), taken_over: None };
-            self.keep(&claim);
+            let mut claim = Claim { path, heartbeat: Arc::clone(&self.heartbeat), taken_over: None };
+            self.start_touching(&claim);
             if let Some((old, before, why)) = taken_over {
-                // What was taken over may have been let go meanwhile, and claimed anew.
+                // The old claim may have been released and claimed again in the meantime.
                 if read(&old)?.is_some_and(|there| there != before) {
                     continue;
                 }
-                fs::remove_file(&old).or_else(forgive_gone).map_err(|error| Error::io(&old, error))?;
+                fs::remove_file(&old).or_else(ignore_not_found).map_err(|error| Error::io(&old, error))?;
                 claim.taken_over = Some((before, why));
             }
-            return Ok(Claimed::Yes(claim));
+            return Ok(ClaimOutcome::Acquired(claim));
         }
     }
 
-    /// Who holds what has this name, if it is somebody alive.
-    pub(super) fn holder(&self, name: &str) -> Result<Option<Holder>> {
-        let Some(Found { path, holder: Some(holder), .. }) = self.last(name)? else { return Ok(None) };
-        Ok(self.why_free(&path, &holder)?.is_none().then_some(holder))
+    /// Returns the live process that holds `name`.
+    pub(super) fn holder(&self, name: &str) -> Result<Option<ClaimHolder>> {
+        let Some(ClaimFile { path, holder: Some(holder), .. }) = self.latest(name)? else { return Ok(None) };
+        Ok(self.why_invalid(&path, &holder)?.is_none().then_some(holder))
     }
 
-    /// Everything that is held by somebody alive, by name, without what this process holds.
-    pub(super) fn held(&self) -> Result<Vec<(String, Holder)>> {
+    /// Returns every claim of a live process, sorted by name.
+    pub(super) fn held(&self) -> Result<Vec<(String, ClaimHolder)>> {
         let mut names: Vec<String> = self.names()?.into_iter().map(|(name, _)| name).collect();
         names.sort();
         names.dedup();
@@ -135,7 +149,7 @@ impl Claims {
         Ok(held)
     }
 
-    /// Names of files, with their turns.
+    /// Returns the names and turns of all claim files.
     fn names(&self) -> Result<Vec<(String, u64)>> {
         let failed = |error| Error::io(&self.path, error);
         let mut names = Vec::new();
@@ -147,48 +161,49 @@ impl Claims {
         Ok(names)
     }
 
-    /// The claim of a name with the highest turn.
-    fn last(&self, name: &str) -> Result<Option<Found>> {
+    /// Returns the claim file of `name` with the highest turn.
+    fn latest(&self, name: &str) -> Result<Option<ClaimFile>> {
         let turns = self.names()?.into_iter().filter(|(other, _)| other == name).map(|(_, turn)| turn);
         let Some(turn) = turns.max() else { return Ok(None) };
         let path = self.path.join(format!("{name}.{turn}"));
         let holder = read(&path)?;
-        Ok(Some(Found { turn, path, holder }))
+        Ok(Some(ClaimFile { turn, path, holder }))
     }
 
-    /// Why a claim does not count any more, if so.
-    fn why_free(&self, path: &Path, holder: &Holder) -> Result<Option<&'static str>> {
-        if holder.process.is_gone() {
-            return Ok(Some("that process is gone"));
+    /// Returns the reason why a claim is no longer valid, or `None` if it is valid.
+    fn why_invalid(&self, path: &Path, holder: &ClaimHolder) -> Result<Option<&'static str>> {
+        if holder.process.has_ended() {
+            return Ok(Some("its process has ended"));
         }
-        // Opened, not looked up: a client of a file server then asks it anew.
+        // Opening the file makes a client of a file server ask for the current time stamp.
         let touched = match File::open(path).and_then(|file| file.metadata()?.modified()) {
             Ok(touched) => touched,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(path, error)),
         };
-        let silent = self.time()?.duration_since(touched).unwrap_or_default();
-        Ok((silent > self.silence).then_some("it has been silent for too long"))
+        let silent = self.file_system_time()?.duration_since(touched).unwrap_or_default();
+        Ok((silent > self.silence).then_some("its claim was not renewed in time"))
     }
 
-    /// What time it is where the files are: clocks of machines differ.
-    fn time(&self) -> Result<SystemTime> {
-        let path = self.path.join(format!(".now-{}", word()));
+    /// Returns the time by the clock of the file system, which may differ from the clock of this
+    /// machine.
+    fn file_system_time(&self) -> Result<SystemTime> {
+        let path = self.path.join(format!(".now-{}", unique_token()));
         let time = File::create_new(&path).and_then(|file| file.metadata()?.modified());
         let _ = fs::remove_file(&path);
         time.map_err(|error| Error::io(path, error))
     }
 
-    /// Makes a file with its content in one step; `false` if there is one.
-    fn link(&self, path: &Path, holder: &Holder) -> Result<bool> {
-        let text = serde_json::to_vec(holder).map_err(super::manifest::broken)?;
-        let aside = self.path.join(format!(".{}", holder.word));
+    /// Creates a file together with its content. Returns `false` if the file exists already.
+    fn link(&self, path: &Path, holder: &ClaimHolder) -> Result<bool> {
+        let text = serde_json::to_vec(holder).map_err(super::manifest::json_error)?;
+        let aside = self.path.join(format!(".{}", holder.token));
         let made = fs::write(&aside, &text).and_then(|()| fs::hard_link(&aside, path));
         let _ = fs::remove_file(&aside);
         match made {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            // Without links, the content comes a moment later.
+            // Without hard links, the file is empty for a moment after its creation.
             Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => {
                 match File::create_new(path).and_then(|mut file| io::Write::write_all(&mut file, &text)) {
                     Ok(()) => Ok(true),
@@ -200,62 +215,65 @@ impl Claims {
         }
     }
 
-    /// Touches a claim from now on.
-    fn keep(&self, claim: &Claim) {
-        self.heart.held().paths.push(claim.path.clone());
+    /// Adds a claim to the files that the heartbeat thread touches, and starts this thread.
+    fn start_touching(&self, claim: &Claim) {
+        self.heartbeat.lock().paths.push(claim.path.clone());
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
-            let heart = Arc::clone(&self.heart);
-            let spawned = std::thread::Builder::new().name("claims".into()).spawn(move || heart.beat(BEAT));
-            // Without it a claim lasts as long as one may be silent, or as long as its process.
-            *thread = spawned.inspect_err(|error| tracing::warn!("claims are not touched: {error}")).ok();
+            let heartbeat = Arc::clone(&self.heartbeat);
+            let spawned = std::thread::Builder::new()
+                .name("claims".into())
+                .spawn(move || heartbeat.touch_until_over(TOUCH_INTERVAL));
+            // Without the thread, a claim stays valid for the silence limit only.
+            *thread =
+                spawned.inspect_err(|error| tracing::warn!("cannot start the thread that renews claims: {error}")).ok();
         }
     }
 }
 
 impl Drop for Claims {
     fn drop(&mut self) {
-        self.heart.held().is_over = true;
-        self.heart.over.notify_all();
+        self.heartbeat.lock().is_over = true;
+        self.heartbeat.over.notify_all();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // It has nothing to say.
+            // The thread returns no value.
             let _ = thread.join();
         }
     }
 }
 
-/// Touches claims.
+/// Shared state of the thread that touches the claim files.
 #[derive(Debug, Default)]
-struct Heart {
-    held: Mutex<Held>,
+struct Heartbeat {
+    held: Mutex<HeartbeatState>,
     over: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeartbeatState {
     paths: Vec<PathBuf>,
     is_over: bool,
 }
 
-impl Heart {
-    fn held(&self) -> MutexGuard<'_, Held> {
+impl Heartbeat {
+    fn lock(&self) -> MutexGuard<'_, HeartbeatState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn beat(&self, every: Duration) {
-        let mut held = self.held();
+    fn touch_until_over(&self, every: Duration) {
+        let mut held = self.lock();
         while !held.is_over {
             held = self.over.wait_timeout(held, every).unwrap_or_else(PoisonError::into_inner).0;
             let paths = held.paths.clone();
             drop(held);
             paths.iter().for_each(|path| touch(path));
-            held = self.held();
+            held = self.lock();
         }
     }
 }
 
-/// Writes what is there once more: the server's clock says when, not this machine's.
+/// Rewrites the content of a file, so that its time stamp comes from the file server's clock.
 fn touch(path: &Path) {
     let write = || -> io::Result<()> {
         let mut file = File::options().read(true).write(true).open(path)?;
@@ -264,19 +282,20 @@ fn touch(path: &Path) {
         position::write(&file, &text, 0)
     };
     if let Err(error) = write() {
-        // It was let go, or another process has taken it over; or the next beat comes through.
+        // The claim was released or replaced, or the next touch will succeed.
         tracing::debug!("{}: {error}", path.display());
     }
 }
 
-/// What a claim's file says; `None` if it is gone. One that says nothing is of nobody who is known.
-fn read(path: &Path) -> Result<Option<Holder>> {
+/// Reads a claim file. Returns `None` if it does not exist, and an unknown process if it has no
+/// valid content.
+fn read(path: &Path) -> Result<Option<ClaimHolder>> {
     match fs::read(path) {
         Ok(text) => {
-            let unknown = || Holder {
-                process: Process { host: "a machine unknown".into(), number: 0, began: 0, system: String::new() },
+            let unknown = || ClaimHolder {
+                process: Process { host: "an unknown machine".into(), pid: 0, started: 0, system: String::new() },
                 since: 0,
-                word: String::new(),
+                token: String::new(),
             };
             Ok(Some(serde_json::from_slice(&text).unwrap_or_else(|_| unknown())))
         }
@@ -285,8 +304,8 @@ fn read(path: &Path) -> Result<Option<Holder>> {
     }
 }
 
-/// That a file is not there is as good as that it was removed.
-pub(super) fn forgive_gone(error: io::Error) -> io::Result<()> {
+/// Treats a missing file as removed.
+pub(super) fn ignore_not_found(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
@@ -300,75 +319,75 @@ mod tests {
         (folder, claims)
     }
 
-    fn yes(claimed: Claimed) -> Claim {
-        match claimed {
-            Claimed::Yes(claim) => claim,
-            Claimed::By(holder) => panic!("{holder:?}"),
+    fn acquired(outcome: ClaimOutcome) -> Claim {
+        match outcome {
+            ClaimOutcome::Acquired(claim) => claim,
+            ClaimOutcome::HeldBy(holder) => panic!("{holder:?}"),
         }
     }
 
-    /// Writes a claim of somebody else.
+    /// Writes a claim of another process.
     fn foreign(claims: &Claims, name: &str, process: Process) -> PathBuf {
         let path = claims.path.join(name);
-        assert!(claims.link(&path, &Holder { process, since: 7, word: word() }).unwrap());
+        assert!(claims.link(&path, &ClaimHolder { process, since: 7, token: unique_token() }).unwrap());
         path
     }
 
     #[test]
-    fn what_is_claimed_is_refused_until_it_is_let_go() {
+    fn claim_is_exclusive_until_it_is_released() {
         let (_folder, claims) = claims();
-        let claim = yes(claims.claim("000003").unwrap());
+        let claim = acquired(claims.claim("000003").unwrap());
         assert!(claim.taken_over.is_none());
-        let Claimed::By(holder) = claims.claim("000003").unwrap() else { panic!("it is claimed") };
-        assert_eq!(holder.process, Process::own());
+        let ClaimOutcome::HeldBy(holder) = claims.claim("000003").unwrap() else { panic!("two claims on one block") };
+        assert_eq!(holder.process, Process::current());
         assert_eq!(claims.held().unwrap(), [("000003".to_owned(), holder)]);
-        let other = yes(claims.claim("000004").unwrap());
+        let other = acquired(claims.claim("000004").unwrap());
         drop(claim);
-        drop(yes(claims.claim("000003").unwrap()));
+        drop(acquired(claims.claim("000003").unwrap()));
         drop(other);
-        assert_eq!(fs::read_dir(&claims.path).unwrap().count(), 0, "nothing is left behind");
+        assert_eq!(fs::read_dir(&claims.path).unwrap().count(), 0, "released claims leave no file");
     }
 
     #[test]
-    fn who_is_gone_or_silent_is_succeeded() {
+    fn claim_of_an_ended_or_silent_process_is_taken_over() {
         let (_folder, claims) = claims();
-        let gone = Process { began: 1, ..Process::own() };
-        let path = foreign(&claims, "000003.0", gone.clone());
-        let claim = yes(claims.claim("000003").unwrap());
+        let ended = Process { started: 1, ..Process::current() };
+        let path = foreign(&claims, "000003.0", ended.clone());
+        let claim = acquired(claims.claim("000003").unwrap());
         let (holder, why) = claim.taken_over.as_ref().unwrap();
-        assert_eq!((&holder.process, *why), (&gone, "that process is gone"));
+        assert_eq!((&holder.process, *why), (&ended, "its process has ended"));
         assert!(!path.exists() && claims.path.join("000003.1").exists());
 
-        let far = Process { host: "elsewhere".into(), ..gone };
+        let far = Process { host: "elsewhere".into(), ..ended };
         let path = foreign(&claims, "all.4", far.clone());
-        assert!(matches!(claims.claim("all").unwrap(), Claimed::By(holder) if holder.process == far));
-        let touched = SystemTime::now() - SILENCE - Duration::from_secs(9);
+        assert!(matches!(claims.claim("all").unwrap(), ClaimOutcome::HeldBy(holder) if holder.process == far));
+        let touched = SystemTime::now() - SILENCE_LIMIT - Duration::from_secs(9);
         File::options().write(true).open(&path).unwrap().set_modified(touched).unwrap();
         assert!(claims.holder("all").unwrap().is_none());
-        let claim = yes(claims.claim("all").unwrap());
-        assert_eq!(claim.taken_over.as_ref().unwrap().1, "it has been silent for too long");
+        let claim = acquired(claims.claim("all").unwrap());
+        assert_eq!(claim.taken_over.as_ref().unwrap().1, "its claim was not renewed in time");
         assert!(claims.path.join("all.5").exists());
     }
 
     #[test]
-    fn a_claim_without_content_counts_until_it_is_old() {
+    fn claim_without_content_is_valid_until_it_is_silent() {
         let (_folder, claims) = claims();
         let path = claims.path.join("000001.0");
         fs::write(&path, "").unwrap();
-        assert!(matches!(claims.claim("000001").unwrap(), Claimed::By(holder) if holder.process.number == 0));
+        assert!(matches!(claims.claim("000001").unwrap(), ClaimOutcome::HeldBy(holder) if holder.process.pid == 0));
         File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        yes(claims.claim("000001").unwrap());
+        acquired(claims.claim("000001").unwrap());
     }
 
     #[test]
-    fn of_many_at_once_one_has_it() {
+    fn one_of_many_concurrent_claims_succeeds() {
         let (_folder, claims) = claims();
-        foreign(&claims, "000000.0", Process { began: 1, ..Process::own() });
+        foreign(&claims, "000000.0", Process { started: 1, ..Process::current() });
         let got = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    if let Claimed::Yes(claim) = claims.claim("000000").unwrap() {
+                    if let ClaimOutcome::Acquired(claim) = claims.claim("000000").unwrap() {
                         got.lock().unwrap().push(claim);
                     }
                 });
@@ -378,14 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn a_touch_is_seen() {
+    fn touch_renews_a_claim() {
         let (_folder, claims) = claims();
-        let claim = yes(claims.claim("000000").unwrap());
+        let claim = acquired(claims.claim("000000").unwrap());
         let file = File::options().write(true).open(&claim.path).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         touch(&claim.path);
-        let silent = claims.time().unwrap().duration_since(fs::metadata(&claim.path).unwrap().modified().unwrap());
-        assert!(silent.unwrap_or_default() < SILENCE);
+        let silent =
+            claims.file_system_time().unwrap().duration_since(fs::metadata(&claim.path).unwrap().modified().unwrap());
+        assert!(silent.unwrap_or_default() < SILENCE_LIMIT);
         assert!(claims.holder("000000").unwrap().is_some());
     }
 }

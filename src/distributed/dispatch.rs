@@ -1,64 +1,73 @@
-//! Who computes which blocks: the one that all ranks of a job ask for work.
+//! The dispatcher: decides which rank computes which blocks.
 //!
-//! A state machine without clock, threads or input and output: it hears what happens and when, and says what follows.
-//! Whoever carries messages, be it MPI or the simulation in [`super::simulate`], uses it like this:
+//! It is a state machine without a clock, threads, input or output. The caller reports events with
+//! their times, and the dispatcher returns what to do. MPI and the simulation in
+//! [`super::simulate`] use it in the same way:
 //!
-//! 1. [`Dispatcher::joined`] for every rank that there will be, before any of them asks.
-//! 2. A rank [asks](Dispatcher::asks); it is told a lease, that all is done, or nothing yet. It asks again when no more than
-//!    [`Lease::ask_at`] of its blocks are unfinished, or no more than one is left to begin, so that its engines have the next lease
-//!    before they are done with this one.
-//! 3. It tells of each block as soon as it is [finished](Dispatcher::finished) or has [failed](Dispatcher::failed).
-//! 4. After each event, [`Dispatcher::answer`] until that is `None`: those who wait may have got something.
-//! 5. About every second, [`Dispatcher::tick`], then the same.
-//! 6. [`Dispatcher::is_over`], and nobody waits any more: what was [given up](Dispatcher::given_up) is named.
+//! 1. Call [`Dispatcher::joined`] for every rank before any rank asks for work.
+//! 2. A rank [asks](Dispatcher::asks) for blocks. The answer is a lease, the end, or to wait. A
+//!    rank asks again when at most [`BlockLease::ask_at`] of its blocks are unfinished, or when at most
+//!    one block waits in its queue. Its engines then have the next lease before they finish this
+//!    one.
+//! 3. A rank reports each block as soon as it has [finished](Dispatcher::finished) or
+//!    [failed](Dispatcher::failed).
+//! 4. After each event, call [`Dispatcher::answer`] until it returns `None`: an event may yield
+//!    work for waiting ranks.
+//! 5. Call [`Dispatcher::tick`] about once a second, then [`Dispatcher::answer`] as above.
+//! 6. When [`Dispatcher::is_over`] holds and no rank waits, [`Dispatcher::failed_blocks`] lists the
+//!    blocks that no rank could compute.
 //!
-//! How much a rank gets is guided self-scheduling by its measured speed, as in a node's queue ([`crate::engine::sizing`]):
-//! a third of what it will do of all that is left when all end together, but no more than [`Rules::lease_seconds`] of work,
-//! and at least one block. Towards the end,
-//! - a rank that would be done with the next block later than all others with everything that is left gets nothing,
-//! - an idle rank gets a copy of a block that another holds if it would be done with it much sooner. The first result counts. The
-//!   block is then expected of who got it last: if nothing is heard of that one either, yet another gets it.
+//! The size of a lease follows guided self-scheduling by measured speed, as in the queue of one
+//! machine ([`crate::engine::sizing`]). If all ranks ended together, a rank would compute a share
+//! of the free blocks in proportion to its speed. Its lease is a third of this share, at most
+//! [`Rules::lease_seconds`] of work, and at least one block. Two rules apply towards the end:
+//! - A rank gets nothing if all others would finish all remaining work before it finishes one
+//!   block.
+//! - An idle rank gets a copy of a block that another rank holds if it would finish it much sooner.
+//!   The first result counts. The dispatcher then expects the block from the latest holder, so that
+//!   a further rank gets a copy if this one is silent too.
 //!
-//! A rank that says nothing for long loses nothing, but others may have its blocks as well. A block that fails is tried on other
-//! ranks, and given up after [`Rules::attempts`]. A rank that fails whatever it is given gets no more while others do well.
-//! Each event costs O(log n) of blocks and ranks.
+//! A rank that is silent for long keeps its blocks, but other ranks may compute them too. A block
+//! that fails is tried on other ranks, up to [`Rules::attempts`] in total. A rank on which one
+//! block after the other fails gets no more blocks while other ranks succeed. Each event costs
+//! O(log n) in the number of blocks and ranks.
 
-mod books;
+mod block_set;
 mod choose;
+mod index;
 mod message;
-mod spans;
-mod standing;
+mod rank_state;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use message::{Lease, Reply, Request};
+pub use message::{BlockLease, RankRequest, Reply};
 
-use spans::Spans;
-use standing::{Moment, Standing};
+use block_set::BlockSet;
+use rank_state::{RankState, TimeKey};
 
-/// The number of one who computes.
+/// Number of a rank.
 pub type Rank = usize;
 
-/// Idle ranks that are looked at when something changes, at least: the fastest ones.
-const LOOKED_AT: usize = 4;
+/// Minimum number of idle ranks, the fastest first, that are checked after a change.
+const MIN_SCANNED: usize = 4;
 
-/// What the dispatcher goes by.
+/// Parameters of the dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// Ranks on which a block may fail before it is given up.
+    /// Maximum number of ranks that may fail a block. The block then counts as failed.
     pub attempts: usize,
-    /// Seconds of work that a lease has at most, if it has more than one block.
+    /// Maximum seconds of work in a lease that has more than one block.
     pub lease_seconds: f64,
-    /// Seconds of work that a rank still has when it asks for the next lease, if it holds more than one block.
+    /// Seconds of work that a rank still holds when it asks for the next lease. A rank always holds
+    /// at least one block then.
     pub ahead_seconds: f64,
-    /// Seconds of silence after which others may have a rank's blocks, and the same in times that its block should take: both
-    /// have to be over.
+    /// Minimum seconds of silence after which other ranks may compute a rank's blocks.
     pub silence_seconds: f64,
-    /// See `silence_seconds`.
+    /// Minimum silence in multiples of the expected time of the block. Both minima have to pass.
     pub silence_blocks: f64,
-    /// Whether idle ranks get copies of blocks that others hold.
+    /// Whether idle ranks get copies of blocks that other ranks hold.
     pub copies: bool,
 }
 
@@ -75,295 +84,298 @@ impl Default for Rules {
     }
 }
 
-/// What a rank that asks is told.
+/// Answer to a rank that asks for blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Blocks for it.
-    Lease(Lease),
-    /// Nothing yet: [`Dispatcher::answer`] will say more.
+    /// The rank computes these blocks.
+    Lease(BlockLease),
+    /// The rank waits until [`Dispatcher::answer`] returns it.
     Wait,
-    /// Nothing any more.
+    /// There is no more work for the rank.
     End,
 }
 
-/// What a finished block means.
+/// Consequences of a finished block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Finished {
-    /// It is the first result of this block.
+pub struct FinishOutcome {
+    /// Whether this is the first result of the block.
     pub counts: bool,
-    /// Others who hold this block, and need not begin it.
+    /// Other ranks that hold the block and need not start it.
     pub drop: Vec<Rank>,
 }
 
-/// What has happened so far.
+/// Counts of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Leases given.
+pub struct DispatchTally {
+    /// Number of leases.
     pub leases: u64,
-    /// Blocks in them.
+    /// Number of blocks in all leases.
     pub leased: u64,
-    /// Of these, copies of blocks that another rank held.
+    /// Number of leased blocks that are copies of a block that another rank held.
     pub copies: u64,
-    /// Results that came when there was one.
+    /// Number of results that arrived for blocks with an earlier result.
     pub repeated: u64,
-    /// Blocks that failed on some rank.
+    /// Number of failures of a block on a rank.
     pub failures: u64,
-    /// Times that a rank was found silent for too long.
+    /// Number of times a rank was silent for too long.
     pub overdue: u64,
 }
 
-/// A block that no rank could compute: ranks, and what they said.
-pub type GivenUp<'a> = (usize, &'a [(Rank, String)]);
+/// A block that no rank could compute, with the error message of each rank.
+pub type FailedBlock<'a> = (usize, &'a [(Rank, String)]);
 
 /// Hands out the blocks of one job. See [the module](self).
 #[derive(Debug)]
 pub struct Dispatcher {
     rules: Rules,
-    /// Cells of all blocks before each one, and of all blocks.
-    before: Vec<u64>,
+    /// Prefix sums of the blocks' cells: element `b` holds the cells of all blocks before `b`.
+    prefix_cells: Vec<u64>,
     done: Vec<bool>,
-    /// Blocks that are neither done nor given up, and their cells.
+    /// Number of blocks that are neither done nor failed.
     unsettled: usize,
     open_cells: u64,
-    /// Blocks that anyone may have who asks.
-    free: Spans,
+    /// Blocks that any rank may get. None of them has failed so far.
+    free: BlockSet,
     free_cells: u64,
-    /// The same of those that failed on some rank: any other may have them.
+    /// Blocks that failed on some rank. Any other rank may get them.
     retry: BTreeSet<usize>,
     failures: BTreeMap<usize, Vec<(Rank, String)>>,
-    given_up: BTreeSet<usize>,
-    /// Who computes a block, in the order in which they got it: it is expected of the last.
-    held: BTreeMap<usize, Vec<Rank>>,
-    ranks: BTreeMap<Rank, Standing>,
+    failed_blocks: BTreeSet<usize>,
+    /// Holders of each block, the latest last. The block is expected from the latest holder.
+    holders: BTreeMap<usize, Vec<Rank>>,
+    ranks: BTreeMap<Rank, RankState>,
     overdue: usize,
-    /// When a rank was heard that can be relied on.
+    /// Time of the latest message from a rank whose blocks do not fail repeatedly.
     last_heard: f64,
-    /// Ranks that can be relied on, those of them who wait, those with a speed, and these speeds together.
-    counted: usize,
+    /// Number of reliable ranks.
+    reliable: usize,
     idle: usize,
     measured: usize,
-    speeds: u64,
+    speed_sum: u64,
     by_speed: BTreeSet<(u64, Rank)>,
-    /// When ranks will be done with what is expected of them.
-    ends: BTreeSet<(Moment, Rank)>,
-    /// Until when ranks are expected to say something.
-    deadlines: BTreeSet<(Moment, Rank)>,
-    /// Those who wait, by speed.
+    /// Expected end of the blocks that are expected from each rank.
+    ends: BTreeSet<(TimeKey, Rank)>,
+    /// Time of the next check whether a rank is silent for too long.
+    deadlines: BTreeSet<(TimeKey, Rank)>,
+    /// Waiting ranks by speed.
     waiting: BTreeSet<(u64, Rank)>,
-    /// Something has changed for those who wait, and for whom above all.
-    is_stirred: bool,
-    nudged: Vec<Rank>,
-    tally: Tally,
+    /// Whether a change may have yielded work for a waiting rank.
+    needs_scan: bool,
+    wake_first: Vec<Rank>,
+    tally: DispatchTally,
 }
 
 impl Dispatcher {
-    /// Hands out blocks of so many cells, without those that are done.
+    /// Creates a dispatcher for blocks with `cells` cells. Skips the blocks that are `done`.
     ///
     /// # Panics
-    /// If there are not as many in `done` as in `cells`.
+    /// If `done` and `cells` differ in length.
     pub fn new(cells: &[u64], done: &[bool], rules: Rules) -> Self {
         assert_eq!(cells.len(), done.len(), "a block is done or not");
         let mut before = Vec::with_capacity(cells.len() + 1);
         before.push(0);
         let mut sum = 0u64;
         for &cells in cells {
-            // A block without cells is some work, too.
+            // A block without cells takes some time too, so it counts as one cell.
             sum += cells.max(1);
             before.push(sum);
         }
         let mut dispatcher = Dispatcher {
             rules,
-            before,
+            prefix_cells: before,
             done: done.to_vec(),
             unsettled: 0,
             open_cells: 0,
-            free: Spans::default(),
+            free: BlockSet::default(),
             free_cells: 0,
             retry: BTreeSet::new(),
             failures: BTreeMap::new(),
-            given_up: BTreeSet::new(),
-            held: BTreeMap::new(),
+            failed_blocks: BTreeSet::new(),
+            holders: BTreeMap::new(),
             ranks: BTreeMap::new(),
             overdue: 0,
             last_heard: f64::NEG_INFINITY,
-            counted: 0,
+            reliable: 0,
             idle: 0,
             measured: 0,
-            speeds: 0,
+            speed_sum: 0,
             by_speed: BTreeSet::new(),
             ends: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             waiting: BTreeSet::new(),
-            is_stirred: false,
-            nudged: Vec::new(),
-            tally: Tally::default(),
+            needs_scan: false,
+            wake_first: Vec::new(),
+            tally: DispatchTally::default(),
         };
         for block in (0..cells.len()).filter(|&block| !done[block]) {
             dispatcher.unsettled += 1;
             dispatcher.open_cells += dispatcher.cells(block);
-            dispatcher.release(block);
+            dispatcher.make_available(block);
         }
         dispatcher
     }
 
-    /// A rank is there and will ask. One that was there is so afresh: what it held is free.
+    /// Adds a rank. A rank that joins again starts anew, and its blocks become free.
     pub fn joined(&mut self, rank: Rank, now: f64) {
         self.gone(rank, now);
-        self.put(rank, Standing::default());
+        self.insert_rank(rank, RankState::default());
     }
 
-    /// A rank wants blocks. One that is told to wait waits until [`Dispatcher::answer`] names it.
+    /// Answers a rank that asks for blocks. A rank that gets [`Answer::Wait`] waits until
+    /// [`Dispatcher::answer`] returns it.
     pub fn asks(&mut self, rank: Rank, now: f64) -> Answer {
-        let Some(mut standing) = self.take(rank) else { return Answer::End };
-        self.heard(&mut standing, now);
-        let answer = self.choose(rank, &mut standing, now);
-        standing.is_waiting = answer == Answer::Wait;
-        self.put(rank, standing);
+        let Some(mut state) = self.remove_rank(rank) else { return Answer::End };
+        self.record_contact(&mut state, now);
+        let answer = self.choose(rank, &mut state, now);
+        state.is_waiting = answer == Answer::Wait;
+        self.insert_rank(rank, state);
         answer
     }
 
-    /// A block is computed. The first result counts, whoever brings it.
-    pub fn finished(&mut self, rank: Rank, block: usize, now: f64) -> Finished {
-        if let Some(mut standing) = self.take(rank) {
-            self.heard(&mut standing, now);
-            if self.unhold(rank, &mut standing, block) {
-                standing.measure(self.cells(block), now - standing.since);
-                standing.since = now;
+    /// Records that a block is done. The first result counts, whichever rank computed it.
+    pub fn finished(&mut self, rank: Rank, block: usize, now: f64) -> FinishOutcome {
+        if let Some(mut state) = self.remove_rank(rank) {
+            self.record_contact(&mut state, now);
+            if self.remove_holder(rank, &mut state, block) {
+                state.measure(self.cells(block), now - state.since);
+                state.since = now;
             }
-            standing.stumbles = 0;
-            self.put(rank, standing);
+            state.consecutive_failures = 0;
+            self.insert_rank(rank, state);
         }
-        self.nudged.push(rank);
-        self.is_stirred = true;
+        self.wake_first.push(rank);
+        self.needs_scan = true;
         if self.done.get(block) != Some(&false) {
             self.tally.repeated += 1;
-            return Finished::default();
+            return FinishOutcome::default();
         }
         self.done[block] = true;
-        if !self.given_up.remove(&block) {
+        if !self.failed_blocks.remove(&block) {
             self.settle(block);
         }
-        self.withdraw(block);
-        let drop = self.held.remove(&block).unwrap_or_default();
+        self.make_unavailable(block);
+        let drop = self.holders.remove(&block).unwrap_or_default();
         let cells = self.cells(block);
         for &other in &drop {
-            if let Some(mut standing) = self.take(other) {
+            if let Some(mut state) = self.remove_rank(other) {
                 let is_last = drop.last() == Some(&other);
-                standing.queue.retain(|&one| one != block);
-                standing.queued -= cells;
-                standing.sole -= if is_last { cells } else { 0 };
-                self.put(other, standing);
-                self.nudged.push(other);
+                state.queue.retain(|&one| one != block);
+                state.queued_cells -= cells;
+                state.expected_cells -= if is_last { cells } else { 0 };
+                self.insert_rank(other, state);
+                self.wake_first.push(other);
             }
         }
-        Finished { counts: true, drop }
+        FinishOutcome { counts: true, drop }
     }
 
-    /// A block could not be computed. Says whether others will try it.
+    /// Records that a block failed on a rank. Returns whether other ranks will try it.
     pub fn failed(&mut self, rank: Rank, block: usize, error: String, now: f64) -> bool {
-        if let Some(mut standing) = self.take(rank) {
-            self.heard(&mut standing, now);
-            if self.unhold(rank, &mut standing, block) {
-                standing.since = now;
+        if let Some(mut state) = self.remove_rank(rank) {
+            self.record_contact(&mut state, now);
+            if self.remove_holder(rank, &mut state, block) {
+                state.since = now;
             }
-            standing.stumbles += 1;
-            self.put(rank, standing);
+            state.consecutive_failures += 1;
+            self.insert_rank(rank, state);
         }
         self.tally.failures += 1;
-        self.is_stirred = true;
-        if self.done.get(block) != Some(&false) || self.given_up.contains(&block) {
+        self.needs_scan = true;
+        if self.done.get(block) != Some(&false) || self.failed_blocks.contains(&block) {
             return false;
         }
         let failures = self.failures.entry(block).or_default();
         failures.retain(|(other, _)| *other != rank);
         failures.push((rank, error));
-        self.withdraw(block);
-        if self.is_left_alone(block) {
-            self.release(block);
-            self.abandon(block);
+        self.make_unavailable(block);
+        if self.needs_worker(block) {
+            self.make_available(block);
+            self.check_failed(block);
         }
-        !self.given_up.contains(&block)
+        !self.failed_blocks.contains(&block)
     }
 
-    /// A rank is no more: what it held is free.
+    /// Removes a rank that has ended. Its blocks become free.
     pub fn gone(&mut self, rank: Rank, now: f64) {
-        let Some(mut standing) = self.take(rank) else { return };
-        self.heard(&mut standing, now);
-        while let Some(&block) = standing.queue.front() {
-            self.unhold(rank, &mut standing, block);
-            if self.is_left_alone(block) {
-                self.release(block);
+        let Some(mut state) = self.remove_rank(rank) else { return };
+        self.record_contact(&mut state, now);
+        while let Some(&block) = state.queue.front() {
+            self.remove_holder(rank, &mut state, block);
+            if self.needs_worker(block) {
+                self.make_available(block);
             }
         }
-        self.abandon_all();
-        self.is_stirred = true;
+        self.check_failed_all();
+        self.needs_scan = true;
     }
 
-    /// Looks for ranks that have been silent for too long: others may have their blocks as well. Says which ranks are newly so.
+    /// Lets other ranks compute the blocks of ranks that are silent for too long. Returns the ranks
+    /// that have newly become silent.
     pub fn tick(&mut self, now: f64) -> Vec<Rank> {
-        let mut late = Vec::new();
+        let mut silent = Vec::new();
         while let Some(&(deadline, rank)) = self.deadlines.first()
             && deadline.0 <= now
         {
-            let Some(mut standing) = self.take(rank) else { break };
-            if self.is_overdue(&standing, now) {
-                standing.is_overdue = true;
+            let Some(mut state) = self.remove_rank(rank) else { break };
+            if self.is_overdue(&state, now) {
+                state.is_overdue = true;
                 self.overdue += 1;
-                late.push(rank);
+                silent.push(rank);
             } else {
-                standing.look_again = now + self.rules.silence_seconds.max(1.0);
+                state.look_again = now + self.rules.silence_seconds.max(1.0);
             }
-            let queue = standing.queue.clone();
-            self.put(rank, standing);
+            let queue = state.queue.clone();
+            self.insert_rank(rank, state);
             for block in queue {
-                if self.is_left_alone(block) {
-                    self.release(block);
+                if self.needs_worker(block) {
+                    self.make_available(block);
                 }
             }
         }
-        if !late.is_empty() {
-            self.tally.overdue += late.len() as u64;
-            self.abandon_all();
+        if !silent.is_empty() {
+            self.tally.overdue += silent.len() as u64;
+            self.check_failed_all();
         }
-        self.abandon_hopeless(now);
-        self.is_stirred = true;
-        late
+        self.fail_hopeless(now);
+        self.needs_scan = true;
+        silent
     }
 
-    /// The next one of those who wait that there is something for: a lease, or the end.
+    /// Returns the next waiting rank with its answer, which is a lease or the end.
     pub fn answer(&mut self, now: f64) -> Option<(Rank, Answer)> {
         if self.unsettled == 0 {
             let &(_, rank) = self.waiting.first()?;
-            self.change(rank, |standing| standing.is_waiting = false);
+            self.update_rank(rank, |state| state.is_waiting = false);
             return Some((rank, Answer::End));
         }
-        while self.is_stirred {
-            let mut candidates = std::mem::take(&mut self.nudged);
-            // One more than a block may have failed on.
-            let looked_at = LOOKED_AT.max(self.rules.attempts.saturating_add(1));
-            candidates.extend(self.waiting.iter().rev().take(looked_at).map(|&(_, rank)| rank));
+        while self.needs_scan {
+            let mut candidates = std::mem::take(&mut self.wake_first);
+            // At most `attempts` ranks have failed the same block, so that one further rank
+            // suffices.
+            let scanned = MIN_SCANNED.max(self.rules.attempts.saturating_add(1));
+            candidates.extend(self.waiting.iter().rev().take(scanned).map(|&(_, rank)| rank));
             for (index, &rank) in candidates.iter().enumerate() {
-                let Some(mut standing) = self.take(rank) else { continue };
-                let answer = if standing.is_waiting { self.choose(rank, &mut standing, now) } else { Answer::Wait };
+                let Some(mut state) = self.remove_rank(rank) else { continue };
+                let answer = if state.is_waiting { self.choose(rank, &mut state, now) } else { Answer::Wait };
                 if answer != Answer::Wait {
-                    standing.is_waiting = false;
-                    self.put(rank, standing);
-                    self.nudged.extend(&candidates[index + 1..]);
+                    state.is_waiting = false;
+                    self.insert_rank(rank, state);
+                    self.wake_first.extend(&candidates[index + 1..]);
                     return Some((rank, answer));
                 }
-                self.put(rank, standing);
+                self.insert_rank(rank, state);
             }
-            self.is_stirred = false;
+            self.needs_scan = false;
         }
         None
     }
 
-    /// Whether every block is done or given up.
+    /// Whether every block is done or has failed.
     pub fn is_over(&self) -> bool {
         self.unsettled == 0
     }
 
-    /// Blocks that are neither done nor given up.
+    /// Returns the number of blocks that are neither done nor failed.
     pub fn unsettled(&self) -> usize {
         self.unsettled
     }
@@ -373,27 +385,27 @@ impl Dispatcher {
         self.done.get(block) == Some(&true)
     }
 
-    /// The blocks that could not be computed, in order.
-    pub fn given_up(&self) -> impl Iterator<Item = GivenUp<'_>> {
-        self.given_up.iter().map(|block| (*block, self.failures.get(block).map_or(&[][..], Vec::as_slice)))
+    /// Returns the blocks that no rank could compute, in order.
+    pub fn failed_blocks(&self) -> impl Iterator<Item = FailedBlock<'_>> {
+        self.failed_blocks.iter().map(|block| (*block, self.failures.get(block).map_or(&[][..], Vec::as_slice)))
     }
 
-    /// Ranks that are there.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks.len()
     }
 
-    /// Cells a second of a rank that has finished a block.
+    /// Returns the speed of a rank in cells a second. `None` until the rank has finished a block.
     pub fn speed(&self, rank: Rank) -> Option<u64> {
         self.ranks.get(&rank)?.speed()
     }
 
-    /// What has happened.
-    pub fn tally(&self) -> Tally {
+    /// Returns the counts of events.
+    pub fn tally(&self) -> DispatchTally {
         self.tally
     }
 
     fn cells(&self, block: usize) -> u64 {
-        self.before[block + 1] - self.before[block]
+        self.prefix_cells[block + 1] - self.prefix_cells[block]
     }
 }

@@ -1,5 +1,7 @@
-//! What happened in a directory, a line each: for people, and for who asks which blocks failed. Nothing that is computed depends
-//! on it, so that a line that two machines wrote at once may be lost.
+//! The journal: a log of the events in a directory, one JSON object a line.
+//!
+//! It is meant for people, and for the status report, which lists the blocks that failed. No
+//! computation depends on it, so a line may get lost if two machines write at the same time.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,71 +9,71 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::broken;
+use super::manifest::json_error;
 use super::process::{Process, now};
 use crate::error::{Error, Result};
 
-/// Something that happened.
+/// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Seconds since 1970.
+pub struct JournalEntry {
+    /// Time of the event in seconds since 1970.
     pub time: u64,
-    /// The machine.
+    /// Name of the machine.
     pub host: String,
-    /// The process there.
+    /// Process id on that machine.
     pub process: u32,
-    /// What it was.
+    /// The event.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: JournalEvent,
 }
 
-/// What can happen.
+/// An event in the life of a directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Event {
+pub enum JournalEvent {
     /// A block is done.
     Finished {
-        /// The block.
+        /// Number of the block.
         block: usize,
-        /// What it took.
+        /// Seconds of computation.
         seconds: f64,
-        /// What it has.
+        /// Number of rows.
         rows: u64,
     },
     /// A block could not be computed.
     Failed {
-        /// The block.
+        /// Number of the block.
         block: usize,
-        /// Why.
+        /// Error message.
         error: String,
     },
-    /// A block of a process that is gone was taken over.
+    /// A process took over the claim on a block.
     TakenOver {
-        /// The block.
+        /// Number of the block.
         block: usize,
-        /// Who had it.
+        /// Previous holder.
         from: String,
     },
-    /// Rows of all blocks were put together.
+    /// The rows of all blocks were merged.
     Merged {
-        /// How many there are.
+        /// Number of rows.
         rows: u64,
     },
 }
 
-/// Adds a line.
-pub(super) fn append(path: &Path, own: &Process, event: Event) -> Result<()> {
-    let entry = Entry { time: now(), host: own.host.clone(), process: own.number, event };
-    let mut line = serde_json::to_vec(&entry).map_err(broken)?;
+/// Appends a line to the journal.
+pub(super) fn append(path: &Path, process: &Process, event: JournalEvent) -> Result<()> {
+    let entry = JournalEntry { time: now(), host: process.host.clone(), process: process.pid, event };
+    let mut line = serde_json::to_vec(&entry).map_err(json_error)?;
     line.push(b'\n');
     let failed = |error| Error::io(path, error);
-    // In one write: lines of processes of one machine are whole.
+    // A single write keeps the lines of processes on one machine intact.
     let mut file = File::options().create(true).append(true).open(path).map_err(failed)?;
     file.write_all(&line).map_err(failed)
 }
 
-/// All lines that say something.
-pub(super) fn read(path: &Path) -> Result<Vec<Entry>> {
+/// Returns all lines that can be decoded.
+pub(super) fn read(path: &Path) -> Result<Vec<JournalEntry>> {
     match std::fs::read(path) {
         Ok(text) => {
             Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
@@ -86,26 +88,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_back_and_torn_ones_are_passed_over() {
+    fn reading_skips_damaged_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         assert!(read(&path).unwrap().is_empty());
-        let own = Process::own();
+        let process = Process::current();
         let events = [
-            Event::Finished { block: 7, seconds: 1.5, rows: 12 },
-            Event::Failed { block: 8, error: "lost".into() },
-            Event::TakenOver { block: 9, from: "process 3 on n1".into() },
+            JournalEvent::Finished { block: 7, seconds: 1.5, rows: 12 },
+            JournalEvent::Failed { block: 8, error: "lost".into() },
+            JournalEvent::TakenOver { block: 9, from: "process 3 on n1".into() },
         ];
         for event in &events[..2] {
-            append(&path, &own, event.clone()).unwrap();
+            append(&path, &process, event.clone()).unwrap();
         }
         let mut file = File::options().append(true).open(&path).unwrap();
         file.write_all(b"{\"time\":17,\"ho{\"time\":18}\n").unwrap();
-        append(&path, &own, events[2].clone()).unwrap();
-        let found = read(&path).unwrap();
-        assert_eq!(found.iter().map(|entry| entry.event.clone()).collect::<Vec<_>>(), events);
+        append(&path, &process, events[2].clone()).unwrap();
+        let entries = read(&path).unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.event.clone()).collect::<Vec<_>>(), events);
         assert!(
-            found.iter().all(|entry| entry.host == own.host && entry.process == own.number && entry.time > 1 << 30)
+            entries
+                .iter()
+                .all(|entry| entry.host == process.host && entry.process == process.pid && entry.time > 1 << 30)
         );
     }
 }

@@ -1,32 +1,33 @@
-//! The rows of all blocks become those of the whole job.
+//! Joins the rows of all blocks to the rows of the whole job.
 
-use super::{Directory, Event, PartState, Rows};
+use super::{Directory, JournalEvent, PartReader, PartState};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, Divisible};
 
-/// What was put together.
+/// Statistics of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Merged {
-    /// Blocks.
+pub struct MergeSummary {
+    /// Number of blocks.
     pub blocks: usize,
-    /// Rows, after what selects among those of several blocks.
+    /// Number of rows, after the job has selected among rows of several blocks.
     pub rows: u64,
-    /// Seconds that all blocks took, summed.
+    /// Sum of the seconds that the blocks took.
     pub block_seconds: f64,
 }
 
 impl Directory {
-    /// Whether all blocks are done.
+    /// Checks that all blocks are done.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names those that are missing, are computed now, or are damaged; [`Error::Io`].
+    /// [`Error::Usage`], which names the blocks that are missing, running or damaged;
+    /// [`Error::Io`].
     pub fn check_done(&self) -> Result<()> {
         let states = self.states()?;
-        let of = |is: fn(&PartState) -> bool| -> Vec<usize> {
+        let blocks_that = |is: fn(&PartState) -> bool| -> Vec<usize> {
             states.iter().enumerate().filter(|(_, state)| is(state)).map(|(block, _)| block).collect()
         };
-        let missing = of(|state| *state == PartState::Missing);
-        let damaged = of(|state| matches!(state, PartState::Damaged(_)));
+        let missing = blocks_that(|state| *state == PartState::Missing);
+        let damaged = blocks_that(|state| matches!(state, PartState::Damaged(_)));
         if missing.is_empty() && damaged.is_empty() {
             return Ok(());
         }
@@ -34,7 +35,7 @@ impl Directory {
         if !missing.is_empty() {
             let held = self.holders().map(|(held, _)| held).unwrap_or_default();
             let now = missing.iter().filter(|block| held.iter().any(|(other, _)| other == *block)).count();
-            let now = if now > 0 { format!(" ({now} of them are computed now)") } else { String::new() };
+            let now = if now > 0 { format!(" ({now} of them are being computed)") } else { String::new() };
             problems.push(format!("missing: {}{now}", ranges(&missing)));
         }
         if !damaged.is_empty() {
@@ -49,20 +50,22 @@ impl Directory {
         )))
     }
 
-    /// Hands over the rows of all blocks in order, each block once. A damaged one is put aside, so that it counts as missing.
+    /// Passes the rows of all blocks to `rows`, in order, each block once. Renames the files of
+    /// damaged blocks, so that these blocks count as missing.
     ///
     /// # Errors
-    /// As [`Directory::check_done`]; what `rows` returns.
-    pub fn merge<J: Divisible>(&self, job: &J, rows: &mut dyn FnMut(&[J::Row]) -> Result<()>) -> Result<Merged> {
+    /// As [`Directory::check_done`]; any error that `rows` returns.
+    pub fn merge<J: Divisible>(&self, job: &J, rows: &mut dyn FnMut(&[J::Row]) -> Result<()>) -> Result<MergeSummary> {
         self.check_done()?;
-        let mut merged = Merged { blocks: self.len(), rows: 0, block_seconds: 0.0 };
+        let mut merged = MergeSummary { blocks: self.len(), rows: 0, block_seconds: 0.0 };
         let mut unit: Vec<J::Row> = Vec::new();
         let blocks = &self.manifest().blocks;
         for (number, block) in blocks.iter().enumerate() {
             let is_part = block.targets.is_some();
-            let mut part: Rows<J> = self.rows(number).or_else(|error| self.put_aside::<J, _>(number, error))?;
+            let mut part: PartReader<J> =
+                self.rows(number).or_else(|error| self.set_damaged_aside::<J, _>(number, error))?;
             loop {
-                let next = part.next_rows().or_else(|error| self.put_aside::<J, _>(number, error))?;
+                let next = part.next_rows().or_else(|error| self.set_damaged_aside::<J, _>(number, error))?;
                 let Some(mut some) = next else { break };
                 job.resolve(&mut some)?;
                 if is_part {
@@ -80,12 +83,12 @@ impl Directory {
                 unit.clear();
             }
         }
-        self.note(Event::Merged { rows: merged.rows });
+        self.record_event(JournalEvent::Merged { rows: merged.rows });
         Ok(merged)
     }
 
-    /// Looks at all blocks from one that is damaged on, so that all that are damaged are named at once.
-    fn put_aside<J: Divisible, T>(&self, first: usize, error: Error) -> Result<T> {
+    /// Checks all blocks from a damaged one on, so that the error names all damaged blocks at once.
+    fn set_damaged_aside<J: Divisible, T>(&self, first: usize, error: Error) -> Result<T> {
         if !matches!(error, Error::Input { .. }) {
             return Err(error);
         }
@@ -93,7 +96,8 @@ impl Directory {
         for block in first..self.len() {
             if let PartState::Damaged(_) = self.verify::<J>(block)? {
                 damaged.push(block);
-                // Where that cannot be, `run` finds it by its number all the same.
+                // If renaming fails, `run` still recomputes the block when the user names its
+                // number.
                 let _ = self.set_aside(block);
             }
         }
@@ -101,21 +105,21 @@ impl Directory {
             return Err(error);
         }
         Err(Error::usage(format!(
-            "{}: damaged blocks have to be computed again: {}",
+            "{}: these blocks are damaged: {}; compute them again",
             self.path().display(),
             ranges(&damaged)
         )))
     }
 }
 
-/// Whether a block is a further part of the unit that another one is a part of.
+/// Whether a block holds further targets of the same units as `other`.
 fn is_of_unit(block: &Block, other: &Block) -> bool {
     block.targets.is_some() && block.units == other.units
 }
 
-/// Numbers in words: `0-3, 7, 9-12`; of very many the first.
+/// Formats sorted numbers as ranges such as `0-3, 7, 9-12`. Lists at most 20 ranges.
 pub fn ranges(numbers: &[usize]) -> String {
-    const NAMED: usize = 20;
+    const MAX_RANGES: usize = 20;
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {
@@ -123,10 +127,10 @@ pub fn ranges(numbers: &[usize]) -> String {
             _ => runs.push((number, number)),
         }
     }
-    let named = runs.iter().take(NAMED);
+    let named = runs.iter().take(MAX_RANGES);
     let mut words: Vec<String> =
         named.map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") }).collect();
-    if runs.len() > NAMED {
+    if runs.len() > MAX_RANGES {
         words.push("...".into());
     }
     words.join(", ")

@@ -1,7 +1,7 @@
-//! Ranks that hear of each other by MPI.
+//! Messages between ranks by MPI.
 //!
-//! Only the thread that began it calls MPI. Nothing is waited for in MPI itself but what all ranks do at the same time: whoever
-//! waits there takes a processor from those who compute.
+//! Only the thread that started MPI calls it. Blocking MPI calls are used only where all ranks
+//! meet, because a thread that waits inside MPI occupies a processor that could compute.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -18,26 +18,26 @@ use super::dispatch::Rank;
 use super::ranks::Wire;
 use crate::error::{Error, Result};
 
-/// Bytes that are sent in one piece: MPI counts with 31 bits.
+/// Maximum number of bytes in one MPI message. MPI counts with 31 bits.
 const PIECE: usize = 1 << 28;
-/// A piece of a message that goes on.
+/// Tag of a piece that further pieces follow.
 const MORE: Tag = 1;
-/// The last piece of a message.
+/// Tag of the last piece of a message.
 const LAST: Tag = 2;
-/// How long it is waited for the others without taking a processor.
+/// Pause between two polls for other ranks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long the end waits for messages that nobody takes.
+/// Time that the end of the job waits for messages that no rank receives.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes on their way.
-struct Sending {
-    /// `None` when they have arrived.
+/// Bytes that MPI is sending.
+struct PendingSend {
+    /// `None` when MPI no longer needs the bytes.
     request: Option<Request<'static, [u8], StaticScope>>,
     bytes: *mut [u8],
 }
 
-impl Sending {
-    /// Whether they have arrived, and need not be kept.
+impl PendingSend {
+    /// Whether MPI has finished with the bytes.
     fn has_arrived(&mut self) -> bool {
         match self.request.take().map(Request::test) {
             Some(Err(request)) => {
@@ -49,75 +49,79 @@ impl Sending {
     }
 }
 
-impl Drop for Sending {
+impl Drop for PendingSend {
     fn drop(&mut self) {
         match self.request.take() {
-            // MPI still reads them: they stay where they are until the process ends.
+            // MPI still reads the bytes: they stay allocated until the process ends.
             Some(request) => std::mem::forget(request),
-            // SAFETY: the pointer came from a box that nobody else has, and MPI has done with it.
+            // SAFETY: the pointer came from `Box::into_raw` in `send_piece`, only `self` owns it,
+            // and MPI has finished with the request.
             None => drop(unsafe { Box::from_raw(self.bytes) }),
         }
     }
 }
 
-/// The ranks of one `mpirun`.
-pub struct Mpi {
-    /// Before the communicators, which are of no use without it.
-    sending: Vec<Sending>,
-    /// Messages of which not all pieces have arrived.
-    begun: BTreeMap<Rank, Vec<u8>>,
+/// Connects the ranks of one `mpirun`.
+pub struct MpiWire {
+    /// Declared before the communicators, so that it is dropped first.
+    sending: Vec<PendingSend>,
+    /// Messages that have arrived in part, by sender.
+    partial: BTreeMap<Rank, Vec<u8>>,
     world: SimpleCommunicator,
     machine: SimpleCommunicator,
-    /// Ends MPI when it is dropped, which waits for all ranks.
+    /// Finalizes MPI when it is dropped, which waits for all ranks.
     _universe: Universe,
 }
 
-impl Mpi {
-    /// Begins MPI. To be called once, by the thread that `main` runs in.
+impl MpiWire {
+    /// Starts MPI. The main thread calls it once.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the library cannot have other threads beside this one; [`Error::Internal`] if it was begun before.
-    pub fn begin() -> Result<Self> {
+    /// [`Error::Usage`] if the library supports only one thread in a process; [`Error::Internal`]
+    /// if MPI was started before.
+    pub fn start() -> Result<Self> {
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
-            return Err(Error::Internal("MPI was begun twice".into()));
+            return Err(Error::Internal("MPI was started twice".into()));
         };
         if threading < Threading::Funneled {
-            return Err(Error::usage("this MPI library allows one thread a process; one is needed that allows more"));
+            return Err(Error::usage(
+                "this MPI library supports only one thread in a process; use a library that supports MPI_THREAD_FUNNELED",
+            ));
         }
         let world = universe.world();
         let machine = world.split_shared(world.rank());
-        Ok(Mpi { sending: Vec::new(), begun: BTreeMap::new(), world, machine, _universe: universe })
+        Ok(MpiWire { sending: Vec::new(), partial: BTreeMap::new(), world, machine, _universe: universe })
     }
 
-    /// The library, in words.
+    /// Returns the name and version of the MPI library.
     pub fn library() -> String {
         let text = mpi::environment::library_version().unwrap_or_default();
         let line = text.lines().next().unwrap_or_default();
         line.split(',').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Waits until what was sent has arrived, and for all ranks.
-    pub fn end(mut self) {
-        let begin = Instant::now();
-        while !self.sweep() && begin.elapsed() < PATIENCE {
+    /// Waits until all messages have been sent, and for all other ranks.
+    pub fn finish(mut self) {
+        let start = Instant::now();
+        while !self.sweep() && start.elapsed() < PATIENCE {
             sleep(PAUSE);
         }
-        self.meet();
+        self.barrier();
     }
 
-    /// Ends all ranks at once, those that do not answer as well.
+    /// Ends all ranks at once, including ranks that do not respond.
     pub fn abort(self, code: u8) -> ! {
         self.world.abort(code.into())
     }
 
-    /// Lets go of what has arrived; whether that is all.
+    /// Releases the bytes of finished messages. Returns whether all messages are finished.
     fn sweep(&mut self) -> bool {
         self.sending.retain_mut(|sending| !sending.has_arrived());
         self.sending.is_empty()
     }
 
-    /// Waits for all ranks, but takes no processor.
-    fn meet(&self) {
+    /// Waits for all ranks without occupying a processor.
+    fn barrier(&self) {
         let mut request = self.world.immediate_barrier();
         while let Err(again) = request.test() {
             request = again;
@@ -127,16 +131,17 @@ impl Mpi {
 
     fn send_piece(&mut self, to: Rank, tag: Tag, piece: Box<[u8]>) {
         let bytes = Box::into_raw(piece);
-        // SAFETY: nobody writes these bytes, and they are freed only when MPI has done with them, see `Sending`.
+        // SAFETY: the pointer comes from the box above. No code writes these bytes, and
+        // `PendingSend` frees them only after MPI has finished with the request.
         let lent: &'static [u8] = unsafe { &*bytes };
         let process = self.world.process_at_rank(to as i32);
         let request = process.immediate_send_with_tag(StaticScope, lent, tag);
-        self.sending.push(Sending { request: Some(request), bytes });
+        self.sending.push(PendingSend { request: Some(request), bytes });
     }
 }
 
-/// Hands what the first process of a communicator gives to all others.
-fn spread(among: &SimpleCommunicator, from: i32, mut given: Vec<u8>) -> Vec<u8> {
+/// Sends the bytes of rank `from` to all ranks of a communicator.
+fn broadcast_from(among: &SimpleCommunicator, from: i32, mut given: Vec<u8>) -> Vec<u8> {
     let root = among.process_at_rank(from);
     let mut length = given.len() as u64;
     root.broadcast_into(&mut length);
@@ -145,7 +150,7 @@ fn spread(among: &SimpleCommunicator, from: i32, mut given: Vec<u8>) -> Vec<u8> 
     given
 }
 
-impl Wire for Mpi {
+impl Wire for MpiWire {
     fn rank(&self) -> Rank {
         self.world.rank() as Rank
     }
@@ -169,28 +174,29 @@ impl Wire for Mpi {
         loop {
             let (piece, status) = self.world.any_process().immediate_matched_probe()?.matched_receive_vec::<u8>();
             let from = status.source_rank() as Rank;
-            let message = match self.begun.remove(&from) {
-                Some(mut begun) => {
-                    begun.extend(piece);
-                    begun
+            let message = match self.partial.remove(&from) {
+                Some(mut partial) => {
+                    partial.extend(piece);
+                    partial
                 }
                 None => piece,
             };
             if status.tag() == LAST {
                 return Some((from, message));
             }
-            self.begun.insert(from, message);
+            self.partial.insert(from, message);
         }
     }
 
     fn broadcast(&mut self, given: Vec<u8>) -> Vec<u8> {
-        self.meet();
-        spread(&self.world, 0, given)
+        self.barrier();
+        broadcast_from(&self.world, 0, given)
     }
 
     fn neighbours(&mut self, given: Vec<u8>) -> (usize, Vec<Vec<u8>>) {
-        let own = self.machine.rank();
-        let of = |rank| spread(&self.machine, rank, if rank == own { given.clone() } else { Vec::new() });
-        (own as usize, (0..self.machine.size()).map(of).collect())
+        let rank = self.machine.rank();
+        let bytes_of =
+            |root| broadcast_from(&self.machine, root, if root == rank { given.clone() } else { Vec::new() });
+        (rank as usize, (0..self.machine.size()).map(bytes_of).collect())
     }
 }

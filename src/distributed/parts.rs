@@ -1,14 +1,14 @@
-//! The rows of one block in bytes, in a file or on their way to one.
+//! Part files: the rows of one block as bytes, in a file or in memory.
 //!
 //! ```text
-//! head     magic, the manifest's digest, the block's number, a checksum
-//! pieces   rows, length, that many bytes, a checksum of these and of all before
-//! about    as a piece, with u32::MAX for its rows: what there is to know of the block, as JSON
-//! foot     where `about` begins, a checksum of it alone, magic
+//! header   magic, digest of the manifest, number of the block, checksum
+//! pieces   number of rows, length, encoded rows, checksum of this piece and all bytes before it
+//! info     a piece with u32::MAX as its number of rows: [`PartInfo`] as JSON
+//! footer   position of `info`, checksum of `info` alone, magic
 //! ```
 //!
-//! Numbers are in little-endian order. Whoever wants to know whether a block is done reads head, about and foot; whoever takes
-//! the rows sees that they are all there and as they were written.
+//! Numbers are little-endian. The header, `info` and the footer show whether a block is done. A
+//! reader of the rows checks that all of them are present and unchanged.
 
 mod read;
 mod write;
@@ -16,59 +16,59 @@ mod write;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-pub use read::{Rows, read_about};
-pub use write::{Made, PartWriter};
+pub use read::{PartReader, read_state};
+pub use write::{FinishedPart, PartWriter};
 
 const MAGIC: &[u8; 8] = b"pwblock1";
-const END: &[u8; 8] = b"pwended1";
-/// Magic, digest, number, checksum.
-const HEAD: u64 = 8 + 32 + 8 + 8;
-/// Rows and length of a piece.
-const COUNTS: usize = 8;
-/// A checksum.
-const SUM: usize = 8;
-/// Position, checksum, magic.
-const FOOT: u64 = 24;
-/// Rows of the piece that has none.
-const ABOUT: u32 = u32::MAX;
-/// Bytes of rows in a piece, about: what a reader has in memory at once.
-const PIECE: usize = 1 << 18;
+const FOOTER_MAGIC: &[u8; 8] = b"pwended1";
+/// Length of the header: magic, digest, number, checksum.
+const HEADER_BYTES: u64 = 8 + 32 + 8 + 8;
+/// Length of a piece's row count and byte count.
+const COUNTS_BYTES: usize = 8;
+/// Length of a checksum.
+const CHECKSUM_BYTES: usize = 8;
+/// Length of the footer: position, checksum, magic.
+const FOOTER_BYTES: u64 = 24;
+/// Row count that marks the `info` piece.
+const INFO_ROWS: u32 = u32::MAX;
+/// Approximate number of encoded bytes in a piece. A reader holds one piece in memory.
+const PIECE_BYTES: usize = 1 << 18;
 
-/// What there is to know of a block that was computed.
+/// Statistics of a computed block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartInfo {
-    /// Rows that it has.
+    /// Number of rows.
     pub rows: u64,
-    /// Seconds that it took.
+    /// Seconds of computation.
     pub seconds: f64,
-    /// The machine that computed it.
+    /// Name of the machine that computed the block.
     pub host: String,
 }
 
-/// What there is of a block.
+/// State of a block's part file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PartState {
-    /// Nothing.
+    /// The file does not exist.
     Missing,
-    /// A file that is none of this block, and why.
+    /// The file does not hold this block, for the given reason.
     Damaged(String),
-    /// All rows.
+    /// The file holds all rows.
     Done(PartInfo),
 }
 
 impl PartState {
-    /// Whether nobody has to compute it any more.
+    /// Whether the block is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, PartState::Done(_))
     }
 }
 
-/// Of some bytes behind others of this checksum.
+/// Returns the checksum of `bytes` that follow other bytes with the checksum `before`.
 fn checksum(before: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(before, bytes)
 }
 
-fn head(digest: &super::Digest, block: u64) -> Vec<u8> {
+fn header(digest: &super::Digest, block: u64) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], digest, &block.to_le_bytes()].concat();
     bytes.extend_from_slice(&checksum(0, &bytes).to_le_bytes());
     bytes

@@ -1,26 +1,28 @@
-//! Ranks of one job: one leads, all compute.
+//! The ranks of one job. Rank 0 leads, and all ranks compute.
 //!
-//! Rank 0 hears of everything, and asks the [dispatcher](crate::distributed::dispatch) what follows. On every rank, rank 0 as well,
-//! one thread carries messages and another computes, so that a rank has its next blocks before it needs them.
+//! Rank 0 receives the messages of all ranks, and asks the
+//! [dispatcher](crate::distributed::dispatch) how to respond. On every rank, rank 0 included, one
+//! thread carries messages and another one computes. So a rank gets its next blocks before it has
+//! finished the current ones.
 
+mod block_queue;
+mod client;
 mod compute;
-mod desk;
 mod follow;
 mod lead;
 mod machine;
 mod message;
-mod seat;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 use std::time::Duration;
 
-pub use compute::{Results, Work};
+pub use compute::{PartDestination, RankWork};
 pub use follow::{follow, stand_by};
-pub use lead::{Book, Leader, Led, lead};
-pub use machine::{Offer, Share, share};
-pub use message::{Finished, Member};
+pub use lead::{LeadHandler, LeadOptions, LeadSummary, lead};
+pub use machine::{RankResources, ResourceShare, share};
+pub use message::{FinishedBlock, RankInfo};
 pub use wire::Wire;
 
 use crate::distributed::dispatch::Rank;
@@ -28,7 +30,7 @@ use crate::distributed::dispatch::Rank;
 /// The rank that leads.
 pub const LEAD: Rank = 0;
 
-/// How long nobody looks for messages: the longer, the longer nothing came.
+/// Pause between two polls for messages. It doubles while no message arrives.
 struct Pause(Duration);
 
 impl Pause {

@@ -1,97 +1,100 @@
-//! The dispatcher before ranks that only pretend, in time that only passes in numbers: the code that hands out the blocks of
-//! real jobs ([`super::dispatch`]), for thousands of ranks that nobody has at hand, and whatever may happen to them.
+//! Simulation of a job on many ranks: runs the [dispatcher](super::dispatch) of real jobs with
+//! simulated ranks, time and network.
 //!
-//! What is thought of: ranks compute their blocks one after another, each at a speed of its own. Messages reach rank 0 after
-//! the network's latency, wait until it has dealt with those before them, and take its time and its share of the line, as do
-//! its answers. Rank 0 computes like the others, at no distance from itself, and does not die.
+//! Ranks compute their blocks one after another, each at its own speed. Messages reach rank 0 after
+//! the latency of the network, wait until it has handled earlier messages, and take some of its
+//! time and bandwidth, as its answers do. Rank 0 computes like the other ranks, has no latency to
+//! itself, and does not die.
 
 mod phase;
 mod random;
 #[cfg(test)]
 mod tests;
 
-pub use random::Random;
+pub use random::SplitMix64;
 
 use super::dispatch::Rules;
-use phase::{End, Phase};
+use phase::{Phase, PhaseEnd};
 
-/// How fast ranks are.
+/// SimulatedSpeeds of the simulated ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speeds {
-    /// All alike, 1 T cells a second.
+pub enum SimulatedSpeeds {
+    /// Every rank computes 1e12 cells a second.
     Even,
-    /// From 100 G to 2 T cells a second; as many between 100 G and 200 G as between 1 T and 2 T.
+    /// 1e11 to 2e12 cells a second, log-uniformly distributed.
     Mixed,
-    /// 2 T and 100 G cells a second in turn: a GPU and a CPU in each machine.
+    /// 2e12 and 1e11 cells a second alternately, as for a GPU and a CPU in each machine.
     Pairs,
 }
 
-impl Speeds {
-    /// Its name in tables.
+impl SimulatedSpeeds {
+    /// Returns the name for tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Speeds::Even => "even",
-            Speeds::Mixed => "mixed",
-            Speeds::Pairs => "pairs",
+            SimulatedSpeeds::Even => "even",
+            SimulatedSpeeds::Mixed => "mixed",
+            SimulatedSpeeds::Pairs => "pairs",
         }
     }
 
-    /// Cells a second of so many ranks.
-    pub fn of(self, ranks: usize, random: &mut Random) -> Vec<f64> {
+    /// Returns the speeds of `ranks` ranks in cells a second.
+    pub fn draw(self, ranks: usize, random: &mut SplitMix64) -> Vec<f64> {
         let one = |rank: usize| match self {
-            Speeds::Even => 1e12,
-            Speeds::Mixed => 1e11 * 20f64.powf(random.fraction()),
-            Speeds::Pairs => [2e12, 1e11][rank % 2],
+            SimulatedSpeeds::Even => 1e12,
+            SimulatedSpeeds::Mixed => 1e11 * 20f64.powf(random.fraction()),
+            SimulatedSpeeds::Pairs => [2e12, 1e11][rank % 2],
         };
         (0..ranks).map(one).collect()
     }
 }
 
-/// What happens to a job.
+/// A job and the events that happen to it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct World {
-    /// Cells of its blocks.
+pub struct Simulation {
+    /// Cells of each block.
     pub blocks: Vec<u64>,
-    /// Cells a second of its ranks, at least one.
+    /// Cells a second of each rank. At least one rank.
     pub speeds: Vec<f64>,
-    /// What the dispatcher goes by.
+    /// Parameters of the dispatcher.
     pub rules: Rules,
-    /// Seconds from rank to rank.
+    /// Seconds that a message takes from one rank to another.
     pub latency: f64,
-    /// Bytes a second of rank 0's line.
+    /// Bytes a second that rank 0 can send or receive.
     pub bandwidth: f64,
-    /// Seconds that a message costs rank 0.
+    /// Seconds that rank 0 needs to handle a message.
     pub handling: f64,
-    /// Bytes of a block's results that go through rank 0; none if all ranks share a file system.
+    /// Bytes of results that each block sends to rank 0. Zero if all ranks share a file system.
     pub result_bytes: u64,
-    /// How much longer or shorter than expected a block takes at most, as a part of that.
+    /// Maximum relative deviation of a block's time from the expected time.
     pub jitter: f64,
-    /// Seconds that a rank loses when its engines stop and begin anew: always when it had nothing to compute.
+    /// Seconds to start the engines of a rank. They stop when the rank has no more blocks.
     pub stop: f64,
-    /// They also stop at the end of what was there when they began.
+    /// Whether engines also stop after the blocks that were in the queue when they started.
     pub stops_between: bool,
-    /// Part of the ranks that come late, by up to so many seconds.
+    /// Fraction of the ranks that start late, and the maximum delay in seconds.
     pub late: (f64, f64),
-    /// Part of the ranks that die while the job should run; rank 0 does not.
+    /// Fraction of the ranks that die while the job runs. Rank 0 does not die.
     pub deaths: f64,
     /// Seconds until a death is noticed.
     pub notice: f64,
-    /// A death ends the job, and so many seconds later it is resumed by as many ranks; `None` if the others go on.
+    /// If set, a death ends the job, and the job restarts on all ranks this number of seconds after
+    /// it was noticed. `None` if the other ranks continue.
     pub restart: Option<f64>,
-    /// Part of the ranks that fall silent while the job should run, which nobody notices.
+    /// Fraction of the ranks that fall silent while the job runs, without an error.
     pub hangs: f64,
-    /// Part of the times that a block is computed and fails.
+    /// Probability that the computation of a block fails.
     pub failures: f64,
-    /// Part of the blocks that fail wherever they are computed.
+    /// Fraction of the blocks that fail on every rank.
     pub bad: f64,
-    /// All that is random follows from it.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-impl World {
-    /// Nothing happens: a network within one building, and 10 microseconds a message.
+impl Simulation {
+    /// Creates a simulation without failures, on a network within one building, with 10
+    /// microseconds for each message.
     pub fn calm(blocks: Vec<u64>, speeds: Vec<f64>) -> Self {
-        World {
+        Simulation {
             blocks,
             speeds,
             rules: Rules::default(),
@@ -113,16 +116,16 @@ impl World {
         }
     }
 
-    /// Seconds that the blocks take at least.
-    pub fn least_seconds(&self) -> f64 {
+    /// Returns the minimum seconds that the blocks can take.
+    pub fn min_seconds(&self) -> f64 {
         let cells: f64 = self.blocks.iter().map(|&cells| cells as f64).sum();
         cells / self.speeds.iter().sum::<f64>()
     }
 
-    /// Lets it all happen.
-    pub fn run(&self) -> Report {
-        let mut random = Random::new(self.seed);
-        let mut report = Report { counted: vec![0; self.blocks.len()], ..Report::default() };
+    /// Runs the simulation.
+    pub fn run(&self) -> SimulationReport {
+        let mut random = SplitMix64::new(self.seed);
+        let mut report = SimulationReport { counted: vec![0; self.blocks.len()], ..SimulationReport::default() };
         let fates = self.fates(&mut random);
         let bad = self.blocks.iter().map(|_| random.fraction() < self.bad).collect::<Vec<_>>();
         let mut begin = 0.0;
@@ -131,8 +134,8 @@ impl World {
             let (ended, after) = phase.run();
             report = after;
             match ended {
-                End::Over(now) => report.seconds = now,
-                End::Died(now) => {
+                PhaseEnd::Over(now) => report.seconds = now,
+                PhaseEnd::Died(now) => {
                     report.restarts += 1;
                     begin = now + self.notice + self.restart.unwrap_or(0.0);
                     continue;
@@ -150,74 +153,76 @@ impl World {
         report
     }
 
-    fn fates(&self, random: &mut Random) -> Vec<Fate> {
-        let mut fates = vec![Fate::default(); self.speeds.len()];
-        let while_it_runs = self.least_seconds();
+    fn fates(&self, random: &mut SplitMix64) -> Vec<RankFate> {
+        let mut fates = vec![RankFate::default(); self.speeds.len()];
+        let while_it_runs = self.min_seconds();
         let others = self.speeds.len().saturating_sub(1);
-        let part = |part: f64| ((part * self.speeds.len() as f64).round() as usize).min(others);
-        for rank in random.some(others, part(self.deaths)) {
+        let count = |fraction: f64| ((fraction * self.speeds.len() as f64).round() as usize).min(others);
+        for rank in random.choose(others, count(self.deaths)) {
             fates[rank + 1].dies = Some(while_it_runs * random.fraction());
         }
-        for rank in random.some(others, part(self.hangs)) {
+        for rank in random.choose(others, count(self.hangs)) {
             fates[rank + 1].hangs = Some(while_it_runs * random.fraction());
         }
-        for rank in random.some(others, part(self.late.0)) {
+        for rank in random.choose(others, count(self.late.0)) {
             fates[rank + 1].late = self.late.1 * random.fraction();
         }
         fates
     }
 }
 
-/// What is in store for a rank, in seconds from the begin.
+/// Events of one rank, in seconds from the start.
 #[derive(Debug, Clone, Copy, Default)]
-struct Fate {
+struct RankFate {
     late: f64,
     dies: Option<f64>,
     hangs: Option<f64>,
 }
 
-/// What became of a job.
+/// Result of a simulation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
-    /// Seconds until all blocks were done or given up.
+pub struct SimulationReport {
+    /// Seconds until all blocks were done or had failed.
     pub seconds: f64,
-    /// Cells of the blocks that are done, as a part of what all ranks could do while they lived.
+    /// Cells of the finished blocks, divided by the cells that all ranks could have computed while
+    /// they lived.
     pub efficiency: f64,
-    /// Messages to and from rank 0, its own left out.
+    /// Number of messages to and from rank 0, without its messages to itself.
     pub messages: u64,
     /// Bytes of these messages.
     pub bytes: u64,
-    /// Seconds that messages cost rank 0.
+    /// Seconds that rank 0 spent on messages.
     pub busy: f64,
-    /// The longest time that a message waited for rank 0, in seconds.
+    /// Longest time that a message waited for rank 0, in seconds.
     pub longest_wait: f64,
-    /// Cells that were computed for nothing: by who died, failed, or was second.
+    /// Cells computed without use, on ranks that died, by computations that failed, or as a second
+    /// result.
     pub lost_cells: f64,
-    /// Seconds that ranks had nothing to compute between their first and their last block.
+    /// Seconds that ranks were idle between their first and their last block.
     pub idle: f64,
-    /// Times that engines began.
+    /// Number of times engines started.
     pub begins: u64,
-    /// Ranks that died.
+    /// Number of ranks that died.
     pub deaths: u64,
-    /// Times that the job was resumed.
+    /// Number of restarts of the job.
     pub restarts: u64,
-    /// Times that a block failed.
+    /// Number of failed computations.
     pub failures: u64,
-    /// Copies of blocks that others held.
+    /// Number of blocks that were leased to a second rank.
     pub copies: u64,
-    /// How often each block counted.
+    /// Number of results that counted, for each block.
     pub counted: Vec<u32>,
-    /// The blocks that were given up, in order.
-    pub given_up: Vec<usize>,
+    /// Blocks that failed on every rank, in order.
+    pub failed_blocks: Vec<usize>,
 }
 
-/// Seconds that blocks of so many cells take ranks of so many cells a second when nothing happens; 0 without blocks, without
-/// end if no rank has a speed.
+/// Estimates the seconds that blocks take on ranks of the given speeds, without failures. Returns 0
+/// without blocks, and infinity if no rank has a speed.
 pub fn estimate(blocks: &[u64], speeds: &[f64]) -> f64 {
     let speeds: Vec<f64> = speeds.iter().copied().filter(|speed| *speed > 0.0 && speed.is_finite()).collect();
     match (blocks.is_empty(), speeds.is_empty()) {
         (true, _) => 0.0,
         (false, true) => f64::INFINITY,
-        _ => World::calm(blocks.to_vec(), speeds).run().seconds,
+        _ => Simulation::calm(blocks.to_vec(), speeds).run().seconds,
     }
 }

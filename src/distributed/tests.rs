@@ -1,4 +1,4 @@
-//! Directories of a job whose rows are known.
+//! Tests of directories with a job whose rows are known.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,7 +11,8 @@ use crate::files::fingerprint::Fingerprint;
 use crate::jobs::blocks::{Block, BlockSink, Divisible};
 use crate::jobs::{Feed, Job, Run, SessionStart, Summary};
 
-/// Units with targets: of each the number of its target times its own. Of the targets of a unit the greatest `most` are kept.
+/// A job with a row for each unit and target: the product of their numbers modulo 7. Keeps the
+/// `most` greatest products of each unit.
 struct Products {
     units: u64,
     targets: u32,
@@ -26,22 +27,22 @@ struct Product {
 }
 
 impl Products {
-    fn of(&self, block: &Block) -> Vec<Product> {
+    fn rows(&self, block: &Block) -> Vec<Product> {
         let targets = block.targets.clone().unwrap_or(0..self.targets);
         let mut rows = Vec::new();
         for unit in block.units.clone() {
             let product = |target| Product { unit, target, product: unit * u64::from(target) % 7 };
-            let mut own: Vec<Product> = targets.clone().map(product).collect();
+            let mut products: Vec<Product> = targets.clone().map(product).collect();
             if block.targets.is_none() {
-                self.join(&mut own);
+                self.join(&mut products);
             }
-            rows.extend(own);
+            rows.extend(products);
         }
         rows
     }
 
     fn all(&self) -> Vec<Product> {
-        self.of(&Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 })
+        self.rows(&Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 })
     }
 }
 
@@ -65,7 +66,7 @@ impl Job for Products {
 
     fn feed(&self, Feed { source, sink, .. }: Feed<'_, Product>, session: &mut u64) -> Result<Summary> {
         for block in source.take_all() {
-            for some in self.of(&block).chunks(3) {
+            for some in self.rows(&block).chunks(3) {
                 sink.rows(some)?;
             }
             sink.end()?;
@@ -127,19 +128,19 @@ impl Divisible for Products {
     }
 }
 
-/// A plan of a job in a new directory.
+/// Creates the plan of a job in a new directory.
 fn planned(job: &Products, cells: u64) -> (TempDir, Directory) {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("input");
     fs::write(&input, "numbers").unwrap();
     let blocks = job.cut(cells).unwrap();
     let inputs = Fingerprint::default().with_file("input", &input).unwrap();
-    let manifest = Manifest::new(vec!["products".into()], inputs, cells, blocks).unwrap();
+    let manifest = BlockManifest::new(vec!["products".into()], inputs, cells, blocks).unwrap();
     let directory = Directory::create(&folder.path().join("work"), manifest).unwrap();
     (folder, directory)
 }
 
-/// Computes blocks into files.
+/// Computes blocks, and writes their part files.
 fn compute(job: &Products, directory: &Directory, numbers: &[usize]) {
     let blocks: Vec<Block> = numbers.iter().map(|&number| directory.manifest().blocks[number].clone()).collect();
     let mut made = Vec::new();
@@ -149,7 +150,7 @@ fn compute(job: &Products, directory: &Directory, numbers: &[usize]) {
         Ok(())
     });
     job.run_blocks(&blocks, &mut 0, &Run::default(), &mut writer).unwrap();
-    assert_eq!(writer.done(), numbers.len());
+    assert_eq!(writer.finished(), numbers.len());
     drop(writer);
     assert_eq!(made, numbers);
 }
@@ -165,13 +166,13 @@ fn merged(job: &Products, directory: &Directory) -> Result<Vec<Product>> {
 }
 
 fn message(result: Result<impl Sized>) -> String {
-    let Err(error) = result else { panic!("it goes well") };
+    let Err(error) = result else { panic!("no error") };
     assert_eq!(error.exit_code(), 2, "{error}");
     error.to_string()
 }
 
 #[test]
-fn rows_of_blocks_of_any_order_are_those_of_the_job() {
+fn blocks_in_any_order_give_the_rows_of_the_job() {
     let mut seeds = fastrand::Rng::with_seed(7);
     for (units, targets, most, cells) in [
         (20, 9, usize::MAX, 30),
@@ -195,7 +196,7 @@ fn rows_of_blocks_of_any_order_are_those_of_the_job() {
 }
 
 #[test]
-fn many_rows_come_in_pieces() {
+fn many_rows_are_split_into_pieces() {
     let job = Products { units: 40, targets: 2000, most: usize::MAX };
     let (_folder, directory) = planned(&job, 70_000);
     compute(&job, &directory, &[1, 0]);
@@ -210,7 +211,7 @@ fn many_rows_come_in_pieces() {
 }
 
 #[test]
-fn parts_that_come_in_bytes_are_the_same() {
+fn parts_in_memory_equal_parts_in_files() {
     let job = Products { units: 8, targets: 5, most: 2 };
     let (_folder, directory) = planned(&job, 10);
     let mut parts = Vec::new();
@@ -221,7 +222,7 @@ fn parts_that_come_in_bytes_are_the_same() {
     job.run_blocks(&directory.manifest().blocks, &mut 0, &Run::default(), &mut writer).unwrap();
     drop(writer);
     let (block, bytes) = &parts[2];
-    assert!(message(directory.put::<Products>(3, bytes)).contains("it is that of block 2"));
+    assert!(message(directory.put::<Products>(3, bytes)).contains("it holds block 2"));
     assert!(message(directory.put::<Products>(*block, &bytes[..bytes.len() - 1])).contains("block 2 is damaged"));
     assert_eq!(directory.state(2).unwrap(), PartState::Missing);
     for (block, bytes) in &parts {
@@ -231,14 +232,14 @@ fn parts_that_come_in_bytes_are_the_same() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_blocks_are_named() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (_folder, directory) = planned(&job, 4);
     compute(&job, &directory, &[0, 4, 5, 14]);
     let claim = directory.claim(7).unwrap();
     let text = message(merged(&job, &directory));
     assert!(
-        text.ends_with("work: 11 of 15 blocks are not done; missing: 1-3, 6-13 (1 of them are computed now)"),
+        text.ends_with("work: 11 of 15 blocks are not done; missing: 1-3, 6-13 (1 of them are being computed)"),
         "{text}"
     );
     drop(claim);
@@ -247,7 +248,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn damage_is_named_and_such_blocks_are_missing_then() {
+fn damaged_blocks_are_named_and_become_missing() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (_folder, directory) = planned(&job, 10);
     compute(&job, &directory, &[0, 1, 2, 3, 4, 5]);
@@ -258,18 +259,16 @@ fn damage_is_named_and_such_blocks_are_missing_then() {
         fs::write(&path, bytes).unwrap();
     };
     damage(2);
-    assert!(directory.state(2).unwrap().is_done(), "only its ends were looked at");
+    assert!(directory.state(2).unwrap().is_done(), "only header and footer are read");
     assert!(matches!(directory.verify::<Products>(2).unwrap(), PartState::Damaged(why) if why.contains("block 2")));
     let text = message(merged(&job, &directory));
-    assert!(text.ends_with(
-        "000002.part: block 2 is damaged: its bytes are not those that were written; it has to be computed again"
-    ));
+    assert!(text.ends_with("000002.part: block 2 is damaged: a checksum does not match; compute it again"));
     assert_eq!(directory.state(2).unwrap(), PartState::Missing);
     compute(&job, &directory, &[2]);
     [1, 4].into_iter().for_each(damage);
-    assert!(message(merged(&job, &directory)).ends_with("work: damaged blocks have to be computed again: 1, 4"));
+    assert!(message(merged(&job, &directory)).ends_with("work: these blocks are damaged: 1, 4; compute them again"));
     compute(&job, &directory, &[1, 4]);
-    // A file of another block, one that was cut off, and one of another plan.
+    // A file of another block, a truncated file, and a file of another plan.
     fs::copy(directory.part_path(1), directory.part_path(2)).unwrap();
     File::options().write(true).open(directory.part_path(3)).unwrap().set_len(70).unwrap();
     let (_other, other) = planned(&Products { units: 30, targets: 2, most: 1 }, 20);
@@ -279,8 +278,8 @@ fn damage_is_named_and_such_blocks_are_missing_then() {
         PartState::Damaged(why) => why,
         state => panic!("{state:?}"),
     };
-    assert_eq!(damaged(0), "it is of another plan");
-    assert_eq!(damaged(2), "it is that of block 1");
+    assert_eq!(damaged(0), "it belongs to another plan");
+    assert_eq!(damaged(2), "it holds block 1");
     assert!(!damaged(3).is_empty());
     assert!(message(merged(&job, &directory)).ends_with("3 of 6 blocks are not done; damaged: 0, 2-3"));
     compute(&job, &directory, &[0, 2, 3]);
@@ -288,39 +287,39 @@ fn damage_is_named_and_such_blocks_are_missing_then() {
 }
 
 #[test]
-fn blocks_and_the_whole_directory_are_claimed_by_one() {
+fn claims_on_blocks_and_the_directory_exclude_each_other() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (_folder, directory) = planned(&job, 10);
     let other = Directory::open(directory.path()).unwrap();
-    let Claimed::Yes(three) = directory.claim(3).unwrap() else { panic!("nobody has it") };
-    assert!(matches!(other.claim(3).unwrap(), Claimed::By(holder) if holder.process == Process::own()));
-    assert!(matches!(other.claim(2).unwrap(), Claimed::Yes(_)));
-    assert!(matches!(other.claim_all().unwrap(), Claimed::By(_)));
+    let ClaimOutcome::Acquired(three) = directory.claim(3).unwrap() else { panic!("the block is free") };
+    assert!(matches!(other.claim(3).unwrap(), ClaimOutcome::HeldBy(holder) if holder.process == Process::current()));
+    assert!(matches!(other.claim(2).unwrap(), ClaimOutcome::Acquired(_)));
+    assert!(matches!(other.claim_all().unwrap(), ClaimOutcome::HeldBy(_)));
     assert_eq!(other.holders().unwrap().0.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [3]);
     drop(three);
-    let Claimed::Yes(all) = other.claim_all().unwrap() else { panic!("nobody has a block") };
-    assert!(matches!(directory.claim(3).unwrap(), Claimed::By(_)));
-    assert!(matches!(directory.claim_all().unwrap(), Claimed::By(_)));
+    let ClaimOutcome::Acquired(all) = other.claim_all().unwrap() else { panic!("all blocks are free") };
+    assert!(matches!(directory.claim(3).unwrap(), ClaimOutcome::HeldBy(_)));
+    assert!(matches!(directory.claim_all().unwrap(), ClaimOutcome::HeldBy(_)));
     assert!(directory.holders().unwrap().1.is_some());
     drop(all);
-    assert!(matches!(directory.claim(3).unwrap(), Claimed::Yes(_)));
+    assert!(matches!(directory.claim(3).unwrap(), ClaimOutcome::Acquired(_)));
 }
 
 #[test]
-fn parts_by_half_are_swept() {
+fn unfinished_parts_are_removed() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (_folder, directory) = planned(&job, 10);
-    let begun = |block: usize| {
+    let unfinished = |block: usize| {
         let path = directory.part_aside(block);
         fs::write(&path, "half").unwrap();
         path
     };
-    let (two, three) = (begun(2), begun(3));
+    let (two, three) = (unfinished(2), unfinished(3));
     drop(directory.claim(3).unwrap());
     assert!(two.exists() && !three.exists());
     drop(directory.claim_all().unwrap());
     assert!(!two.exists());
-    // A block that fails leaves nothing.
+    // A block that fails leaves no file.
     let mut writer = PartWriter::<Products>::to_files(&directory, &[2], |_| Ok(()));
     writer.rows(&job.all()[..2]).unwrap();
     drop(writer);
@@ -328,19 +327,22 @@ fn parts_by_half_are_swept() {
 }
 
 #[test]
-fn a_directory_is_begun_where_nothing_is() {
+fn directory_is_created_only_in_an_empty_place() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (folder, directory) = planned(&job, 10);
     let manifest = directory.manifest().clone();
     let create = |path: &Path| message(Directory::create(path, manifest.clone()).map(drop));
     assert!(
         create(directory.path())
-            .ends_with("work: there is a plan already: run and merge that, or name another directory")
+            .ends_with("work: this directory has a plan already: run and merge it, or name another directory")
     );
-    assert!(create(folder.path()).ends_with("the directory is not empty: name another one"));
-    assert!(message(Directory::open(folder.path()).map(drop)).ends_with("there is no plan of a job in this directory"));
+    assert!(create(folder.path()).ends_with("the directory is not empty: name another directory"));
+    assert!(
+        message(Directory::open(folder.path()).map(drop))
+            .ends_with("this directory has no plan of a job: name the directory of a plan")
+    );
     assert!(message(Directory::open(&folder.path().join("none")).map(drop)).contains("none: "));
-    // Whoever began one may have been killed before it was whole.
+    // A process may have been killed before the directory was complete.
     let begun = folder.path().join("begun");
     fs::create_dir_all(begun.join(BLOCKS)).unwrap();
     assert_eq!(Directory::create(&begun, manifest.clone()).unwrap().manifest(), &manifest);
@@ -349,7 +351,7 @@ fn a_directory_is_begun_where_nothing_is() {
 }
 
 proptest! {
-    /// Whatever happens to a part's bytes, its rows come as they were, or none of a piece that is not.
+    /// A damaged part yields an error, and no piece with wrong rows.
     #[test]
     fn damaged_parts_never_give_wrong_rows(at in 0.0..1.0f64, bit in 0..8u32, cut in proptest::bool::ANY) {
         let job = Products { units: 6, targets: 5, most: 9 };
@@ -364,7 +366,7 @@ proptest! {
         let at = (at * part.len() as f64) as usize;
         if cut { part.truncate(at) } else { part[at] ^= 1 << bit }
         let read = || -> Result<Vec<Product>> {
-            let mut rows = Rows::<Products, &[u8]>::new(&part, part.len() as u64, Path::new("x"), &[7; 32], 0)?;
+            let mut rows = PartReader::<Products, &[u8]>::new(&part, part.len() as u64, Path::new("x"), &[7; 32], 0)?;
             let mut all = Vec::new();
             while let Some(some) = rows.next_rows()? {
                 assert!(some.iter().all(|row| job.all().contains(row)));

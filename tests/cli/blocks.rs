@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pairwave::distributed::{Claimed, Directory};
+use pairwave::distributed::{ClaimOutcome, Directory};
 
 use super::*;
 
@@ -238,7 +238,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
         "{text}"
     );
     let directory = Directory::open(Path::new(&work)).expect("it is there");
-    let Claimed::Yes(claim) = directory.claim(0).expect("it can be claimed") else { panic!("nobody has it") };
+    let ClaimOutcome::Acquired(claim) = directory.claim(0).expect("it can be claimed") else { panic!("nobody has it") };
     let me = format!("block 0 is computed by process {} on {}", std::process::id(), pairwave::distributed::host());
     for which in ["--block=0", "--blocks=0-2", "--share=0/1"] {
         let run = pairwave(&["run", &work, which, "--device", "cpu", "--quiet"]).assert().code(2);
@@ -252,7 +252,9 @@ fn what_is_damaged_missing_or_claimed_is_named() {
     let expected = format!("blocks    {blocks}\ndone      {}: 1-{}\nrunning   1: 0\n", blocks - 1, blocks - 1);
     assert!(status.starts_with(&expected), "{status}");
     drop(claim);
-    let Claimed::Yes(all) = directory.claim_all().expect("it can be claimed") else { panic!("nobody has it") };
+    let ClaimOutcome::Acquired(all) = directory.claim_all().expect("it can be claimed") else {
+        panic!("nobody has it")
+    };
     assert!(refused(&["run", &work]).contains("computes all blocks"));
     drop(all);
     runs(&["run", &work, "--block", "0", "--device", "cpu"]);
@@ -275,7 +277,7 @@ fn input_that_was_changed_and_plans_of_others_are_refused() {
     let genes = file(&folder, "genes.fa", fs::read(GENES).expect("it is there"));
     let job = ["allpairs", &genes];
     let work = planned(&folder, "work", "24M", &job);
-    assert!(refused(&[&["plan"], &job[..], &["-o", &work]].concat()).contains("there is a plan already"));
+    assert!(refused(&[&["plan"], &job[..], &["-o", &work]].concat()).contains("this directory has a plan already"));
     file(&folder, "genes.fa", ">a\nACGT\n");
     assert!(refused(&["run", &work, "--block", "0"]).contains("genes.fa: it is not what it was"));
     fs::remove_file(&genes).expect("it can be removed");
@@ -330,7 +332,7 @@ fn what_makes_no_sense_is_refused() {
     let standard = ["plan", "allpairs", "-", "-o", &work];
     assert!(refused(&standard).contains("standard input can be read once"));
     assert!(refused(&["run", &work]).contains("work: no such file or directory"));
-    assert!(refused(&["merge", folder.path().to_str().expect("text")]).contains("there is no plan of a job"));
+    assert!(refused(&["merge", folder.path().to_str().expect("text")]).contains("this directory has no plan of a job"));
     assert!(!Path::new(&work).exists());
 
     let dry =

@@ -5,7 +5,7 @@ use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::runner::{Runner, results, write_json};
 use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
-use pairwave::distributed::{Directory, Merged};
+use pairwave::distributed::{Directory, MergeSummary};
 use pairwave::jobs::{Run, Summary};
 use pairwave::output::Output;
 use pairwave::{Error, Result};
@@ -62,7 +62,7 @@ struct Stats {
     pairs: u64,
     cells: u64,
     #[serde(flatten)]
-    merged: Merged,
+    merged: MergeSummary,
     /// Of putting together.
     seconds: f64,
 }

@@ -13,9 +13,11 @@ use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, words};
 use machine::{broken, machine, settle};
-use pairwave::distributed::mpi::Mpi;
-use pairwave::distributed::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
-use pairwave::distributed::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
+use pairwave::distributed::mpi::MpiWire;
+use pairwave::distributed::ranks::{
+    LEAD, LeadOptions, PartDestination, RankResources, RankWork, Wire, follow, lead, stand_by,
+};
+use pairwave::distributed::{BlockManifest, Claim, ClaimOutcome, Digest, Directory, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::{Difference, Fingerprint, Job, Run, names};
 use pairwave::output::Output;
@@ -38,12 +40,12 @@ const SIGHT: Duration = Duration::from_secs(120);
 
 /// Runs a job on all ranks.
 pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
-    let mut wire = Mpi::begin()?;
+    let mut wire = MpiWire::start()?;
     let rank = wire.rank();
     if rank != LEAD {
         log::prefix(format!("rank {rank}: "));
     }
-    tracing::debug!(library = Mpi::library(), rank, ranks = wire.ranks(), "MPI");
+    tracing::debug!(library = MpiWire::library(), rank, ranks = wire.ranks(), "MPI");
     let ended = on_job(&options.arguments, Ranks { options, wire: &mut wire, quiet });
     match ended {
         Ok(true) => {}
@@ -52,21 +54,21 @@ pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
         // It is told by rank 0.
         Err(error) if rank != LEAD => {
             tracing::debug!("{error}");
-            wire.end();
+            wire.finish();
             return Ok(());
         }
         Err(error) => {
-            wire.end();
+            wire.finish();
             return Err(error);
         }
     }
-    wire.end();
+    wire.finish();
     Ok(())
 }
 
 struct Ranks<'a> {
     options: &'a Options,
-    wire: &'a mut Mpi,
+    wire: &'a mut MpiWire,
     quiet: bool,
 }
 
@@ -106,7 +108,7 @@ fn one_input() -> Error {
 }
 
 /// Every rank but the first.
-fn other<C: BlockCommand>(options: &Options, wire: &mut Mpi, mut command: C) -> Result<()> {
+fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C) -> Result<()> {
     let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
     let Prelude::Begin { directory, digest, blocks, job: of_rank_0, inputs } = prelude else { return Ok(()) };
     // All of it before anything can fail: the others count on this one.
@@ -128,8 +130,8 @@ fn other<C: BlockCommand>(options: &Options, wire: &mut Mpi, mut command: C) -> 
     };
     match begin() {
         Ok((run, member, directory, job)) => {
-            let results = directory.as_ref().map_or(Results::Messages(digest), Results::Files);
-            follow(wire, &Work { job: &job, blocks: &blocks, run, results }, member);
+            let results = directory.as_ref().map_or(PartDestination::Messages(digest), PartDestination::Files);
+            follow(wire, &RankWork { job: &job, blocks: &blocks, run, results }, member);
         }
         Err(error) => stand_by(wire, &error),
     }
@@ -169,13 +171,13 @@ struct Begun<J> {
     claim: Claim,
     job: J,
     run: Run,
-    offer: Offer,
+    offer: RankResources,
     done: Vec<bool>,
     files: Vec<Vec<u8>>,
 }
 
 /// The first rank.
-fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut command: C) -> Result<bool> {
+fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mut command: C) -> Result<bool> {
     let begun = begin(options, wire.ranks(), &mut command, quiet);
     let prelude = match &begun {
         Err(_) => Prelude::Nothing,
@@ -200,9 +202,9 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
         let open = blocks.iter().zip(&done).filter(|(_, done)| !**done).map(|(block, _)| block.cells).sum();
         let mut book =
             Ledger::<C::Job> { directory: &directory, progress: Progress::start(open, quiet), seen: PhantomData };
-        let leader = Leader { done: &done, rules: dispatch::Rules::default() };
+        let leader = LeadOptions { done: &done, rules: dispatch::Rules::default() };
         // Rank 0 has the directory whoever writes the parts.
-        let work = Work { job: &job, blocks, run: run.clone(), results: Results::Files(&directory) };
+        let work = RankWork { job: &job, blocks, run: run.clone(), results: PartDestination::Files(&directory) };
         lead(wire, &work, &leader, member, &mut book)
     };
     drop(job);
@@ -212,8 +214,8 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
             log::line(&format!("finished blocks are in {place}; --resume goes on from them"));
         }
     })?;
-    if let Some((block, said)) = led.given_up.first() {
-        let all: Vec<usize> = led.given_up.iter().map(|(block, _)| *block).collect();
+    if let Some((block, said)) = led.failed_blocks.first() {
+        let all: Vec<usize> = led.failed_blocks.iter().map(|(block, _)| *block).collect();
         return Err(Error::Device {
             device: "all ranks".into(),
             message: format!(
@@ -277,12 +279,12 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         directory
     } else {
         let cells = block_cells(options, ranks, &job, &run, &offer)?;
-        let manifest = Manifest::new(options.arguments.clone(), fingerprint, cells, job.cut(cells)?)?;
+        let manifest = BlockManifest::new(options.arguments.clone(), fingerprint, cells, job.cut(cells)?)?;
         Directory::create(&work, manifest)?
     };
     let claim = match directory.claim_all()? {
-        Claimed::Yes(claim) => claim,
-        Claimed::By(holder) => {
+        ClaimOutcome::Acquired(claim) => claim,
+        ClaimOutcome::HeldBy(holder) => {
             return Err(Error::usage(format!("{}: {} computes these blocks now", work.display(), holder.process)));
         }
     };
@@ -297,7 +299,13 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
 }
 
 /// Cells of a block.
-fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, run: &Run, offer: &Offer) -> Result<u64> {
+fn block_cells<J: Divisible>(
+    options: &Options,
+    ranks: usize,
+    job: &J,
+    run: &Run,
+    offer: &RankResources,
+) -> Result<u64> {
     let seconds = match options.size {
         BlockSize::Cells(cells) => return Ok(cells),
         BlockSize::Seconds(seconds) => seconds,

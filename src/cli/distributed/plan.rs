@@ -6,7 +6,7 @@ use crate::cli::blocks::{BlockCommand, Plan};
 use crate::cli::common::is_standard;
 use crate::cli::runner::run_of;
 use crate::cli::{log, pages};
-use pairwave::distributed::{Directory, Manifest};
+use pairwave::distributed::{BlockManifest, Directory};
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
@@ -45,7 +45,7 @@ impl Task for Cut<'_> {
             let devices = Devices { names: ["device", "devices"], speeds: &plan.speeds };
             return pages::print(foreseen(&job, &blocks, &inputs, &devices)?);
         };
-        let manifest = Manifest::new(plan.arguments.clone(), fingerprint, cells, blocks)?;
+        let manifest = BlockManifest::new(plan.arguments.clone(), fingerprint, cells, blocks)?;
         let line = words(&manifest.blocks);
         Directory::create(&place, manifest)?;
         if !quiet {

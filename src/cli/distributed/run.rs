@@ -12,7 +12,9 @@ use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Runner, run_of, write_json};
 use crate::cli::{flags, interrupt, log};
-use pairwave::distributed::{Claim, Claimed, Directory, Event, Holder, Made, PartState, PartWriter, host, ranges};
+use pairwave::distributed::{
+    Claim, ClaimHolder, ClaimOutcome, Directory, FinishedPart, JournalEvent, PartState, PartWriter, host, ranges,
+};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Run, Summary};
@@ -136,7 +138,7 @@ fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque
     let (own, mut failed) = (host(), BTreeSet::new());
     for entry in directory.journal()? {
         match entry.event {
-            Event::Failed { block, .. } if entry.host == own => drop(failed.insert(block)),
+            JournalEvent::Failed { block, .. } if entry.host == own => drop(failed.insert(block)),
             _ => {}
         }
     }
@@ -156,7 +158,12 @@ fn refuse_if_all_are_claimed(directory: &Directory) -> Result<()> {
 }
 
 /// What is said of blocks that others compute: whoever named them has to know that they are not done.
-fn left_to_others(directory: &Directory, held: Vec<(usize, Holder)>, which: &Which, say: impl Fn(&str)) -> Result<()> {
+fn left_to_others(
+    directory: &Directory,
+    held: Vec<(usize, ClaimHolder)>,
+    which: &Which,
+    say: impl Fn(&str),
+) -> Result<()> {
     let mut open = Vec::new();
     for (block, holder) in held {
         if !directory.state(block)?.is_done() {
@@ -186,7 +193,7 @@ struct Work<'a> {
     is_shared: bool,
     done: BTreeSet<usize>,
     failed: Vec<(usize, Error)>,
-    held: Vec<(usize, Holder)>,
+    held: Vec<(usize, ClaimHolder)>,
     /// Of all groups.
     total: Summary,
     /// Seconds of a block, as far as is known.
@@ -225,9 +232,9 @@ impl<'a> Work<'a> {
             let begin = Instant::now();
             let mut made = Vec::new();
             let (directory, bar) = (self.directory, Arc::clone(&self.bar));
-            let mut writer = PartWriter::<J>::to_files(directory, &numbers, |part: Made| {
+            let mut writer = PartWriter::<J>::to_files(directory, &numbers, |part: FinishedPart| {
                 let (seconds, rows) = (part.info.seconds, part.info.rows);
-                directory.note(Event::Finished { block: part.block, seconds, rows });
+                directory.record_event(JournalEvent::Finished { block: part.block, seconds, rows });
                 made.push(part.block);
                 bar.done(directory.manifest().blocks[part.block].cells);
                 // It lasts: nobody has to be kept from it any more.
@@ -239,7 +246,7 @@ impl<'a> Work<'a> {
                 None => session.insert(job.session(run)?),
             };
             let result = job.run_blocks(&blocks, session, run, &mut writer);
-            let finished = writer.done();
+            let finished = writer.finished();
             drop(writer);
             self.done.extend(made);
             self.left = self.left.saturating_sub(finished);
@@ -255,7 +262,7 @@ impl<'a> Work<'a> {
                     let Some(block) = due.filter(|_| is_of_block(&error)) else { return Err(error) };
                     let message = flags::message(&error);
                     tracing::warn!("block {block} failed: {message}");
-                    self.directory.note(Event::Failed { block, error: message });
+                    self.directory.record_event(JournalEvent::Failed { block, error: message });
                     self.failed.push((block, error));
                     self.left = self.left.saturating_sub(1);
                     numbers[finished + 1..].iter().rev().for_each(|&block| self.open.push_front(block));
@@ -280,11 +287,11 @@ impl<'a> Work<'a> {
                 continue;
             }
             match self.directory.claim(block)? {
-                Claimed::By(holder) => {
+                ClaimOutcome::HeldBy(holder) => {
                     self.left_to_others(block);
                     self.held.push((block, holder));
                 }
-                Claimed::Yes(claim) => {
+                ClaimOutcome::Acquired(claim) => {
                     if let Some((from, why)) = &claim.taken_over {
                         tracing::warn!("block {block} is taken over from {}: {why}", from.process);
                     }

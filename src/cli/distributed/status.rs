@@ -2,7 +2,7 @@
 
 use crate::cli::pages;
 use pairwave::Result;
-use pairwave::distributed::{Directory, Event, PartState, ranges};
+use pairwave::distributed::{Directory, JournalEvent, PartState, ranges};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -30,9 +30,9 @@ fn words(directory: &Directory) -> Result<String> {
     let mut failed: BTreeMap<usize, (String, String)> = BTreeMap::new();
     for entry in directory.journal()? {
         match entry.event {
-            Event::Failed { block, error } => drop(failed.insert(block, (entry.host, error))),
-            Event::Finished { block, .. } => drop(failed.remove(&block)),
-            Event::TakenOver { .. } | Event::Merged { .. } => {}
+            JournalEvent::Failed { block, error } => drop(failed.insert(block, (entry.host, error))),
+            JournalEvent::Finished { block, .. } => drop(failed.remove(&block)),
+            JournalEvent::TakenOver { .. } | JournalEvent::Merged { .. } => {}
         }
     }
     let which = |is: &dyn Fn(usize, &PartState) -> bool| -> Vec<usize> {

@@ -1,56 +1,57 @@
-//! What a rank and the dispatcher tell each other, in bytes.
+//! Messages between a rank and the dispatcher, and their encoding.
 
 use std::ops::Range;
 
-/// What a rank tells the dispatcher.
+/// A message from a rank to the dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// It wants a lease.
+pub enum RankRequest {
+    /// The rank asks for blocks.
     Asks,
-    /// A block is done, and its rows are where they belong.
+    /// A block is done, and its rows are stored.
     Finished {
-        /// Its number.
+        /// Number of the block.
         block: usize,
     },
     /// A block could not be computed.
     Failed {
-        /// Its number.
+        /// Number of the block.
         block: usize,
-        /// Why.
+        /// Error message.
         error: String,
     },
 }
 
 /// Blocks for one rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lease {
-    /// Neighbours, at least one.
+pub struct BlockLease {
+    /// Consecutive blocks, at least one.
     pub blocks: Range<usize>,
-    /// Of all that the rank holds: when no more than so many blocks are unfinished, it is time to ask for the next lease.
+    /// The rank asks again when it holds at most this number of unfinished blocks, counting all
+    /// leases.
     pub ask_at: usize,
 }
 
-/// What the dispatcher tells a rank.
+/// A message from the dispatcher to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Blocks to compute after those that it holds.
-    Lease(Lease),
-    /// Another rank has done this block: no need to begin it.
+    /// Blocks to compute after the blocks that the rank holds.
+    Lease(BlockLease),
+    /// Another rank has finished this block, which need not be started.
     Drop {
-        /// Its number.
+        /// Number of the block.
         block: usize,
     },
-    /// There is nothing more for this rank to do, or ever will be.
+    /// The rank will get no more work.
     End,
 }
 
-impl Request {
-    /// As bytes: one that says which, and numbers of eight with the least first.
+impl RankRequest {
+    /// Encodes the message: one byte for its type, then little-endian numbers of eight bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
-            Request::Asks => vec![0],
-            Request::Finished { block } => with_numbers(1, &[*block]),
-            Request::Failed { block, error } => {
+            RankRequest::Asks => vec![0],
+            RankRequest::Finished { block } => with_numbers(1, &[*block]),
+            RankRequest::Failed { block, error } => {
                 let mut bytes = with_numbers(2, &[*block]);
                 bytes.extend(error.bytes());
                 bytes
@@ -58,15 +59,15 @@ impl Request {
         }
     }
 
-    /// `None` if the bytes are none.
+    /// Decodes a message. Returns `None` if the bytes are not a request.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&kind, mut rest) = bytes.split_first()?;
         let request = match kind {
-            0 => Request::Asks,
-            1 => Request::Finished { block: number(&mut rest)? },
+            0 => RankRequest::Asks,
+            1 => RankRequest::Finished { block: number(&mut rest)? },
             2 => {
                 let block = number(&mut rest)?;
-                Request::Failed { block, error: String::from_utf8_lossy(std::mem::take(&mut rest)).into_owned() }
+                RankRequest::Failed { block, error: String::from_utf8_lossy(std::mem::take(&mut rest)).into_owned() }
             }
             _ => return None,
         };
@@ -75,16 +76,16 @@ impl Request {
 }
 
 impl Reply {
-    /// As bytes: one that says which, and numbers of eight with the least first.
+    /// Encodes the message: one byte for its type, then little-endian numbers of eight bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
-            Reply::Lease(Lease { blocks, ask_at }) => with_numbers(0, &[blocks.start, blocks.end, *ask_at]),
+            Reply::Lease(BlockLease { blocks, ask_at }) => with_numbers(0, &[blocks.start, blocks.end, *ask_at]),
             Reply::Drop { block } => with_numbers(1, &[*block]),
             Reply::End => vec![2],
         }
     }
 
-    /// `None` if the bytes are none.
+    /// Decodes a message. Returns `None` if the bytes are not a reply.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&kind, mut rest) = bytes.split_first()?;
         let reply = match kind {
@@ -93,7 +94,7 @@ impl Reply {
                 if blocks.is_empty() {
                     return None;
                 }
-                Reply::Lease(Lease { blocks, ask_at: number(&mut rest)? })
+                Reply::Lease(BlockLease { blocks, ask_at: number(&mut rest)? })
             }
             1 => Reply::Drop { block: number(&mut rest)? },
             2 => Reply::End,
@@ -120,18 +121,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_come_back_from_their_bytes() {
+    fn messages_survive_a_round_trip() {
         let requests = [
-            Request::Asks,
-            Request::Finished { block: 1 << 40 },
-            Request::Failed { block: 3, error: "device 'a': löst".into() },
-            Request::Failed { block: 3, error: String::new() },
+            RankRequest::Asks,
+            RankRequest::Finished { block: 1 << 40 },
+            RankRequest::Failed { block: 3, error: "device 'a': löst".into() },
+            RankRequest::Failed { block: 3, error: String::new() },
         ];
         for request in requests {
             let bytes = request.to_bytes();
-            assert_eq!(Request::from_bytes(&bytes), Some(request));
+            assert_eq!(RankRequest::from_bytes(&bytes), Some(request));
         }
-        let lease = Lease { blocks: 7..99, ask_at: 2 };
+        let lease = BlockLease { blocks: 7..99, ask_at: 2 };
         for reply in [Reply::Lease(lease), Reply::Drop { block: 0 }, Reply::End] {
             let bytes = reply.to_bytes();
             for length in 0..bytes.len() {
@@ -143,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_no_message() {
+    fn malformed_bytes_are_refused() {
         for bytes in [&[][..], &[3], &[9, 0], &[0, 1], &[1, 2, 3]] {
-            assert_eq!(Request::from_bytes(bytes), None, "{bytes:?}");
+            assert_eq!(RankRequest::from_bytes(bytes), None, "{bytes:?}");
         }
-        let empty = Reply::Lease(Lease { blocks: 4..4, ask_at: 1 });
+        let empty = Reply::Lease(BlockLease { blocks: 4..4, ask_at: 1 });
         assert_eq!(Reply::from_bytes(&empty.to_bytes()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Ranks of all kinds, whatever happens to them.
+//! Tests of the dispatcher with ranks of different speeds, failures and silence.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ fn leased(answer: Answer) -> std::ops::Range<usize> {
     }
 }
 
-/// Lets a rank do what it holds, a block in so many seconds; the time after that.
+/// Finishes the blocks of a rank, each after `seconds`. Returns the time after the last one.
 fn work(dispatcher: &mut Dispatcher, rank: Rank, blocks: std::ops::Range<usize>, seconds: f64, mut now: f64) -> f64 {
     for block in blocks {
         now += seconds;
@@ -24,7 +24,7 @@ fn work(dispatcher: &mut Dispatcher, rank: Rank, blocks: std::ops::Range<usize>,
 }
 
 #[test]
-fn one_rank_gets_all_in_order_and_shrinking_leases() {
+fn single_rank_gets_all_blocks_in_shrinking_leases() {
     let mut one = dispatcher(100);
     one.joined(0, 0.0);
     let (mut now, mut next, mut lengths) = (0.0, 0, Vec::new());
@@ -42,7 +42,7 @@ fn one_rank_gets_all_in_order_and_shrinking_leases() {
 }
 
 #[test]
-fn leases_last_as_long_on_slow_ranks_as_on_fast_ones() {
+fn leases_take_equal_time_on_slow_and_fast_ranks() {
     let mut two = dispatcher(100_000);
     let mut lengths = Vec::new();
     for (rank, seconds) in [(0, 1.0), (1, 10.0)] {
@@ -56,21 +56,21 @@ fn leases_last_as_long_on_slow_ranks_as_on_fast_ones() {
 }
 
 #[test]
-fn a_rank_asks_before_it_is_done() {
+fn rank_asks_before_it_runs_out() {
     let mut one = Dispatcher::new(&[10; 1000], &[false; 1000], Rules { ahead_seconds: 3.0, ..Rules::default() });
     one.joined(5, 0.0);
     let Answer::Lease(first) = one.asks(5, 0.0) else { panic!() };
-    assert_eq!(first, Lease { blocks: 0..1, ask_at: 1 });
-    // It may hold two although nobody knows how fast it is.
+    assert_eq!(first, BlockLease { blocks: 0..1, ask_at: 1 });
+    // A rank may hold two blocks before its speed is known.
     let Answer::Lease(second) = one.asks(5, 0.1) else { panic!() };
-    assert_eq!(second, Lease { blocks: 1..2, ask_at: 1 });
+    assert_eq!(second, BlockLease { blocks: 1..2, ask_at: 1 });
     one.finished(5, 0, 0.5);
     let Answer::Lease(third) = one.asks(5, 0.5) else { panic!() };
     assert_eq!((third.blocks.start, third.ask_at), (2, 6), "three seconds are six blocks");
 }
 
 #[test]
-fn finished_blocks_of_an_earlier_run_are_not_given() {
+fn blocks_of_an_earlier_run_are_skipped() {
     let done: Vec<bool> = (0..20).map(|block| block % 5 != 0).collect();
     let mut rest = Dispatcher::new(&[7; 20], &done, Rules::default());
     rest.joined(0, 0.0);
@@ -89,7 +89,7 @@ fn finished_blocks_of_an_earlier_run_are_not_given() {
 }
 
 #[test]
-fn a_block_that_fails_is_tried_elsewhere_then_named() {
+fn failing_block_is_tried_elsewhere_and_then_reported() {
     let mut four = dispatcher(1);
     (0..4).for_each(|rank| four.joined(rank, 0.0));
     assert_eq!(leased(four.asks(2, 0.0)), 0..1);
@@ -103,9 +103,9 @@ fn a_block_that_fails_is_tried_elsewhere_then_named() {
     let (rank, _) = four.answer(2.0).unwrap();
     assert!(!four.failed(rank, 0, "the same".into(), 3.0));
     assert!(four.is_over());
-    let given_up: Vec<_> = four.given_up().collect();
+    let failed_blocks: Vec<_> = four.failed_blocks().collect();
     let says = [(2, "no memory".to_owned()), (3, "no device".to_owned()), (rank, "the same".to_owned())];
-    assert_eq!(given_up, [(0, &says[..])]);
+    assert_eq!(failed_blocks, [(0, &says[..])]);
     four.asks(3, 3.0);
     let mut ended = Vec::new();
     while let Some((rank, answer)) = four.answer(3.0) {
@@ -114,34 +114,34 @@ fn a_block_that_fails_is_tried_elsewhere_then_named() {
     }
     ended.sort_unstable();
     assert_eq!(ended.len(), 2, "{ended:?}");
-    // A result that comes after all is welcome.
+    // A result that arrives after all attempts failed still counts.
     assert!(four.finished(2, 0, 4.0).counts);
-    assert_eq!((four.given_up().count(), four.is_done(0)), (0, true));
+    assert_eq!((four.failed_blocks().count(), four.is_done(0)), (0, true));
 }
 
 #[test]
-fn a_block_that_failed_on_everyone_is_given_up() {
+fn block_that_failed_on_all_ranks_is_reported() {
     let mut two = dispatcher(2);
     (0..2).for_each(|rank| two.joined(rank, 0.0));
     assert_eq!((leased(two.asks(0, 0.0)), leased(two.asks(1, 0.0))), (0..1, 1..2));
     assert!(two.failed(0, 0, "a".into(), 1.0));
     assert!(two.finished(1, 1, 1.0).counts);
     assert_eq!(two.asks(0, 1.0), Answer::Wait);
-    // Its last hope goes.
+    // The last rank that could try the block ends.
     two.gone(1, 2.0);
-    assert_eq!(two.given_up().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
+    assert_eq!(two.failed_blocks().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
     assert_eq!(two.answer(2.0), Some((0, Answer::End)));
 }
 
 #[test]
-fn who_fails_everything_does_not_get_everything() {
+fn rank_with_repeated_failures_gets_no_more_blocks() {
     let mut two = dispatcher(1000);
     (0..2).for_each(|rank| two.joined(rank, 0.0));
     assert_eq!(leased(two.asks(1, 0.0)), 0..1);
     let mut failed = 0;
     while let Answer::Lease(lease) = two.asks(0, 0.0) {
         for block in lease.blocks {
-            assert!(two.failed(0, block, "broken".into(), 0.0));
+            assert!(two.failed(0, block, "json_error".into(), 0.0));
             failed += 1;
         }
     }
@@ -152,20 +152,20 @@ fn who_fails_everything_does_not_get_everything() {
         let blocks = leased(two.asks(1, now));
         now = work(&mut two, 1, blocks, 1.0, now);
     }
-    assert_eq!(two.given_up().count(), 0);
-    // With nobody else there it is tried with everything.
+    assert_eq!(two.failed_blocks().count(), 0);
+    // A rank without others gets every block.
     let mut alone = dispatcher(10);
     alone.joined(0, 0.0);
     while let Answer::Lease(lease) = alone.asks(0, 0.0) {
         for block in lease.blocks {
-            alone.failed(0, block, "broken".into(), 0.0);
+            alone.failed(0, block, "json_error".into(), 0.0);
         }
     }
-    assert_eq!((alone.is_over(), alone.given_up().count()), (true, 10));
+    assert_eq!((alone.is_over(), alone.failed_blocks().count()), (true, 10));
 }
 
 #[test]
-fn blocks_of_a_rank_that_goes_are_free() {
+fn blocks_of_an_ended_rank_become_free() {
     let mut two = dispatcher(2);
     (0..2).for_each(|rank| two.joined(rank, 0.0));
     assert_eq!(leased(two.asks(0, 0.0)), 0..1);
@@ -175,14 +175,14 @@ fn blocks_of_a_rank_that_goes_are_free() {
     two.gone(0, 2.0);
     let (rank, answer) = two.answer(2.0).unwrap();
     assert_eq!((rank, leased(answer), two.ranks()), (1, 0..1, 1));
-    // One that was thought to be gone, and is not, is right all the same.
+    // A rank that only seemed to have ended may still deliver its result.
     assert!(two.finished(0, 0, 3.0).counts);
     assert!(two.is_over());
     assert_eq!(two.asks(0, 3.0), Answer::End);
 }
 
 #[test]
-fn a_silent_rank_shares_its_blocks_until_it_speaks() {
+fn silent_rank_shares_its_blocks_until_its_next_message() {
     let start = |dispatcher: &mut Dispatcher| {
         (0..2).for_each(|rank| dispatcher.joined(rank, 0.0));
         assert_eq!(leased(dispatcher.asks(0, 0.0)), 0..1);
@@ -200,27 +200,28 @@ fn a_silent_rank_shares_its_blocks_until_it_speaks() {
     assert_eq!(two.tick(84.0), [0]);
     let (rank, answer) = two.answer(84.0).unwrap();
     assert_eq!((rank, leased(answer)), (1, 2..3));
-    assert_eq!(two.finished(0, 2, 85.0), Finished { counts: true, drop: vec![1] });
-    assert_eq!(two.finished(1, 2, 86.0), Finished::default());
+    assert_eq!(two.finished(0, 2, 85.0), FinishOutcome { counts: true, drop: vec![1] });
+    assert_eq!(two.finished(1, 2, 86.0), FinishOutcome::default());
     assert_eq!((two.is_over(), two.tally().repeated, two.tally().overdue), (true, 1, 1));
-    // It speaks before another has asked: its blocks are its own.
+    // The rank sends a message before another one asks: its blocks stay reserved.
     let mut two = Dispatcher::new(&[1000; 3], &[false; 3], rules);
     start(&mut two);
     assert_eq!(two.tick(100.0), [0]);
     assert_eq!(two.asks(0, 100.0), Answer::Wait);
     assert_eq!(two.asks(1, 100.0), Answer::Wait);
-    assert_eq!(two.tick(100.0), [0], "it is as late as before");
+    assert_eq!(two.tick(100.0), [0], "it is silent for as long as before");
 }
 
 #[test]
-fn idle_ranks_copy_what_slow_ones_hold() {
+fn idle_ranks_copy_blocks_of_slow_ranks() {
     let mut two = dispatcher(112);
     (0..2).for_each(|rank| two.joined(rank, 0.0));
     assert_eq!(leased(two.asks(0, 0.0)), 0..1);
     assert_eq!(leased(two.asks(1, 0.0)), 1..2);
     two.finished(0, 0, 1.0);
     two.finished(1, 1, 100.0);
-    // The slow one begins its second block, the fast one does the rest, and finds that the slow one is late.
+    // The slow rank starts its second block. The fast one computes the rest, and finds the slow one
+    // late.
     assert_eq!(leased(two.asks(1, 100.0)), 2..3);
     let mut now = 100.0;
     while let Answer::Lease(lease) = two.asks(0, now) {
@@ -231,7 +232,7 @@ fn idle_ranks_copy_what_slow_ones_hold() {
 }
 
 #[test]
-fn slow_ranks_do_not_begin_what_others_would_end_sooner() {
+fn slow_rank_waits_if_others_finish_sooner() {
     let mut two = dispatcher(5);
     (0..2).for_each(|rank| two.joined(rank, 0.0));
     assert_eq!(leased(two.asks(0, 0.0)), 0..1);
@@ -247,10 +248,10 @@ fn slow_ranks_do_not_begin_what_others_would_end_sooner() {
 }
 
 #[test]
-fn nobody_waits_for_ever_for_ranks_that_do_not_come() {
+fn job_ends_without_silent_ranks() {
     let mut three = dispatcher(2);
     (0..3).for_each(|rank| three.joined(rank, 0.0));
-    // Rank 2 never asks, rank 1 never says anything of its block.
+    // Rank 2 never asks, and rank 1 never reports its block.
     assert_eq!((leased(three.asks(0, 0.0)), leased(three.asks(1, 0.0))), (0..1, 1..2));
     assert!(three.failed(0, 0, "no".into(), 5.0));
     assert_eq!(three.asks(0, 5.0), Answer::Wait);
@@ -268,13 +269,13 @@ fn nobody_waits_for_ever_for_ranks_that_do_not_come() {
             }
         }
     }
-    assert_eq!(three.given_up().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
+    assert_eq!(three.failed_blocks().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
 }
 
-/// A world in which anything may happen at any time, as long as one rank lives.
+/// SplitMix64 events at random times, while at least one rank lives.
 #[test]
-fn each_block_counts_once_whatever_happens() {
-    let (mut copies, mut overdue, mut given_up) = (0, 0, 0);
+fn each_block_counts_once_under_random_events() {
+    let (mut copies, mut overdue, mut failed_blocks) = (0, 0, 0);
     for seed in 0..400 {
         println!("seed {seed}");
         let mut random = fastrand::Rng::with_seed(seed);
@@ -285,7 +286,7 @@ fn each_block_counts_once_whatever_happens() {
         let mut counted: Vec<u32> = done.iter().map(|&done| done.into()).collect();
         let mut dispatcher = Dispatcher::new(&cells, &done, Rules::default());
         let ranks = random.usize(1..9);
-        // What each rank holds; the last one lives.
+        // Blocks that each rank holds. The last rank lives until the end.
         let mut queues: BTreeMap<Rank, Vec<usize>> = (0..ranks).map(|rank| (rank, Vec::new())).collect();
         let mut waits = vec![false; ranks];
         (0..ranks).for_each(|rank| dispatcher.joined(rank, 0.0));
@@ -308,7 +309,7 @@ fn each_block_counts_once_whatever_happens() {
                 queues.remove(&rank);
                 dispatcher.gone(rank, now);
             } else if does < 4 {
-                // All are silent for long.
+                // All ranks are silent for long.
                 now += 500.0;
             } else if !queue.is_empty() {
                 let block = queue.remove(random.usize(..queue.len()));
@@ -319,7 +320,7 @@ fn each_block_counts_once_whatever_happens() {
                     counted[block] += u32::from(finished.counts);
                     for other in finished.drop {
                         assert!(other != rank && queues[&other].contains(&block));
-                        // It may have begun it.
+                        // The other rank may have started it.
                         if random.bool() {
                             queues.get_mut(&other).unwrap().retain(|&one| one != block);
                         }
@@ -339,7 +340,7 @@ fn each_block_counts_once_whatever_happens() {
             }
             assert!(waits.iter().filter(|waits| **waits).count() + ended <= ranks);
         }
-        let named: Vec<usize> = dispatcher.given_up().map(|(block, _)| block).collect();
+        let named: Vec<usize> = dispatcher.failed_blocks().map(|(block, _)| block).collect();
         for (block, &counted) in counted.iter().enumerate() {
             assert_eq!(counted, u32::from(!named.contains(&block)), "block {block}");
             assert_eq!(dispatcher.is_done(block), counted == 1);
@@ -348,7 +349,10 @@ fn each_block_counts_once_whatever_happens() {
         let tally = dispatcher.tally();
         copies += tally.copies;
         overdue += tally.overdue;
-        given_up += named.len();
+        failed_blocks += named.len();
     }
-    assert!(copies > 0 && overdue > 0 && given_up > 0, "{copies} copies, {overdue} overdue, {given_up} given up");
+    assert!(
+        copies > 0 && overdue > 0 && failed_blocks > 0,
+        "{copies} copies, {overdue} overdue, {failed_blocks} given up"
+    );
 }

@@ -1,97 +1,98 @@
-//! The thread of a rank that computes.
+//! The compute thread of a rank.
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use super::desk::Desk;
-use super::message::Finished;
-use crate::distributed::{Digest, Directory, Made, PartWriter};
+use super::block_queue::BlockQueue;
+use super::message::FinishedBlock;
+use crate::distributed::{Digest, Directory, FinishedPart, PartWriter};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSource, Divisible, Listed, NextBlock};
 use crate::jobs::{Feed, Run};
 
-/// What a rank computes.
+/// The job of one rank.
 #[derive(Debug)]
-pub struct Work<'a, J> {
+pub struct RankWork<'a, J> {
     /// The job.
     pub job: &'a J,
-    /// Its blocks, by number.
+    /// All blocks of the job. The index is the block's number.
     pub blocks: &'a [Block],
-    /// On what. Its interrupt is the user's.
+    /// Devices and threads. Its interrupt is set when the user cancels.
     pub run: Run,
-    /// Where parts go.
-    pub results: Results<'a>,
+    /// Destination of the parts.
+    pub results: PartDestination<'a>,
 }
 
-/// Where the parts of blocks go.
+/// Destination of the parts of blocks.
 #[derive(Debug, Clone, Copy)]
-pub enum Results<'a> {
-    /// Into files of a directory that all ranks have.
+pub enum PartDestination<'a> {
+    /// Files in a directory that all ranks share.
     Files(&'a Directory),
-    /// To rank 0, which writes them; parts of the manifest with this digest.
+    /// Messages to rank 0, which writes the files. The digest is the digest of the manifest.
     Messages(Digest),
 }
 
-/// What comes of it.
+/// A report of the compute thread.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum ComputeEvent {
     /// A block is done.
-    Finished(Finished),
+    Finished(FinishedBlock),
     /// A block could not be computed.
     Failed { block: usize, error: String },
-    /// Nothing can be computed any more, here or elsewhere.
+    /// No rank can compute any further block.
     Fatal(Error),
 }
 
-/// Computes what lies on the desk until that is closed.
-pub(super) fn compute<J: Divisible>(work: &Work<'_, J>, desk: &Arc<Desk>, events: &Sender<Event>) {
-    let computed = catch_unwind(AssertUnwindSafe(|| Computer { work, desk, events, session: None }.all()));
-    let computed = computed.unwrap_or_else(|_| Err(Error::Internal("a thread that computes has panicked".into())));
+/// Computes the blocks of the queue until the queue is closed.
+pub(super) fn compute<J: Divisible>(work: &RankWork<'_, J>, queue: &Arc<BlockQueue>, events: &Sender<ComputeEvent>) {
+    let computed = catch_unwind(AssertUnwindSafe(|| Computer { work, queue, events, session: None }.run()));
+    let computed = computed.unwrap_or_else(|_| Err(Error::Internal("a compute thread has panicked".into())));
     if let Err(error) = computed {
-        // Nobody listens if all is over.
-        let _ = events.send(Event::Fatal(error));
+        // The receiver is gone if the job is over.
+        let _ = events.send(ComputeEvent::Fatal(error));
     }
-    tracing::debug!(times = desk.runs(), "engines began");
+    tracing::debug!(times = queue.starts(), "engine starts");
 }
 
 struct Computer<'a, J: Divisible> {
-    work: &'a Work<'a, J>,
-    desk: &'a Arc<Desk>,
-    events: &'a Sender<Event>,
-    /// Engines, and what is known of their speed.
+    work: &'a RankWork<'a, J>,
+    queue: &'a Arc<BlockQueue>,
+    events: &'a Sender<ComputeEvent>,
+    /// Running engines with their measured speeds.
     session: Option<J::Session>,
 }
 
 impl<J: Divisible> Computer<'_, J> {
-    fn all(&mut self) -> Result<()> {
-        while self.desk.begin() {
-            let source: Arc<dyn BlockSource> = Arc::<Desk>::clone(self.desk);
-            let error = match self.some(&source, |place| self.desk.taken(place)) {
+    fn run(&mut self) -> Result<()> {
+        while self.queue.wait_for_blocks() {
+            let source: Arc<dyn BlockSource> = Arc::<BlockQueue>::clone(self.queue);
+            let error = match self.compute_from(&source, |index| self.queue.taken(index)) {
                 Ok(()) => None,
-                // It was for nothing, or all is over.
+                // The blocks are no longer needed, or the job is over.
                 Err(Error::Interrupted) => {
-                    self.desk.put_back();
+                    self.queue.put_back();
                     None
                 }
-                Err(error) if is_of_all(&error) => return Err(error),
+                Err(error) if affects_all_blocks(&error) => return Err(error),
                 Err(error) => Some(error),
             };
             let Some(error) = error else { continue };
-            match self.desk.running()[..] {
-                // Nothing was begun, or all that was is done: the next one would have met the same.
+            match self.queue.running()[..] {
+                // The error came before any block, or after all of them: the next block would meet
+                // it again.
                 [] => {
-                    if let NextBlock::Block(_) = self.desk.next()
-                        && let Some(&block) = self.desk.running().first()
+                    if let NextBlock::Block(_) = self.queue.next()
+                        && let Some(&block) = self.queue.running().first()
                     {
                         self.failed(block, &error);
                     }
                 }
                 [block] => self.failed(block, &error),
-                // Whichever of several is to blame: it shows when each is computed by itself.
+                // Computing the blocks one by one shows which of them causes the error.
                 _ => {
-                    tracing::debug!("blocks are tried one by one after an error: {error}");
+                    tracing::debug!("an error occurred, so the blocks are computed one by one: {error}");
                     self.one_by_one()?;
                 }
             }
@@ -99,52 +100,58 @@ impl<J: Divisible> Computer<'_, J> {
         Ok(())
     }
 
-    /// Computes blocks in one go; `numbers` gives theirs by the order in which they were taken.
-    fn some(&mut self, source: &Arc<dyn BlockSource>, numbers: impl Fn(usize) -> Option<usize>) -> Result<()> {
-        let Work { job, results, .. } = self.work;
-        let run = Run { interrupt: self.desk.interrupt.clone(), ..self.work.run.clone() };
+    /// Computes blocks from `source` without a stop. `numbers` maps the position of a block to its
+    /// number.
+    fn compute_from(&mut self, source: &Arc<dyn BlockSource>, numbers: impl Fn(usize) -> Option<usize>) -> Result<()> {
+        let RankWork { job, results, .. } = self.work;
+        let run = Run { interrupt: self.queue.interrupt.clone(), ..self.work.run.clone() };
         let mut session = match self.session.take() {
             Some(session) => session,
             None => job.session(&run)?,
         };
-        let made = |made: Made| {
-            self.desk.settle(made.block);
-            let Made { block, info, bytes: part } = made;
-            let _ = self.events.send(Event::Finished(Finished { block, rows: info.rows, seconds: info.seconds, part }));
+        let on_finished = |finished: FinishedPart| {
+            self.queue.settle(finished.block);
+            let FinishedPart { block, info, bytes: part } = finished;
+            let _ = self.events.send(ComputeEvent::Finished(FinishedBlock {
+                block,
+                rows: info.rows,
+                seconds: info.seconds,
+                part,
+            }));
             Ok(())
         };
         let to = match results {
-            Results::Files(directory) => Ok(*directory),
-            Results::Messages(digest) => Err(*digest),
+            PartDestination::Files(directory) => Ok(*directory),
+            PartDestination::Messages(digest) => Err(*digest),
         };
-        let mut writer = PartWriter::<J>::of_source(to, numbers, made);
+        let mut writer = PartWriter::<J>::from_source(to, numbers, on_finished);
         job.feed(Feed { source, run: &run, sink: &mut writer }, &mut session)?;
-        // What an error leaves behind is not used again.
+        // After an error, the session is not used again.
         self.session = Some(session);
         Ok(())
     }
 
     fn one_by_one(&mut self) -> Result<()> {
-        while let Some(&block) = self.desk.running().first() {
+        while let Some(&block) = self.queue.running().first() {
             let source: Arc<dyn BlockSource> = Listed::new(&self.work.blocks[block..block + 1]);
-            match self.some(&source, |place| (place == 0).then_some(block)) {
+            match self.compute_from(&source, |index| (index == 0).then_some(block)) {
                 Ok(()) | Err(Error::Interrupted) => {}
-                Err(error) if is_of_all(&error) => return Err(error),
+                Err(error) if affects_all_blocks(&error) => return Err(error),
                 Err(error) => self.failed(block, &error),
             }
-            self.desk.settle(block);
+            self.queue.settle(block);
         }
         Ok(())
     }
 
     fn failed(&self, block: usize, error: &Error) {
-        self.desk.settle(block);
-        let _ = self.events.send(Event::Failed { block, error: error.to_string() });
+        self.queue.settle(block);
+        let _ = self.events.send(ComputeEvent::Failed { block, error: error.to_string() });
     }
 }
 
-/// Whether an error will come of every block on every rank: there is no room for results.
-fn is_of_all(error: &Error) -> bool {
+/// Whether every block would fail with this error on every rank, because results cannot be stored.
+fn affects_all_blocks(error: &Error) -> bool {
     let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem];
     matches!(error, Error::Io { source, .. } if full.contains(&source.kind()))
 }

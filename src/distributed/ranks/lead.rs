@@ -1,4 +1,4 @@
-//! The rank that leads, and computes as well.
+//! Rank 0, which leads and also computes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
@@ -6,271 +6,275 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::compute::{Work, compute};
-use super::desk::Desk;
-use super::message::{Finished, Member, Message};
-use super::seat::Seat;
+use super::block_queue::BlockQueue;
+use super::client::RankClient;
+use super::compute::{RankWork, compute};
+use super::message::{FinishedBlock, RankInfo, RankMessage};
 use super::wire::Wire;
 use super::{LEAD, Pause};
-use crate::distributed::dispatch::{Answer, Dispatcher, Rank, Reply, Request, Rules, Tally};
+use crate::distributed::dispatch::{Answer, DispatchTally, Dispatcher, Rank, RankRequest, Reply, Rules};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::Divisible;
 
-/// How long the end of a job waits for ranks that do not say that they have ended.
+/// Time that the end of a job waits for ranks that have not sent their last message.
 const FAREWELL_SECONDS: f64 = 60.0;
-/// The same of a job that is stopped: whoever stops it will not wait for long.
+/// Time that a cancelled job waits for the other ranks. A user who cancels does not wait for long.
 const STOP_SECONDS: f64 = 10.0;
-/// How often it is looked for ranks that say nothing.
+/// Time between two checks for silent ranks.
 const TICK_SECONDS: f64 = 1.0;
 
-/// Messages that are heard before anything else is looked at.
-const AT_ONCE: usize = 64;
+/// Maximum number of messages handled before other work is checked.
+const MAX_MESSAGES: usize = 64;
 
-/// Is told what happens, and does what is to be done about it.
-pub trait Book {
-    /// A rank is there.
-    fn joined(&mut self, rank: Rank, member: &Member);
+/// Handles the events of a job on rank 0.
+pub trait LeadHandler {
+    /// Called when a rank has joined.
+    fn joined(&mut self, rank: Rank, member: &RankInfo);
 
-    /// A block is done, for the first time. If it has its part with it, that is to be written.
+    /// Called when the first result of a block has arrived. If the result includes the part, the
+    /// handler writes it.
     ///
     /// # Errors
-    /// Ends the job.
-    fn finished(&mut self, rank: Rank, finished: Finished) -> Result<()>;
+    /// Any error ends the job.
+    fn finished(&mut self, rank: Rank, finished: FinishedBlock) -> Result<()>;
 
-    /// A block could not be computed there.
+    /// Called when a block could not be computed on a rank.
     fn failed(&mut self, rank: Rank, block: usize, error: &str);
 }
 
-/// What is to be computed, and by what rules.
+/// Input of [`lead`].
 #[derive(Debug, Clone)]
-pub struct Leader<'a> {
-    /// Blocks that nobody has to compute.
+pub struct LeadOptions<'a> {
+    /// `true` for each block that is done already.
     pub done: &'a [bool],
-    /// How blocks are handed out.
+    /// Rules of the dispatcher.
     pub rules: Rules,
 }
 
-/// What came of a job.
+/// Result of [`lead`].
 #[derive(Debug, Clone, Default)]
-pub struct Led {
-    /// Blocks that no rank could compute, with what was said of each.
-    pub given_up: Vec<(usize, String)>,
-    /// Ranks that did not say that they have ended.
+pub struct LeadSummary {
+    /// Blocks that no rank could compute, with their error messages.
+    pub failed_blocks: Vec<(usize, String)>,
+    /// Ranks that have not sent their last message.
     pub silent: Vec<Rank>,
-    /// Who they are, and cells a second of those that have finished a block.
-    pub members: BTreeMap<Rank, (Member, Option<u64>)>,
-    /// What was handed out.
-    pub tally: Tally,
+    /// All ranks, with cells a second for each rank that has finished a block.
+    pub members: BTreeMap<Rank, (RankInfo, Option<u64>)>,
+    /// Statistics of the dispatcher.
+    pub tally: DispatchTally,
 }
 
-/// Leads all ranks until every block is done or given up.
+/// Leads all ranks until every block is done or has failed everywhere.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; what ends a job for all: that there is no room for results, or what `book` returns. All ranks are
-/// stopped then, and blocks that are done stay.
+/// [`Error::Interrupted`]; an error that ends the job, which is a lack of space for results or an
+/// error that `handler` returns. All ranks are then stopped, and finished blocks stay.
 pub fn lead<J: Divisible + Sync>(
     wire: &mut dyn Wire,
-    work: &Work<'_, J>,
-    leader: &Leader<'_>,
-    member: Member,
-    book: &mut dyn Book,
-) -> Result<Led> {
+    work: &RankWork<'_, J>,
+    leader: &LeadOptions<'_>,
+    member: RankInfo,
+    handler: &mut dyn LeadHandler,
+) -> Result<LeadSummary> {
     let cells: Vec<u64> = work.blocks.iter().map(|block| block.cells).collect();
     let mut dispatcher = Dispatcher::new(&cells, leader.done, leader.rules);
     (0..wire.ranks()).for_each(|rank| dispatcher.joined(rank, 0.0));
-    let desk = Desk::new(work.blocks);
+    let queue = BlockQueue::new(work.blocks);
     thread::scope(|scope| {
         let (sender, events) = channel();
-        let desk = &desk;
-        scope.spawn(move || compute(work, desk, &sender));
-        let seat = Seat::new(desk, events);
-        let mut lead = Lead {
+        let queue = &queue;
+        scope.spawn(move || compute(work, queue, &sender));
+        let client = RankClient::new(queue, events);
+        let mut lead = LeadLoop {
             wire,
-            book,
+            handler,
             dispatcher,
-            seat,
-            own: VecDeque::from([Message::Hello(member)]),
+            client,
+            local_messages: VecDeque::from([RankMessage::Hello(member)]),
             members: BTreeMap::new(),
-            left: BTreeSet::new(),
+            departed: BTreeSet::new(),
             stopped: None,
-            until: None,
-            begin: Instant::now(),
+            deadline: None,
+            start: Instant::now(),
         };
-        lead.own.extend(lead.seat.wish());
+        lead.local_messages.extend(lead.client.request());
         let ended = lead.run(|| work.run.interrupt.load(Ordering::SeqCst));
-        // Whatever ends this, the thread beside it ends, too.
-        lead.seat.close();
+        // The compute thread ends in every case.
+        lead.client.close();
         ended
     })
 }
 
-struct Lead<'a> {
+struct LeadLoop<'a> {
     wire: &'a mut dyn Wire,
-    book: &'a mut dyn Book,
+    handler: &'a mut dyn LeadHandler,
     dispatcher: Dispatcher,
-    seat: Seat<'a>,
-    /// What this rank's seat says.
-    own: VecDeque<Message>,
-    members: BTreeMap<Rank, Member>,
-    /// Those who have said their last word.
-    left: BTreeSet<Rank>,
-    /// Why the job ends early.
+    client: RankClient<'a>,
+    /// Messages from the client of this rank to rank 0 itself.
+    local_messages: VecDeque<RankMessage>,
+    members: BTreeMap<Rank, RankInfo>,
+    /// Ranks that have sent their last message.
+    departed: BTreeSet<Rank>,
+    /// Reason for an early end of the job.
     stopped: Option<Error>,
-    /// Who has not left by then is not waited for.
-    until: Option<f64>,
-    begin: Instant,
+    /// Time after which the job no longer waits for ranks, in seconds since the start.
+    deadline: Option<f64>,
+    start: Instant,
 }
 
-impl Lead<'_> {
+impl LeadLoop<'_> {
     fn now(&self) -> f64 {
-        self.begin.elapsed().as_secs_f64()
+        self.start.elapsed().as_secs_f64()
     }
 
-    fn run(&mut self, is_interrupted: impl Fn() -> bool) -> Result<Led> {
+    fn run(&mut self, is_interrupted: impl Fn() -> bool) -> Result<LeadSummary> {
         let (mut pause, mut ticked) = (Pause::default(), 0.0);
         while !self.is_over() {
             if is_interrupted() {
                 self.stop(Error::Interrupted);
             }
-            // However many there are, this rank's own thread and its user are heard as well.
+            // Limits the number of messages, so that this rank's own thread and the user are served
+            // too.
             let mut heard = 0;
-            while heard < AT_ONCE
+            while heard < MAX_MESSAGES
                 && let Some((from, bytes)) = self.wire.poll()
             {
                 heard += 1;
                 pause.reset();
-                match Message::from_bytes(bytes) {
-                    Some(message) => self.hear(from, message),
-                    None => self.stop(Error::Internal(format!("{} says what is no message", self.name(from)))),
+                match RankMessage::from_bytes(bytes) {
+                    Some(message) => self.handle(from, message),
+                    None => {
+                        self.stop(Error::Internal(format!("{} sent a message that cannot be decoded", self.name(from))))
+                    }
                 }
             }
-            while let Some(message) = self.own.pop_front() {
+            while let Some(message) = self.local_messages.pop_front() {
                 pause.reset();
-                self.hear(LEAD, message);
+                self.handle(LEAD, message);
             }
             if self.now() - ticked >= TICK_SECONDS {
                 ticked = self.now();
                 for rank in self.dispatcher.tick(ticked) {
                     let name = self.name(rank);
-                    tracing::warn!("{name} has said nothing for long; others may have its blocks as well");
+                    tracing::warn!("{name} has not responded for a while; other ranks may compute its blocks too");
                 }
             }
             if self.stopped.is_none() {
                 while let Some((rank, answer)) = self.dispatcher.answer(self.now()) {
-                    self.tell(rank, answer);
+                    self.reply(rank, answer);
                 }
             }
-            if !self.own.is_empty() {
+            if !self.local_messages.is_empty() {
                 continue;
             }
-            let pause_now = if heard == AT_ONCE { Duration::ZERO } else { pause.next() };
-            for said in self.seat.listen(pause_now) {
+            let pause_now = if heard == MAX_MESSAGES { Duration::ZERO } else { pause.next() };
+            for message in self.client.listen(pause_now) {
                 pause.reset();
-                self.own.push_back(said);
+                self.local_messages.push_back(message);
             }
         }
         match self.stopped.take() {
             Some(error) => Err(error),
-            None => Ok(self.led()),
+            None => Ok(self.summary()),
         }
     }
 
-    /// Whether nobody has anything more to say.
+    /// Whether all messages of the job have been exchanged.
     fn is_over(&mut self) -> bool {
         let now = self.now();
         if self.dispatcher.is_over() {
-            self.until.get_or_insert(now + FAREWELL_SECONDS);
+            self.deadline.get_or_insert(now + FAREWELL_SECONDS);
         }
-        let Some(until) = self.until else { return false };
-        let all = self.left.len() + 1 == self.wire.ranks();
+        let Some(deadline) = self.deadline else { return false };
+        let all = self.departed.len() + 1 == self.wire.ranks();
         let is_settled = self.stopped.is_some() || self.dispatcher.is_over();
-        // What this rank's own thread computes is its business alone once all is settled.
-        is_settled && (all && self.seat.is_done() && self.own.is_empty() || now > until)
+        // A copy of a settled block on this rank does not delay the end.
+        is_settled && (all && self.client.is_done() && self.local_messages.is_empty() || now > deadline)
     }
 
-    fn hear(&mut self, from: Rank, message: Message) {
+    fn handle(&mut self, from: Rank, message: RankMessage) {
         let now = self.now();
         match message {
-            Message::Hello(member) => {
-                self.book.joined(from, &member);
+            RankMessage::Hello(member) => {
+                self.handler.joined(from, &member);
                 self.members.insert(from, member);
             }
-            Message::Unable(trouble) => {
-                tracing::warn!("rank {from} computes nothing: {}", trouble.text);
+            RankMessage::Unable(error) => {
+                tracing::warn!("rank {from} cannot compute: {}", error.text);
                 self.dispatcher.gone(from, now);
-                self.send(from, Message::Reply(Reply::End));
+                self.send(from, RankMessage::Reply(Reply::End));
             }
-            Message::Request(Request::Asks) => {
+            RankMessage::Request(RankRequest::Asks) => {
                 let answer = self.dispatcher.asks(from, now);
-                self.tell(from, answer);
+                self.reply(from, answer);
             }
-            Message::Request(Request::Finished { block }) => {
-                let finished = Finished { block, rows: 0, seconds: 0.0, part: None };
+            RankMessage::Request(RankRequest::Finished { block }) => {
+                let finished = FinishedBlock { block, rows: 0, seconds: 0.0, part: None };
                 self.finished(from, finished, now);
             }
-            Message::Finished(finished) => self.finished(from, finished, now),
-            Message::Request(Request::Failed { block, error }) => {
+            RankMessage::Finished(finished) => self.finished(from, finished, now),
+            RankMessage::Request(RankRequest::Failed { block, error }) => {
                 let name = self.name(from);
                 tracing::warn!("block {block} failed on {name}: {error}");
-                self.book.failed(from, block, &error);
+                self.handler.failed(from, block, &error);
                 self.dispatcher.failed(from, block, format!("{name}: {error}"), now);
             }
-            Message::Fatal(trouble) => {
-                let error = trouble.into_error(&self.name(from));
+            RankMessage::Fatal(error) => {
+                let error = error.into_error(&self.name(from));
                 self.stop(error);
             }
-            Message::Bye => {
-                self.left.insert(from);
+            RankMessage::Bye => {
+                self.departed.insert(from);
             }
-            Message::Reply(_) | Message::Stop => {}
+            RankMessage::Reply(_) | RankMessage::Stop => {}
         }
     }
 
-    fn finished(&mut self, from: Rank, finished: Finished, now: f64) {
+    fn finished(&mut self, from: Rank, finished: FinishedBlock, now: f64) {
         if self.stopped.is_some() && finished.part.is_none() {
-            // It is in its file, and will be found there.
+            // The part is in its file, where the next run finds it.
             return;
         }
-        let what = self.dispatcher.finished(from, finished.block, now);
-        for other in what.drop {
-            self.send(other, Message::Reply(Reply::Drop { block: finished.block }));
+        let outcome = self.dispatcher.finished(from, finished.block, now);
+        for other in outcome.drop {
+            self.send(other, RankMessage::Reply(Reply::Drop { block: finished.block }));
         }
-        if what.counts
-            && let Err(error) = self.book.finished(from, finished)
+        if outcome.counts
+            && let Err(error) = self.handler.finished(from, finished)
         {
             self.stop(error);
         }
     }
 
-    fn tell(&mut self, rank: Rank, answer: Answer) {
+    fn reply(&mut self, rank: Rank, answer: Answer) {
         match answer {
-            Answer::Lease(lease) => self.send(rank, Message::Reply(Reply::Lease(lease))),
-            Answer::End => self.send(rank, Message::Reply(Reply::End)),
+            Answer::Lease(lease) => self.send(rank, RankMessage::Reply(Reply::Lease(lease))),
+            Answer::End => self.send(rank, RankMessage::Reply(Reply::End)),
             Answer::Wait => {}
         }
     }
 
-    fn send(&mut self, rank: Rank, message: Message) {
+    fn send(&mut self, rank: Rank, message: RankMessage) {
         if rank == LEAD {
-            self.own.extend(self.seat.hear(message));
+            self.local_messages.extend(self.client.handle(message));
         } else {
             self.wire.send(rank, message.to_bytes());
         }
     }
 
-    /// Ends the job for all. The first reason is the one that is told.
+    /// Ends the job on all ranks. Only the first reason is kept and returned.
     fn stop(&mut self, error: Error) {
         if self.stopped.is_some() {
             return;
         }
         self.stopped = Some(error);
-        self.until = Some(self.now() + STOP_SECONDS);
+        self.deadline = Some(self.now() + STOP_SECONDS);
         for rank in 0..self.wire.ranks() {
-            self.send(rank, Message::Stop);
+            self.send(rank, RankMessage::Stop);
         }
     }
 
-    /// A rank in words.
+    /// Returns the name of a rank for messages.
     fn name(&self, rank: Rank) -> String {
         match self.members.get(&rank) {
             Some(member) => format!("rank {rank} on {}", member.host),
@@ -278,12 +282,13 @@ impl Lead<'_> {
         }
     }
 
-    fn led(&mut self) -> Led {
-        let said = |all: &[(Rank, String)]| all.iter().map(|(_, said)| said.as_str()).collect::<Vec<_>>().join("; ");
+    fn summary(&mut self) -> LeadSummary {
+        let messages =
+            |all: &[(Rank, String)]| all.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join("; ");
         let members = std::mem::take(&mut self.members);
-        Led {
-            given_up: self.dispatcher.given_up().map(|(block, all)| (block, said(all))).collect(),
-            silent: (1..self.wire.ranks()).filter(|rank| !self.left.contains(rank)).collect(),
+        LeadSummary {
+            failed_blocks: self.dispatcher.failed_blocks().map(|(block, all)| (block, messages(all))).collect(),
+            silent: (1..self.wire.ranks()).filter(|rank| !self.departed.contains(rank)).collect(),
             members: members.into_iter().map(|(rank, member)| (rank, (member, self.dispatcher.speed(rank)))).collect(),
             tally: self.dispatcher.tally(),
         }

@@ -1,34 +1,34 @@
-//! What ranks tell each other, in bytes.
+//! Messages between ranks, and their encoding.
 
 use serde::{Deserialize, Serialize};
 
-use crate::distributed::dispatch::{Reply, Request};
+use crate::distributed::dispatch::{RankRequest, Reply};
 use crate::error::Error;
 
-/// Who a rank is.
+/// Description of a rank.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Member {
-    /// Its machine's name.
+pub struct RankInfo {
+    /// Name of its machine.
     pub host: String,
-    /// What it computes on, in words.
+    /// Its devices, as text for users.
     pub devices: String,
 }
 
-/// Why a rank ends the job for all.
+/// An error on another rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Trouble {
-    /// What to say.
+pub(super) struct RemoteError {
+    /// Error message.
     pub text: String,
-    /// The exit code that it deserves ([`Error::exit_code`]).
+    /// Exit code of the program ([`Error::exit_code`]).
     pub code: u8,
 }
 
-impl Trouble {
-    pub(super) fn of(error: &Error) -> Self {
-        Trouble { text: error.to_string(), code: error.exit_code() }
+impl RemoteError {
+    pub(super) fn new(error: &Error) -> Self {
+        RemoteError { text: error.to_string(), code: error.exit_code() }
     }
 
-    /// The error again, as far as it can be told from its text, of a rank with this name.
+    /// Converts back to an error. The text names the rank, and the exit code is the original one.
     pub(super) fn into_error(self, rank: &str) -> Error {
         match self.code {
             130 => Error::Interrupted,
@@ -38,20 +38,20 @@ impl Trouble {
     }
 }
 
-/// A block that is done.
+/// A finished block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
-    /// Its number.
+pub struct FinishedBlock {
+    /// Number of the block.
     pub block: usize,
-    /// Rows that it has.
+    /// Number of rows.
     pub rows: u64,
-    /// Seconds that it took.
+    /// Seconds of computation.
     pub seconds: f64,
-    /// Its part; `None` if that was written to its file.
+    /// Bytes of the part. `None` if the part is in its file.
     pub part: Option<Vec<u8>>,
 }
 
-impl Finished {
+impl FinishedBlock {
     fn to_bytes(&self) -> Vec<u8> {
         let part = self.part.as_deref().unwrap_or_default();
         let mut bytes = Vec::with_capacity(1 + 24 + part.len());
@@ -63,44 +63,44 @@ impl Finished {
         bytes
     }
 
-    /// Of bytes with one before them.
+    /// Decodes a message whose first byte is the message type.
     fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
         let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let (block, rows, seconds) = (number(1)?, number(9)?, number(17)?);
         bytes.drain(..25);
-        // A part has a head at least.
+        // A part is never empty, because it has a header.
         let part = (!bytes.is_empty()).then_some(bytes);
-        Some(Finished { block: usize::try_from(block).ok()?, rows, seconds: f64::from_bits(seconds), part })
+        Some(FinishedBlock { block: usize::try_from(block).ok()?, rows, seconds: f64::from_bits(seconds), part })
     }
 }
 
-/// One message.
+/// A message between rank 0 and another rank.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Message {
-    /// To rank 0: this one is there, and has all that it needs.
-    Hello(Member),
-    /// To rank 0: this one lacks something, and computes nothing.
-    Unable(Trouble),
-    /// To rank 0.
-    Request(Request),
+pub(super) enum RankMessage {
+    /// To rank 0: this rank is ready to compute.
+    Hello(RankInfo),
+    /// To rank 0: this rank cannot compute, for the given reason.
+    Unable(RemoteError),
+    /// To rank 0: a request to the dispatcher.
+    Request(RankRequest),
     /// To rank 0: a block is done.
-    Finished(Finished),
-    /// To rank 0: the job cannot go on.
-    Fatal(Trouble),
-    /// To rank 0: the last word.
+    Finished(FinishedBlock),
+    /// To rank 0: the job cannot continue.
+    Fatal(RemoteError),
+    /// To rank 0: the last message of this rank.
     Bye,
-    /// From rank 0.
+    /// From rank 0: a reply of the dispatcher.
     Reply(Reply),
-    /// From rank 0: the job is over before its end.
+    /// From rank 0: the job is cancelled.
     Stop,
 }
 
-impl Message {
-    /// As bytes: one that says which, and what belongs to it.
+impl RankMessage {
+    /// Encodes the message: one byte for the type, then its content.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let json = |kind, value: serde_json::Result<Vec<u8>>| {
             let mut bytes = vec![kind];
-            // Text becomes JSON without fail.
+            // These types have only strings and numbers, so writing JSON cannot fail.
             bytes.extend(value.unwrap_or_default());
             bytes
         };
@@ -110,29 +110,29 @@ impl Message {
             bytes
         };
         match self {
-            Message::Hello(member) => json(0, serde_json::to_vec(member)),
-            Message::Unable(trouble) => json(1, serde_json::to_vec(trouble)),
-            Message::Request(request) => prefixed(2, request.to_bytes()),
-            Message::Finished(finished) => finished.to_bytes(),
-            Message::Fatal(trouble) => json(4, serde_json::to_vec(trouble)),
-            Message::Bye => vec![5],
-            Message::Reply(reply) => prefixed(6, reply.to_bytes()),
-            Message::Stop => vec![7],
+            RankMessage::Hello(member) => json(0, serde_json::to_vec(member)),
+            RankMessage::Unable(error) => json(1, serde_json::to_vec(error)),
+            RankMessage::Request(request) => prefixed(2, request.to_bytes()),
+            RankMessage::Finished(finished) => finished.to_bytes(),
+            RankMessage::Fatal(error) => json(4, serde_json::to_vec(error)),
+            RankMessage::Bye => vec![5],
+            RankMessage::Reply(reply) => prefixed(6, reply.to_bytes()),
+            RankMessage::Stop => vec![7],
         }
     }
 
-    /// `None` if the bytes are none.
+    /// Decodes a message. Returns `None` if the bytes are not a message.
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         let (&kind, rest) = bytes.split_first()?;
         Some(match kind {
-            0 => Message::Hello(serde_json::from_slice(rest).ok()?),
-            1 => Message::Unable(serde_json::from_slice(rest).ok()?),
-            2 => Message::Request(Request::from_bytes(rest)?),
-            3 => Message::Finished(Finished::from_bytes(bytes)?),
-            4 => Message::Fatal(serde_json::from_slice(rest).ok()?),
-            5 if rest.is_empty() => Message::Bye,
-            6 => Message::Reply(Reply::from_bytes(rest)?),
-            7 if rest.is_empty() => Message::Stop,
+            0 => RankMessage::Hello(serde_json::from_slice(rest).ok()?),
+            1 => RankMessage::Unable(serde_json::from_slice(rest).ok()?),
+            2 => RankMessage::Request(RankRequest::from_bytes(rest)?),
+            3 => RankMessage::Finished(FinishedBlock::from_bytes(bytes)?),
+            4 => RankMessage::Fatal(serde_json::from_slice(rest).ok()?),
+            5 if rest.is_empty() => RankMessage::Bye,
+            6 => RankMessage::Reply(Reply::from_bytes(rest)?),
+            7 if rest.is_empty() => RankMessage::Stop,
             _ => return None,
         })
     }
@@ -141,44 +141,49 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distributed::dispatch::Lease;
+    use crate::distributed::dispatch::BlockLease;
 
     #[test]
-    fn messages_come_back_from_their_bytes() {
-        let trouble = Trouble { text: "/x: no space left on device".into(), code: 2 };
+    fn messages_survive_a_round_trip() {
+        let error = RemoteError { text: "/x: no space left on device".into(), code: 2 };
         let messages = [
-            Message::Hello(Member { host: "node7".into(), devices: "NVIDIA H200".into() }),
-            Message::Unable(trouble.clone()),
-            Message::Request(Request::Asks),
-            Message::Request(Request::Failed { block: 7, error: "lost".into() }),
-            Message::Finished(Finished { block: 1 << 33, rows: 7, seconds: 0.25, part: Some(vec![0, 1, 255]) }),
-            Message::Finished(Finished { block: 0, rows: 0, seconds: 0.0, part: None }),
-            Message::Fatal(trouble),
-            Message::Bye,
-            Message::Reply(Reply::Lease(Lease { blocks: 3..9, ask_at: 1 })),
-            Message::Reply(Reply::End),
-            Message::Stop,
+            RankMessage::Hello(RankInfo { host: "node7".into(), devices: "NVIDIA H200".into() }),
+            RankMessage::Unable(error.clone()),
+            RankMessage::Request(RankRequest::Asks),
+            RankMessage::Request(RankRequest::Failed { block: 7, error: "lost".into() }),
+            RankMessage::Finished(FinishedBlock {
+                block: 1 << 33,
+                rows: 7,
+                seconds: 0.25,
+                part: Some(vec![0, 1, 255]),
+            }),
+            RankMessage::Finished(FinishedBlock { block: 0, rows: 0, seconds: 0.0, part: None }),
+            RankMessage::Fatal(error),
+            RankMessage::Bye,
+            RankMessage::Reply(Reply::Lease(BlockLease { blocks: 3..9, ask_at: 1 })),
+            RankMessage::Reply(Reply::End),
+            RankMessage::Stop,
         ];
         for message in messages {
-            assert_eq!(Message::from_bytes(message.to_bytes()), Some(message));
+            assert_eq!(RankMessage::from_bytes(message.to_bytes()), Some(message));
         }
     }
 
     #[test]
-    fn other_bytes_are_no_message() {
+    fn malformed_bytes_are_refused() {
         for bytes in [&[][..], &[0], &[0, b'{'], &[2], &[3, 0, 0], &[5, 0], &[6, 9], &[8], &[255]] {
-            assert_eq!(Message::from_bytes(bytes.to_vec()), None, "{bytes:?}");
+            assert_eq!(RankMessage::from_bytes(bytes.to_vec()), None, "{bytes:?}");
         }
     }
 
     #[test]
-    fn an_error_keeps_its_exit_code() {
+    fn remote_error_keeps_its_exit_code() {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let device = Error::Device { device: "H200".into(), message: "lost".into() };
         for error in
             [Error::io("/x", full), device, Error::Interrupted, Error::usage("no"), Error::Internal("?".into())]
         {
-            let again = Trouble::of(&error).into_error("rank 3 on node7");
+            let again = RemoteError::new(&error).into_error("rank 3 on node7");
             assert_eq!(again.exit_code(), error.exit_code());
             let text = again.to_string();
             assert!(

@@ -1,4 +1,4 @@
-//! Ranks that are threads of this process, with a job whose rows are known.
+//! Tests with ranks that are threads of this process, and with a job whose rows are known.
 
 mod cubes;
 
@@ -8,30 +8,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use self::cubes::{Cubes, Flaws};
-use super::wire::mock::threads;
+use super::wire::mock::thread_wires;
 use super::*;
 use crate::distributed::dispatch::Rules;
-use crate::distributed::{Directory, Manifest, PartState};
+use crate::distributed::{BlockManifest, Directory, PartState};
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
 use crate::jobs::blocks::Divisible;
 
-/// Writes what comes, and remembers what failed.
-struct Written<'a> {
+/// Writes parts to the directory, and records events.
+struct RecordingHandler<'a> {
     directory: &'a Directory,
     finished: Vec<usize>,
     failed: Vec<(usize, usize)>,
     joined: BTreeSet<usize>,
 }
 
-impl Book for Written<'_> {
-    fn joined(&mut self, rank: usize, member: &Member) {
+impl LeadHandler for RecordingHandler<'_> {
+    fn joined(&mut self, rank: usize, member: &RankInfo) {
         assert_eq!(member.host, format!("node{rank}"));
         self.joined.insert(rank);
     }
 
-    fn finished(&mut self, _rank: usize, finished: Finished) -> Result<()> {
+    fn finished(&mut self, _rank: usize, finished: FinishedBlock) -> Result<()> {
         self.finished.push(finished.block);
         match finished.part {
             Some(part) => self.directory.put::<Cubes>(finished.block, &part),
@@ -40,14 +40,14 @@ impl Book for Written<'_> {
     }
 
     fn failed(&mut self, rank: usize, block: usize, error: &str) {
-        assert!(error.contains("is too much"), "{error}");
+        assert!(error.contains("is too large"), "{error}");
         self.failed.push((rank, block));
     }
 }
 
-/// What came of a run.
-struct Ran {
-    led: Result<Led>,
+/// Result of a run.
+struct RankRun {
+    led: Result<LeadSummary>,
     finished: Vec<usize>,
     failed: Vec<(usize, usize)>,
     joined: usize,
@@ -59,39 +59,39 @@ const UNITS: u64 = 60;
 
 fn directory(folder: &tempfile::TempDir, cells: u64) -> Directory {
     let blocks = Cubes::new(UNITS, Flaws::default()).cut(cells).unwrap();
-    let manifest = Manifest::new(vec!["cubes".into()], Fingerprint::default(), cells, blocks).unwrap();
+    let manifest = BlockManifest::new(vec!["cubes".into()], Fingerprint::default(), cells, blocks).unwrap();
     Directory::create(&folder.path().join("work"), manifest).unwrap()
 }
 
-/// Runs what is not done with a rank for each of these.
-fn run(directory: &Directory, ranks: &[Flaws], by_messages: bool) -> Ran {
+/// Computes the missing blocks with one rank for each element of `ranks`.
+fn run(directory: &Directory, ranks: &[Flaws], by_messages: bool) -> RankRun {
     let done: Vec<bool> = directory.states().unwrap().iter().map(PartState::is_done).collect();
     let jobs: Vec<Cubes> = ranks.iter().map(|flaws| Cubes::new(UNITS, flaws.clone())).collect();
-    let mut wires = threads(ranks.len());
-    let work = |rank: usize| Work {
+    let mut wires = thread_wires(ranks.len());
+    let work = |rank: usize| RankWork {
         job: &jobs[rank],
         blocks: &directory.manifest().blocks,
         run: Run { interrupt: Arc::clone(&jobs[rank].interrupt), ..Run::default() },
         results: match by_messages {
-            true => Results::Messages(*directory.digest()),
-            false => Results::Files(directory),
+            true => PartDestination::Messages(*directory.digest()),
+            false => PartDestination::Files(directory),
         },
     };
-    let member = |rank| Member { host: format!("node{rank}"), devices: String::new() };
-    let mut book = Written { directory, finished: Vec::new(), failed: Vec::new(), joined: BTreeSet::new() };
+    let member = |rank| RankInfo { host: format!("node{rank}"), devices: String::new() };
+    let mut handler = RecordingHandler { directory, finished: Vec::new(), failed: Vec::new(), joined: BTreeSet::new() };
     let led = std::thread::scope(|scope| {
         for (rank, mut wire) in wires.drain(1..).enumerate() {
             let work = work(rank + 1);
             scope.spawn(move || follow(&mut wire, &work, member(rank + 1)));
         }
-        // Who gets a copy at the end begins once more.
+        // A rank that gets a copy at the end starts its engines once more.
         let rules =
             Rules { lease_seconds: 0.05, ahead_seconds: 0.01, copies: ranks[0].patience == 0, ..Rules::default() };
-        lead(&mut wires[0], &work(0), &Leader { done: &done, rules }, member(0), &mut book)
+        lead(&mut wires[0], &work(0), &LeadOptions { done: &done, rules }, member(0), &mut handler)
     });
     let count = |of: fn(&Cubes) -> &AtomicUsize| jobs.iter().map(|job| of(job).load(Ordering::SeqCst)).collect();
     let (computed, runs) = (count(|job| &job.computed), count(|job| &job.runs));
-    Ran { led, finished: book.finished, failed: book.failed, joined: book.joined.len(), computed, runs }
+    RankRun { led, finished: handler.finished, failed: handler.failed, joined: handler.joined.len(), computed, runs }
 }
 
 fn rows(directory: &Directory) -> Result<Vec<u64>> {
@@ -108,17 +108,17 @@ fn slow() -> Flaws {
 }
 
 #[test]
-fn rows_are_the_same_however_many_ranks_there_are() {
+fn rows_do_not_depend_on_the_number_of_ranks() {
     for (ranks, cells, by_messages) in [(1, 7, false), (2, 1, true), (3, 4, false), (5, 2, true), (4, 100, false)] {
         let folder = tempfile::tempdir().unwrap();
         let directory = directory(&folder, cells);
         let ran = run(&directory, &vec![slow(); ranks], by_messages);
         let led = ran.led.unwrap();
-        assert!(led.given_up.is_empty() && led.silent.is_empty());
+        assert!(led.failed_blocks.is_empty() && led.silent.is_empty());
         assert_eq!((ran.joined, led.members.len()), (ranks, ranks));
         let mut finished = ran.finished;
         finished.sort();
-        assert_eq!(finished, (0..directory.len()).collect::<Vec<_>>(), "each once");
+        assert_eq!(finished, (0..directory.len()).collect::<Vec<_>>(), "each block once");
         assert_eq!(rows(&directory).unwrap(), Cubes::rows(0..UNITS), "{ranks} ranks, {cells} cells");
         if directory.len() > 10 * ranks {
             assert!(ran.computed.iter().all(|&computed| computed > 0), "{:?}", ran.computed);
@@ -128,9 +128,9 @@ fn rows_are_the_same_however_many_ranks_there_are() {
     }
 }
 
-/// The next lease is there before engines have begun the last block of the one before it.
+/// A rank gets its next lease before its engines take the last block of the current one.
 #[test]
-fn engines_do_not_stop_between_leases() {
+fn engines_run_on_between_leases() {
     for (ranks, by_messages) in [(1, false), (2, false), (3, true)] {
         let folder = tempfile::tempdir().unwrap();
         let directory = directory(&folder, 1);
@@ -143,27 +143,30 @@ fn engines_do_not_stop_between_leases() {
 }
 
 #[test]
-fn a_block_that_fails_here_is_computed_elsewhere() {
+fn failing_block_is_computed_on_another_rank() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder, 2);
     let weak = Flaws { failing: (0..UNITS).step_by(7).collect(), ..slow() };
     let ran = run(&directory, &[weak.clone(), weak, slow()], false);
-    assert!(ran.led.unwrap().given_up.is_empty());
+    assert!(ran.led.unwrap().failed_blocks.is_empty());
     assert!(!ran.failed.is_empty() && ran.failed.iter().all(|(rank, _)| *rank < 2), "{:?}", ran.failed);
     assert_eq!(rows(&directory).unwrap(), Cubes::rows(0..UNITS));
 }
 
 #[test]
-fn only_what_fails_everywhere_is_given_up_and_named() {
+fn only_blocks_that_fail_everywhere_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder, 2);
     let weak = Flaws { failing: BTreeSet::from([9, 40]), ..slow() };
     let ran = run(&directory, &[weak.clone(), weak.clone(), weak], true);
     let led = ran.led.unwrap();
-    let blocks: Vec<usize> = led.given_up.iter().map(|(block, _)| *block).collect();
+    let blocks: Vec<usize> = led.failed_blocks.iter().map(|(block, _)| *block).collect();
     assert_eq!(blocks, [4, 20]);
-    let said = &led.given_up[0].1;
-    assert!((0..3).all(|rank| said.contains(&format!("rank {rank} on node{rank}: device 'mock': unit 9"))), "{said}");
+    let messages = &led.failed_blocks[0].1;
+    assert!(
+        (0..3).all(|rank| messages.contains(&format!("rank {rank} on node{rank}: device 'mock': unit 9"))),
+        "{messages}"
+    );
     assert_eq!(ran.finished.len(), directory.len() - 2);
     let error = rows(&directory).unwrap_err().to_string();
     assert!(error.contains("missing: 4, 20"), "{error}");
@@ -174,7 +177,7 @@ fn only_what_fails_everywhere_is_given_up_and_named() {
 }
 
 #[test]
-fn no_room_ends_the_job_and_loses_nothing() {
+fn full_disk_ends_the_job_without_loss() {
     for full in 0..2 {
         let folder = tempfile::tempdir().unwrap();
         let directory = directory(&folder, 2);
@@ -193,7 +196,7 @@ fn no_room_ends_the_job_and_loses_nothing() {
 }
 
 #[test]
-fn who_is_interrupted_stops_all_and_the_next_run_goes_on() {
+fn interrupt_on_any_rank_stops_all_and_the_job_resumes() {
     for (by_messages, interrupted) in [(false, 0), (true, 0), (false, 2), (true, 1)] {
         let folder = tempfile::tempdir().unwrap();
         let directory = directory(&folder, 1);
@@ -210,7 +213,7 @@ fn who_is_interrupted_stops_all_and_the_next_run_goes_on() {
 }
 
 #[test]
-fn a_panic_ends_the_job() {
+fn panic_ends_the_job() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder, 60);
     let ran = run(&directory, &vec![Flaws { panics_at: Some(31), ..slow() }; 2], false);
@@ -219,41 +222,43 @@ fn a_panic_ends_the_job() {
 }
 
 #[test]
-fn a_rank_that_lacks_something_is_no_loss() {
+fn job_runs_without_a_rank_that_cannot_compute() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder, 3);
     let job = Cubes::new(UNITS, slow());
-    let mut wires = threads(2);
+    let mut wires = thread_wires(2);
     let mut other = wires.pop().unwrap();
-    let work = Work {
+    let work = RankWork {
         job: &job,
         blocks: &directory.manifest().blocks,
         run: Run::default(),
-        results: Results::Files(&directory),
+        results: PartDestination::Files(&directory),
     };
-    let mut book = Written { directory: &directory, finished: Vec::new(), failed: Vec::new(), joined: BTreeSet::new() };
+    let mut handler =
+        RecordingHandler { directory: &directory, finished: Vec::new(), failed: Vec::new(), joined: BTreeSet::new() };
     let done = vec![false; directory.len()];
     std::thread::scope(|scope| {
         scope.spawn(move || stand_by(&mut other, &Error::usage("no such file")));
-        let member = Member { host: "node0".into(), devices: String::new() };
-        lead(&mut wires[0], &work, &Leader { done: &done, rules: Rules::default() }, member, &mut book).unwrap();
+        let member = RankInfo { host: "node0".into(), devices: String::new() };
+        lead(&mut wires[0], &work, &LeadOptions { done: &done, rules: Rules::default() }, member, &mut handler)
+            .unwrap();
     });
-    assert_eq!(book.joined.len(), 1);
+    assert_eq!(handler.joined.len(), 1);
     assert_eq!(rows(&directory).unwrap(), Cubes::rows(0..UNITS));
 }
 
 #[test]
-fn all_hear_what_the_first_says() {
+fn broadcast_reaches_all_ranks() {
     let heard: Vec<Vec<u8>> = std::thread::scope(|scope| {
-        let told = threads(3).into_iter().map(|mut wire| {
+        let threads = thread_wires(3).into_iter().map(|mut wire| {
             scope.spawn(move || {
                 let given = if wire.rank() == LEAD { b"begin".to_vec() } else { Vec::new() };
                 assert_eq!(wire.neighbours(vec![7]), (0, vec![vec![7]]));
                 wire.broadcast(given)
             })
         });
-        let told: Vec<_> = told.collect();
-        told.into_iter().map(|thread| thread.join().unwrap()).collect()
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(heard, vec![b"begin".to_vec(); 3]);
 }

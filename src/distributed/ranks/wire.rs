@@ -1,26 +1,27 @@
-//! How ranks hear of each other.
+//! The connection between ranks.
 
 use crate::distributed::dispatch::Rank;
 
-/// Carries messages between the ranks of one job: by MPI, or in a test within one process. All calls are from one thread, and
-/// messages from one rank to another arrive in the order in which they were sent.
+/// Carries messages between the ranks of one job, by MPI or within one process in tests. Only one
+/// thread calls it. Messages from one rank to another arrive in sending order.
 pub trait Wire {
-    /// The number of this rank.
+    /// Returns the number of this rank.
     fn rank(&self) -> Rank;
 
-    /// How many there are.
+    /// Returns the number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Sends a message of any length. Does not wait until it has arrived.
+    /// Sends a message of any length. Does not wait for its arrival.
     fn send(&mut self, to: Rank, message: Vec<u8>);
 
-    /// The next message that has arrived, with the rank that sent it. Does not wait for one.
+    /// Returns the next message and its sender, if a message has arrived. Does not wait.
     fn poll(&mut self) -> Option<(Rank, Vec<u8>)>;
 
-    /// Hands what rank 0 gives to all, who call this as well. Waits for them.
+    /// Sends `given` of rank 0 to all ranks. All ranks call it, and it waits for them.
     fn broadcast(&mut self, given: Vec<u8>) -> Vec<u8>;
 
-    /// What each rank of this machine gives, by their numbers, and this one's place among them. All of them call this.
+    /// Exchanges `given` among the ranks of this machine. Returns the index of this rank on the
+    /// machine and the bytes of each rank. All ranks of the machine call it.
     fn neighbours(&mut self, given: Vec<u8>) -> (usize, Vec<Vec<u8>>);
 }
 
@@ -35,21 +36,23 @@ pub(super) mod mock {
 
     type Boxes = Vec<VecDeque<(Rank, Vec<u8>)>>;
 
-    /// One rank's end.
-    pub(in crate::distributed::ranks) struct Thread {
+    /// The connection of one rank.
+    pub(in crate::distributed::ranks) struct ThreadWire {
         rank: Rank,
         boxes: Arc<Mutex<Boxes>>,
-        told: Arc<Mutex<Boxes>>,
+        broadcasts: Arc<Mutex<Boxes>>,
     }
 
-    /// So many ranks.
-    pub(in crate::distributed::ranks) fn threads(ranks: usize) -> Vec<Thread> {
+    /// Connects `ranks` ranks.
+    pub(in crate::distributed::ranks) fn thread_wires(ranks: usize) -> Vec<ThreadWire> {
         let boxes = || Arc::new(Mutex::new(vec![VecDeque::new(); ranks]));
-        let (boxes, told) = (boxes(), boxes());
-        (0..ranks).map(|rank| Thread { rank, boxes: Arc::clone(&boxes), told: Arc::clone(&told) }).collect()
+        let (boxes, broadcasts) = (boxes(), boxes());
+        (0..ranks)
+            .map(|rank| ThreadWire { rank, boxes: Arc::clone(&boxes), broadcasts: Arc::clone(&broadcasts) })
+            .collect()
     }
 
-    impl Wire for Thread {
+    impl Wire for ThreadWire {
         fn rank(&self) -> Rank {
             self.rank
         }
@@ -68,14 +71,14 @@ pub(super) mod mock {
 
         fn broadcast(&mut self, given: Vec<u8>) -> Vec<u8> {
             if self.rank == 0 {
-                for to in &mut self.told.lock().unwrap()[1..] {
+                for to in &mut self.broadcasts.lock().unwrap()[1..] {
                     to.push_back((0, given.clone()));
                 }
                 return given;
             }
             loop {
-                if let Some((_, told)) = self.told.lock().unwrap()[self.rank].pop_front() {
-                    return told;
+                if let Some((_, broadcasts)) = self.broadcasts.lock().unwrap()[self.rank].pop_front() {
+                    return broadcasts;
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -1,6 +1,6 @@
 //! `pairwave bench cluster`: simulated jobs on up to 10,000 ranks, as a table.
 
-use crate::distributed::simulate::{Random, Speeds, World};
+use crate::distributed::simulate::{SimulatedSpeeds, Simulation, SplitMix64};
 use crate::error::{Error, Result};
 use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
 
@@ -43,24 +43,28 @@ const COLUMNS: [Column; 15] = [
 /// What a row is about.
 struct Scene {
     name: &'static str,
-    speeds: Speeds,
-    change: fn(&mut World),
+    speeds: SimulatedSpeeds,
+    change: fn(&mut Simulation),
 }
 
 const SCENES: [Scene; 7] = [
-    Scene { name: "even", speeds: Speeds::Even, change: |_| {} },
-    Scene { name: "mixed", speeds: Speeds::Mixed, change: |_| {} },
-    Scene { name: "pairs", speeds: Speeds::Pairs, change: |_| {} },
-    Scene { name: "dying", speeds: Speeds::Mixed, change: |world| world.deaths = 0.01 },
+    Scene { name: "even", speeds: SimulatedSpeeds::Even, change: |_| {} },
+    Scene { name: "mixed", speeds: SimulatedSpeeds::Mixed, change: |_| {} },
+    Scene { name: "pairs", speeds: SimulatedSpeeds::Pairs, change: |_| {} },
+    Scene { name: "dying", speeds: SimulatedSpeeds::Mixed, change: |world| world.deaths = 0.01 },
     Scene {
         name: "resumed",
-        speeds: Speeds::Mixed,
+        speeds: SimulatedSpeeds::Mixed,
         change: |world| (world.deaths, world.restart) = (0.01, Some(30.0)),
     },
-    Scene { name: "slow net", speeds: Speeds::Mixed, change: |world| (world.latency, world.bandwidth) = (0.1, 1e7) },
+    Scene {
+        name: "slow net",
+        speeds: SimulatedSpeeds::Mixed,
+        change: |world| (world.latency, world.bandwidth) = (0.1, 1e7),
+    },
     Scene {
         name: "bad day",
-        speeds: Speeds::Mixed,
+        speeds: SimulatedSpeeds::Mixed,
         change: |world| {
             (world.deaths, world.hangs, world.failures) = (0.01, 0.005, 0.001);
             (world.late, world.latency, world.bandwidth) = ((0.1, 120.0), 0.01, 1e8);
@@ -98,11 +102,11 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
     for scene in &SCENES {
         for &count in &counts {
             say(&format!("{}, {count} ranks", scene.name))?;
-            let speeds = scene.speeds.of(count as usize, &mut Random::new(SEED));
+            let speeds = scene.speeds.draw(count as usize, &mut SplitMix64::new(SEED));
             let block = BLOCK_SECONDS * speeds.iter().copied().fold(0.0, f64::max);
             let blocks = (seconds(count) * speeds.iter().sum::<f64>() / block).ceil();
-            let calm = World::calm(vec![block as u64; blocks as usize], speeds);
-            let mut world = World { jitter: 0.1, seed: SEED, ..calm };
+            let calm = Simulation::calm(vec![block as u64; blocks as usize], speeds);
+            let mut world = Simulation { jitter: 0.1, seed: SEED, ..calm };
             (scene.change)(&mut world);
             let report = world.run();
             let all = block * blocks;
@@ -112,7 +116,7 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
                     scene.name.into(),
                     count.into(),
                     (world.blocks.len() as u64).into(),
-                    world.least_seconds().into(),
+                    world.min_seconds().into(),
                     report.seconds.into(),
                     (100.0 * report.efficiency).into(),
                     (report.messages as f64 / report.seconds).into(),

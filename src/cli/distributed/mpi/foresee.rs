@@ -7,7 +7,7 @@ use crate::cli::common::is_standard;
 use crate::cli::distributed::foreseen::{Devices, foreseen};
 use crate::cli::pages;
 use pairwave::Result;
-use pairwave::distributed::mpi::Mpi;
+use pairwave::distributed::mpi::MpiWire;
 use pairwave::distributed::ranks::{LEAD, Wire};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::Job;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Says what would be done, by whom, and in what time. All ranks do this.
 pub(super) fn foresee<C: BlockCommand>(
     options: &Options,
-    wire: &mut Mpi,
+    wire: &mut MpiWire,
     is_first: bool,
     mut command: C,
 ) -> Result<()> {

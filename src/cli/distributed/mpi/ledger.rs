@@ -3,8 +3,8 @@
 use crate::cli::progress::{Progress, gcups};
 use indicatif::HumanCount;
 use pairwave::Result;
-use pairwave::distributed::ranks::{Book, Finished, Led, Member};
-use pairwave::distributed::{Directory, Event, dispatch};
+use pairwave::distributed::ranks::{FinishedBlock, LeadHandler, LeadSummary, RankInfo};
+use pairwave::distributed::{Directory, JournalEvent, dispatch};
 use pairwave::jobs::Progress as _;
 use pairwave::jobs::blocks::Divisible;
 use std::collections::BTreeSet;
@@ -17,29 +17,29 @@ pub(super) struct Ledger<'a, J> {
     pub seen: PhantomData<fn(&J)>,
 }
 
-impl<J: Divisible> Book for Ledger<'_, J> {
-    fn joined(&mut self, rank: dispatch::Rank, member: &Member) {
+impl<J: Divisible> LeadHandler for Ledger<'_, J> {
+    fn joined(&mut self, rank: dispatch::Rank, member: &RankInfo) {
         tracing::debug!("rank {rank} on {} has {}", member.host, member.devices);
     }
 
-    fn finished(&mut self, _rank: dispatch::Rank, finished: Finished) -> Result<()> {
-        let Finished { block, rows, seconds, part } = finished;
+    fn finished(&mut self, _rank: dispatch::Rank, finished: FinishedBlock) -> Result<()> {
+        let FinishedBlock { block, rows, seconds, part } = finished;
         if let Some(part) = part {
             self.directory.put::<J>(block, &part)?;
         }
-        self.directory.note(Event::Finished { block, seconds, rows });
+        self.directory.record_event(JournalEvent::Finished { block, seconds, rows });
         let block = &self.directory.manifest().blocks[block];
         self.progress.advance(block.pairs, block.cells);
         Ok(())
     }
 
     fn failed(&mut self, _rank: dispatch::Rank, block: usize, error: &str) {
-        self.directory.note(Event::Failed { block, error: error.to_owned() });
+        self.directory.record_event(JournalEvent::Failed { block, error: error.to_owned() });
     }
 }
 
 /// What was done, for people.
-pub(super) fn words(led: &Led, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
+pub(super) fn words(led: &LeadSummary, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
     let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
     let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));
     let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();

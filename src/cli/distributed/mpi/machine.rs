@@ -4,15 +4,15 @@ use crate::cli::blocks::BlockCommand;
 use crate::cli::device::DeviceChoice;
 use crate::cli::runner::run_of;
 use pairwave::distributed::host;
-use pairwave::distributed::mpi::Mpi;
-use pairwave::distributed::ranks::{Member, Offer, Share, Wire, share};
+use pairwave::distributed::mpi::MpiWire;
+use pairwave::distributed::ranks::{RankInfo, RankResources, ResourceShare, Wire, share};
 use pairwave::gpu::adapter::{Device, choose};
 use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::Run;
 use pairwave::{Error, Result};
 
 /// What a rank computes on.
-pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
+pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, RankResources)> {
     let mut run = run_of(command.compute(), command.family())?;
     if command.compute().devices.contains(&DeviceChoice::Auto) {
         // All that there are: they are dealt out.
@@ -20,7 +20,7 @@ pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
         run.devices.retain(|device| matches!(device, Device::Adapter(_)));
     }
     let gpus = run.devices.iter().filter_map(name_of).collect();
-    Ok((run, Offer::of(gpus)))
+    Ok((run, RankResources::new(gpus)))
 }
 
 /// What tells a GPU apart; `None` of the CPU.
@@ -33,7 +33,7 @@ fn name_of(device: &Device) -> Option<String> {
 }
 
 /// Takes a rank's share of its machine. Says in words what that is.
-fn take(run: &mut Run, share: &Share) -> String {
+fn take(run: &mut Run, share: &ResourceShare) -> String {
     let users = |device: &Device| {
         let name = name_of(device)?;
         share.gpus.iter().find(|(gpu, _)| *gpu == name).map(|(_, users)| *users as u64)
@@ -64,19 +64,23 @@ fn take(run: &mut Run, share: &Share) -> String {
 }
 
 /// What all ranks of a machine do together: each gets its share.
-pub(super) fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>, gpus: Option<usize>) -> Result<(Run, Member)> {
+pub(super) fn settle(
+    wire: &mut MpiWire,
+    machine: Result<(Run, RankResources)>,
+    gpus: Option<usize>,
+) -> Result<(Run, RankInfo)> {
     // Who has nothing to offer meets the others all the same.
     let (run, offer) = match machine {
         Ok((run, offer)) => (Ok(run), offer),
-        Err(error) => (Err(error), Offer::default()),
+        Err(error) => (Err(error), RankResources::default()),
     };
     let given = serde_json::to_vec(&offer).map_err(broken)?;
     let (place, all) = wire.neighbours(given);
-    let offers: Vec<Offer> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
+    let offers: Vec<RankResources> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
     let mut run = run?;
     let devices = take(&mut run, &share(place, &offers, gpus));
     tracing::debug!(host = host(), place, devices, "this rank computes on");
-    Ok((run, Member { host: host(), devices }))
+    Ok((run, RankInfo { host: host(), devices }))
 }
 
 pub(super) fn broken(error: serde_json::Error) -> Error {

@@ -1,7 +1,7 @@
 //! Blocks that fail.
 
 use super::*;
-use pairwave::distributed::Manifest;
+use pairwave::distributed::BlockManifest;
 use pairwave::jobs::{Feed, Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -75,7 +75,7 @@ fn directory(folder: &tempfile::TempDir) -> Directory {
     let blocks = Units::default().cut(1).unwrap();
     Directory::create(
         &folder.path().join("work"),
-        Manifest::new(vec!["units".into()], Fingerprint::default(), 1, blocks).unwrap(),
+        BlockManifest::new(vec!["units".into()], Fingerprint::default(), 1, blocks).unwrap(),
     )
     .unwrap()
 }
@@ -100,7 +100,7 @@ fn a_block_that_fails_is_named_and_tried_last_the_next_time() {
     let (_, failed, computed) = run(&directory, &[3, 7], &all);
     assert_eq!((failed, computed), (vec![3, 7], 10), "the others are computed, each once");
     let noted = directory.journal().unwrap().into_iter().filter_map(|entry| match entry.event {
-        Event::Failed { block, error } => Some((block, error)),
+        JournalEvent::Failed { block, error } => Some((block, error)),
         _ => None,
     });
     let noted: Vec<(usize, String)> = noted.collect();

@@ -11,29 +11,29 @@ use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSink, Divisible, NextBlock};
 use crate::jobs::{Feed, Job, Run, SessionStart, Summary};
 
-/// What is wrong with a rank.
+/// Flaws of a rank.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flaws {
-    /// Units that it cannot compute.
+    /// Units that fail.
     pub failing: BTreeSet<u64>,
-    /// It has no room for this unit.
+    /// Unit whose results cannot be stored.
     pub full_at: Option<u64>,
-    /// It panics at this unit.
+    /// Unit that panics.
     pub panics_at: Option<u64>,
-    /// It is interrupted after so many blocks.
+    /// Number of blocks after which the user interrupts the rank.
     pub interrupted_after: Option<usize>,
-    /// What a unit takes.
+    /// Time to compute a unit.
     pub pause: Duration,
-    /// How often it looks for a block before it is done with the last.
+    /// Number of times it checks for another block before it finishes the last one.
     pub patience: u32,
 }
 
-/// Three rows a unit.
+/// A job with three rows for each unit: the number, its square and its cube.
 pub(super) struct Cubes {
     pub units: u64,
     pub flaws: Flaws,
     pub computed: AtomicUsize,
-    /// Times that its engine began.
+    /// Number of times its engine started.
     pub runs: AtomicUsize,
     pub interrupt: Arc<AtomicBool>,
 }
@@ -49,12 +49,12 @@ impl Cubes {
 
     fn compute(&self, unit: u64, run: &Run) -> Result<Vec<u64>> {
         let flaws = &self.flaws;
-        assert!(flaws.panics_at != Some(unit), "as it was told");
+        assert!(flaws.panics_at != Some(unit), "the unit that panics");
         if flaws.full_at == Some(unit) {
             return Err(Error::io("blocks", ErrorKind::StorageFull.into()));
         }
         if flaws.failing.contains(&unit) {
-            return Err(Error::Device { device: "mock".into(), message: format!("unit {unit} is too much") });
+            return Err(Error::Device { device: "mock".into(), message: format!("unit {unit} is too large") });
         }
         std::thread::sleep(flaws.pause);
         if run.interrupt.load(Ordering::SeqCst) {
@@ -94,7 +94,8 @@ impl Job for Cubes {
         Ok(())
     }
 
-    /// An engine that begins a block before it is done with the one before it, for which it waits a while.
+    /// Behaves like an engine that takes the next block before it has finished the current one, and
+    /// waits a while for it.
     fn feed(&self, Feed { source, run, sink }: Feed<'_, u64>, (): &mut ()) -> Result<Summary> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         let mut open: Option<Block> = None;

@@ -1,17 +1,17 @@
-//! Sets of blocks as runs of neighbours.
+//! Sets of blocks, stored as ranges.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A set of numbers, kept as ranges that do not touch.
+/// A set of numbers, stored as ranges that do not touch each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Spans {
-    /// First number of a range and the one after its last.
+pub(super) struct BlockSet {
+    /// First number of each range, mapped to the number after its last one.
     ranges: BTreeMap<usize, usize>,
 }
 
-impl Spans {
-    /// The range that holds `block`.
+impl BlockSet {
+    /// Returns the range that contains `block`.
     fn around(&self, block: usize) -> Option<(usize, usize)> {
         let (&start, &end) = self.ranges.range(..=block).next_back()?;
         (block < end).then_some((start, end))
@@ -21,12 +21,12 @@ impl Spans {
         self.around(block).is_some()
     }
 
-    /// The range with the least numbers.
+    /// Returns the range with the smallest numbers.
     pub(super) fn first(&self) -> Option<Range<usize>> {
         self.ranges.iter().next().map(|(&start, &end)| start..end)
     }
 
-    /// Whether the block is new here.
+    /// Adds a block. Returns whether it is new.
     pub(super) fn insert(&mut self, block: usize) -> bool {
         if self.contains(block) {
             return false;
@@ -44,7 +44,7 @@ impl Spans {
         true
     }
 
-    /// Whether the block was here.
+    /// Removes a block. Returns whether the set contained it.
     pub(super) fn remove(&mut self, block: usize) -> bool {
         let Some((start, end)) = self.around(block) else { return false };
         self.ranges.remove(&start);
@@ -57,7 +57,8 @@ impl Spans {
         true
     }
 
-    /// Takes the least `count` numbers of [`Spans::first`], or all that it has.
+    /// Removes and returns the `count` smallest numbers of the first range, or the whole range if
+    /// it is shorter.
     pub(super) fn take_first(&mut self, count: usize) -> Option<Range<usize>> {
         let (start, end) = self.ranges.pop_first()?;
         let cut = end.min(start + count);
@@ -74,11 +75,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_same_as_a_set_of_numbers() {
+    fn block_set_equals_a_set_of_numbers() {
         for seed in 0..200 {
             println!("seed {seed}");
             let mut random = fastrand::Rng::with_seed(seed);
-            let (mut spans, mut set) = (Spans::default(), BTreeSet::new());
+            let (mut spans, mut set) = (BlockSet::default(), BTreeSet::new());
             for _ in 0..300 {
                 let block = random.usize(..24);
                 match random.u8(..5) {

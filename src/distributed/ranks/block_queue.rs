@@ -1,4 +1,4 @@
-//! What lies between the thread that carries a rank's messages and the one that computes.
+//! The queue between the message thread and the compute thread of a rank.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,36 +7,37 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::jobs::blocks::{Block, BlockSource, NextBlock};
 
-/// Blocks that wait, and those that are computed. Engines take the next as soon as they have room for it, so that leases that come
-/// in time follow each other without a stop.
+/// Waiting and running blocks of a rank. Engines take the next block as soon as they have space for
+/// it. If a lease arrives in time, they continue without a stop.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct BlockQueue {
     /// All blocks of the job.
     blocks: Arc<[Block]>,
-    state: Mutex<State>,
+    state: Mutex<BlockQueueState>,
     changed: Condvar,
-    /// Cells of those that wait, and of what is taken and not with engines.
+    /// Cells of the waiting blocks and of the blocks that were taken but have not reached an
+    /// engine.
     coming: Arc<AtomicU64>,
-    /// Ends what is computed now.
+    /// Stops the current computation.
     pub(super) interrupt: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BlockQueueState {
     waiting: VecDeque<usize>,
-    /// Taken since engines began, in this order.
+    /// Blocks taken since the engines started, in this order.
     taken: Vec<usize>,
-    /// Those of them that are not settled.
+    /// Taken blocks that are neither finished, failed nor dropped.
     running: Vec<usize>,
-    /// Times that engines began.
-    runs: u64,
+    /// Number of times the engines started.
+    starts: u64,
     is_over: bool,
 }
 
-impl Desk {
-    /// For these blocks.
+impl BlockQueue {
+    /// Creates an empty queue for the blocks of a job.
     pub(super) fn new(blocks: &[Block]) -> Arc<Self> {
-        Arc::new(Desk {
+        Arc::new(BlockQueue {
             blocks: blocks.into(),
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -45,7 +46,7 @@ impl Desk {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BlockQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,8 +54,8 @@ impl Desk {
         self.blocks.get(block).map_or(0, |block| block.cells)
     }
 
-    /// More blocks.
-    pub(super) fn put(&self, blocks: Range<usize>) {
+    /// Adds blocks at the end of the queue.
+    pub(super) fn push(&self, blocks: Range<usize>) {
         let mut state = self.state();
         let cells: u64 = blocks.clone().map(|block| self.cells(block)).sum();
         self.coming.fetch_add(cells, Ordering::Relaxed);
@@ -62,8 +63,9 @@ impl Desk {
         self.changed.notify_all();
     }
 
-    /// Waits until there are blocks, which are for engines that begin now. Gives false if there will be no more.
-    pub(super) fn begin(&self) -> bool {
+    /// Waits for blocks, and prepares for a new start of the engines. Returns `false` if the job is
+    /// over.
+    pub(super) fn wait_for_blocks(&self) -> bool {
         let mut state = self.state();
         loop {
             if state.is_over {
@@ -74,7 +76,7 @@ impl Desk {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.runs += 1;
+        state.starts += 1;
         state.taken.clear();
         state.running.clear();
         let cells = state.waiting.iter().map(|&block| self.cells(block)).sum();
@@ -83,12 +85,13 @@ impl Desk {
         true
     }
 
-    /// The block that was taken in this place.
-    pub(super) fn taken(&self, place: usize) -> Option<usize> {
-        self.state().taken.get(place).copied()
+    /// Returns the block that was taken at position `index`.
+    pub(super) fn taken(&self, index: usize) -> Option<usize> {
+        self.state().taken.get(index).copied()
     }
 
-    /// Those of the taken blocks that are still wanted. After an interrupt, what is computed next is not ended by it.
+    /// Returns the taken blocks that are still needed. Clears the interrupt, so that it does not
+    /// stop the next computation.
     pub(super) fn running(&self) -> Vec<usize> {
         let state = self.state();
         if !state.is_over {
@@ -97,20 +100,21 @@ impl Desk {
         if state.is_over { Vec::new() } else { state.running.clone() }
     }
 
-    /// A block of those that were taken is settled.
+    /// Marks a taken block as finished or failed.
     pub(super) fn settle(&self, block: usize) {
         self.state().running.retain(|&running| running != block);
     }
 
-    /// Those that are still wanted wait again: engines have stopped.
+    /// Returns taken blocks that are still needed to the front of the queue, after the engines have
+    /// stopped.
     pub(super) fn put_back(&self) {
         let mut state = self.state();
-        let State { waiting, running, .. } = &mut *state;
+        let BlockQueueState { waiting, running, .. } = &mut *state;
         running.drain(..).rev().for_each(|block| waiting.push_front(block));
     }
 
-    /// A block is not wanted any more. If it is the last that there is, what is computed ends.
-    pub(super) fn withdraw(&self, block: usize) {
+    /// Drops a block. If no other block is left, stops the current computation.
+    pub(super) fn drop_block(&self, block: usize) {
         let mut state = self.state();
         state.waiting.retain(|&waiting| waiting != block);
         if state.running.contains(&block) {
@@ -121,17 +125,17 @@ impl Desk {
         }
     }
 
-    /// Blocks that nobody has begun.
+    /// Returns the number of waiting blocks.
     pub(super) fn waiting(&self) -> usize {
         self.state().waiting.len()
     }
 
-    /// Times that engines began after they had stopped, or for the first time.
-    pub(super) fn runs(&self) -> u64 {
-        self.state().runs
+    /// Returns the number of times the engines started.
+    pub(super) fn starts(&self) -> u64 {
+        self.state().starts
     }
 
-    /// Nothing is wanted any more.
+    /// Ends the job: stops the current computation and wakes the compute thread.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -140,7 +144,7 @@ impl Desk {
     }
 }
 
-impl BlockSource for Desk {
+impl BlockSource for BlockQueue {
     fn next(&self) -> NextBlock {
         let mut state = self.state();
         if state.is_over {
@@ -163,41 +167,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_that_nobody_wants_any_more_are_not_begun_or_ended() {
+    fn dropped_blocks_are_not_started_or_are_interrupted() {
         let block = |cells| Block { units: 0..1, targets: None, pairs: 1, cells };
         let blocks: Vec<Block> = (0..12).map(|number| block(1 << number)).collect();
-        let desk = Desk::new(&blocks);
-        let is_interrupted = || desk.interrupt.load(Ordering::SeqCst);
-        let coming = || desk.coming().load(Ordering::Relaxed);
-        let take = || match desk.next() {
+        let queue = BlockQueue::new(&blocks);
+        let is_interrupted = || queue.interrupt.load(Ordering::SeqCst);
+        let coming = || queue.coming().load(Ordering::Relaxed);
+        let take = || match queue.next() {
             NextBlock::Block(block) => Some(block.cells.ilog2()),
             NextBlock::Nothing | NextBlock::End => None,
         };
-        desk.put(3..6);
-        desk.withdraw(4);
-        assert!(desk.begin());
-        assert_eq!((coming(), desk.waiting(), desk.runs()), (8 + 32, 2, 1));
+        queue.push(3..6);
+        queue.drop_block(4);
+        assert!(queue.wait_for_blocks());
+        assert_eq!((coming(), queue.waiting(), queue.starts()), (8 + 32, 2, 1));
         assert_eq!((take(), take(), take()), (Some(3), Some(5), None));
-        desk.put(8..9);
-        assert_eq!(coming(), 8 + 32 + 256, "who takes a block takes its cells off");
-        desk.withdraw(3);
-        assert!(!is_interrupted(), "5 is computed");
-        desk.withdraw(7);
-        desk.settle(5);
-        assert_eq!((take(), desk.taken(0), desk.taken(2), desk.taken(3)), (Some(8), Some(3), Some(8), None));
+        queue.push(8..9);
+        assert_eq!(coming(), 8 + 32 + 256, "the taker of a block subtracts its cells");
+        queue.drop_block(3);
+        assert!(!is_interrupted(), "block 5 still runs");
+        queue.drop_block(7);
+        queue.settle(5);
+        assert_eq!((take(), queue.taken(0), queue.taken(2), queue.taken(3)), (Some(8), Some(3), Some(8), None));
         assert!(!is_interrupted());
-        desk.withdraw(8);
+        queue.drop_block(8);
         assert!(is_interrupted());
-        desk.put(9..11);
-        assert_eq!(take(), Some(9), "it came before engines had stopped");
-        desk.put_back();
-        assert!(desk.begin() && desk.runs() == 2 && desk.taken(0).is_none());
-        assert!(!is_interrupted(), "the next are not ended by it");
+        queue.push(9..11);
+        assert_eq!(take(), Some(9), "it arrived before the engines stopped");
+        queue.put_back();
+        assert!(queue.wait_for_blocks() && queue.starts() == 2 && queue.taken(0).is_none());
+        assert!(!is_interrupted(), "the next run is not interrupted");
         assert_eq!((coming(), take(), take(), take()), (512 + 1024, Some(9), Some(10), None));
-        assert_eq!(desk.running(), [9, 10]);
-        desk.close();
-        assert!(is_interrupted() && desk.running().is_empty());
-        assert!(is_interrupted(), "the end stays the end");
-        assert!(!desk.begin() && matches!(desk.next(), NextBlock::End));
+        assert_eq!(queue.running(), [9, 10]);
+        queue.close();
+        assert!(is_interrupted() && queue.running().is_empty());
+        assert!(is_interrupted(), "the interrupt stays set at the end");
+        assert!(!queue.wait_for_blocks() && matches!(queue.next(), NextBlock::End));
     }
 }
