@@ -63,7 +63,7 @@ pub(crate) fn run() -> ExitCode {
     if let Some(word) = tips::word_after_one_dash(&typed).filter(|_| !is_silent && !is_unknown) {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
-    match Args::of(typed.clone()) {
+    match Args::parse_words(typed.clone()) {
         Ok(args) => match Options::try_from(args) {
             // A rank that failed might have rank 0 ended before it has said why.
             Err(_) if is_silent => ExitCode::SUCCESS,

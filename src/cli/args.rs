@@ -1,4 +1,5 @@
-//! What was typed. Nothing is checked here but that numbers are numbers; [`super::options`] says what is valid.
+//! Arguments as typed. Only the form of numbers is checked here; [`super::options`] validates the
+//! rest.
 
 mod allpairs;
 #[cfg(feature = "bench")]
@@ -50,33 +51,33 @@ pub(super) struct Args {
     #[arg(short, long, global = true, display_order = QUIET_ORDER, help = QUIET)]
     pub quiet: bool,
 
-    /// Say more of what is done: which devices and kernels, what was measured
+    /// Report in detail: devices, kernels and measurements
     #[arg(short, long, global = true, display_order = 901, conflicts_with = "quiet")]
     pub verbose: bool,
 
-    /// Print how to cite pairwave and the work it stands on
+    /// Print how to cite pairwave and the work it is based on
     #[arg(long)]
     pub citation: bool,
 
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// All words, the program's name first.
+    /// All words of the command line, starting with the program's name.
     #[arg(skip)]
     pub typed: Vec<OsString>,
 
-    /// The arguments of the command.
+    /// Arguments of the command.
     #[arg(skip)]
     pub request: Request,
 }
 
 impl Args {
-    /// From the words of a command line.
-    pub(super) fn of(typed: Vec<OsString>) -> Result<Self, clap::Error> {
+    /// Parses a command line, given as all its words.
+    pub(super) fn parse_words(typed: Vec<OsString>) -> Result<Self, clap::Error> {
         let program = Args::command();
         let matches = program.clone().try_get_matches_from(&typed)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut Args::command()))?;
-        Ok(Args { typed, request: Request::of(&program, &matches), ..args })
+        Ok(Args { typed, request: Request::from_matches(&program, &matches), ..args })
     }
 }
 
@@ -102,12 +103,12 @@ pub(super) enum Command {
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output
     Completions {
-        /// The shell to write them for
+        /// Shell to write completions for
         shell: clap_complete::Shell,
     },
-    /// Write the manual pages: one file each into a directory, or all of them to standard output
+    /// Write the manual pages, one file per page into DIRECTORY or all to standard output
     Man {
-        /// Directory for the pages; it is made if there is none
+        /// Directory for the pages; created if missing
         #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         directory: Option<PathBuf>,
     },

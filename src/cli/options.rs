@@ -145,6 +145,6 @@ impl TryFrom<Args> for Options {
 /// The job of a command line without the program's name, as a plan has it.
 pub(super) fn job_of(arguments: &[OsString]) -> Result<Action> {
     let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
-    let args = Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
+    let args = Args::parse_words(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
     Options::try_from(args).map(|options| options.action)
 }

@@ -11,7 +11,7 @@ use contradictions::CONTRADICTIONS;
 use pairwave::Error;
 
 fn options(line: &str) -> pairwave::Result<Options> {
-    let args = Args::of(std::iter::once("pairwave").chain(line.split_whitespace()).map(Into::into).collect());
+    let args = Args::parse_words(std::iter::once("pairwave").chain(line.split_whitespace()).map(Into::into).collect());
     Options::try_from(args.unwrap_or_else(|error| panic!("clap refused '{line}': {error}")))
 }
 

@@ -1,86 +1,98 @@
-//! What was typed after `pairwave bench`.
+//! Arguments of `pairwave bench`.
 
 use crate::cli::args::headings::{OUTPUT, SELECTION};
 use crate::cli::args::machine::{DeviceArgs, ThreadsArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
+/// Measure the devices with the experiments of Truong, Chacon and Li et al. (2014) and Alachiotis
+/// et al. (2013)
 ///
-/// Speeds of kernels by length and number of pairs, their settings and shapes, kernels as filters, ways to bring results
-/// back, whole jobs, Levenshtein distances, pairs of very long sequences, reads against ancestral states, and multiple alignments by
-/// stages. Sequences are
-/// random, from a seed that is written with the tables, unless --seqs names a file. What is not measured is marked: - does
-/// not suit the kernel or the device, 'skipped' would take longer than --seconds.
+/// Measures kernels by length and number of pairs, their settings and shapes, kernels as filters,
+/// ways to copy results back, whole jobs, Levenshtein distances, pairs of very long sequences,
+/// reads against ancestral states, and the stages of multiple alignments. The sequences are random,
+/// from a seed that is written with the tables, unless --seqs names a file. In the tables, '-'
+/// marks cases that do not suit the kernel or the device, and 'skipped' marks cases that would take
+/// longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
 #[command(after_long_help = EXAMPLES, mut_args(as_in_bench))]
 pub(crate) struct BenchArgs {
-    /// What to measure [default: all of these but 'cluster']
+    /// Experiments to run [default: all except 'cluster']
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels', 'tiles', 'edit', 'long' and 'msa' in symbols and for 'papara' in sites, separated by commas
-    /// [default: for kernels 128,256,512,1024,2048,4096,8192,16384, for tiles 120,360,1000, for edit
-    /// 100,200,400,600,800,1000,10000, for long those of the paper's figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000, for msa 100,350,1500]
+    /// Measure these lengths, separated by commas, in 'kernels', 'tiles', 'edit', 'long' and 'msa'
+    /// (symbols) and in 'papara' (sites)
+    ///
+    /// Defaults: for kernels 128,256,512,1024,2048,4096,8192,16384, for tiles 120,360,1000, for
+    /// edit 100,200,400,600,800,1000,10000, for long the lengths of the paper's figures and up to
+    /// 1000000, for papara 500,1000,5000,10000,50000,100000,500000, for msa 100,350,1500.
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
-    /// Numbers of pairs for 'kernels', of reads for 'papara', of sequences for 'msa' and of ranks for 'cluster', separated by
-    /// commas [default: for kernels 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000, for msa 10,100,1000, for
-    /// cluster 1,10,100,1000,10000]
+    /// Measure these numbers, separated by commas, of pairs in 'kernels', reads in 'papara',
+    /// sequences in 'msa' and ranks in 'cluster'
+    ///
+    /// Defaults: for kernels 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000, for
+    /// msa 10,100,1000, for cluster 1,10,100,1000,10000.
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub counts: Vec<u32>,
 
-    /// What to compute in 'kernels', separated by commas [default: both]
+    /// Compute these results in 'kernels', separated by commas [default: both]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub work: Vec<WorkName>,
 
-    /// Gap costs in 'kernels', 'slices', 'tiles' and 'long', separated by commas [default: both]
+    /// Use these gap costs in 'kernels', 'slices', 'tiles' and 'long', separated by commas
+    /// [default: both]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub gaps: Vec<GapsName>,
 
-    /// Kernels to measure, separated by commas; cpu is the CPU engine [default: all]
+    /// Measure these kernels, separated by commas; 'cpu' is the CPU engine [default: all]
     #[arg(long, value_name = "NAME", help_heading = SELECTION, value_delimiter = ',')]
     pub kernel: Vec<String>,
 
-    /// Sequences for 'filter' (the first 200) and 'endtoend' instead of random ones; - is standard input
+    /// Use the sequences of this file in 'filter' (the first 200) and 'endtoend' instead of random
+    /// ones; - is standard input
     #[arg(long, value_name = "FILE", help_heading = SELECTION, value_hint = ValueHint::FilePath)]
     pub seqs: Option<PathBuf>,
 
-    /// Seconds that a row of a table may take, about
+    /// Spend about this time on each row of a table, in seconds
     #[arg(long, value_name = "SECONDS", help_heading = SELECTION, default_value_t = 3.0)]
     #[arg(allow_negative_numbers = true)]
     pub seconds: f64,
 
-    /// Small sizes, which show no more than that all works; always taken on software adapters
+    /// Use small sizes that only show that everything works; always on for software adapters
     #[arg(long, help_heading = SELECTION)]
     pub quick: bool,
 
-    /// Where to write the tables [default: standard output]. The file appears when it is whole
+    /// Write the tables to this file [default: standard output]
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// What to write
+    /// Write the tables in this format
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: TableFormatName,
 
-    /// Write charts of the tables as well, as SVG
+    /// Also write charts of the tables to this SVG file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
-    /// Write the rates as well, one a line, for a later --compare
+    /// Also write the rates to this file, one per line, for a later --compare
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub save: Option<PathBuf>,
 
-    /// Set the rates beside those that --save wrote; the exit code is 1 if one fell
+    /// Compare the rates with a file that --save wrote; exit with code 1 if a rate fell
     ///
-    /// Rows are found by what they measure, so that the same experiments, lengths and counts should be given. What is on one
-    /// side only is marked. Another device's rates are compared with a warning. A row that was measured and now takes longer than
-    /// --seconds, is refused or fails counts as one that fell.
+    /// Rows are matched by what they measure, so use the same experiments, lengths and counts as
+    /// before. Rows that occur on one side only are marked. Rates of another device are compared
+    /// with a warning. A row also counts as fallen if it was measured before and now takes longer
+    /// than --seconds, is refused or fails.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub compare: Option<PathBuf>,
 
-    /// Percent by which a rate may fall with --compare [default: 10]
+    /// Allow a rate to fall by this percentage with --compare [default: 10]
     #[arg(long, value_name = "PERCENT", help_heading = OUTPUT, allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
 
@@ -91,7 +103,7 @@ pub(crate) struct BenchArgs {
     pub threads: ThreadsArgs,
 }
 
-/// The options of all jobs as `pairwave bench` has them.
+/// Adapts the options that all jobs share to `pairwave bench`.
 fn as_in_bench(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "device" => arg.help(DEVICE).long_help(format!("{DEVICE}\n\n{SEVERAL}")),
@@ -100,30 +112,31 @@ fn as_in_bench(arg: Arg) -> Arg {
     }
 }
 
-const DEVICE: &str =
-    "Device to measure: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]";
+const DEVICE: &str = "\
+Measure this device: index, part of a name, PCI bus id, 'cpu' or 'all' [default: the best \
+available]";
 const SEVERAL: &str = "\
-May be given several times, or with several devices separated by commas: each has tables of its own.";
+Repeat the option, or separate devices by commas, to measure several: each gets its own tables.";
 
 const EXAMPLES: &str = "\
 Examples:
-  Everything, with charts:
+  Measure everything, with charts:
     pairwave bench -o bench.txt --plot bench.svg
-  How fast genes are scored, as numbers for another program:
+  Measure how fast genes are scored, as numbers for another program:
     pairwave bench kernels --lengths 1500 --work scores --format csv
-  Which lanes and columns score proteins fastest, in words and in halves:
+  Compare lanes and columns for scoring proteins, with i32 and f16 scores:
     pairwave bench tiles --gaps affine --kernel sw_tile,sw_tile_half,sw_tile_half_targets
-  How fast reads of 150 symbols are found in their candidate regions:
+  Measure how fast reads of 150 symbols are compared with candidate regions:
     pairwave bench edit --lengths 150
-  How fast two sequences of 100,000 symbols are aligned:
+  Measure how fast two sequences of 100,000 symbols are aligned:
     pairwave bench long --lengths 100000 --gaps affine --seconds 30
-  How fast reads are scored against ancestral states of 1,500 sites, by a GPU, by the CPU and by both:
+  Measure how fast a GPU, the CPU and both score reads against ancestral states of 1,500 sites:
     pairwave bench papara --lengths 1500
-  How long the stages of multiple alignments of 500 proteins take:
+  Measure the stages of multiple alignments of 500 proteins:
     pairwave bench msa --counts 500 --lengths 350 --seconds 30
-  How long all pairs of a file take with every kernel:
+  Measure all pairs of a file with every kernel:
     pairwave bench endtoend --seqs genes.fa --seconds 20
-  Whether something got slower since rates were saved:
+  Save rates, and check later whether something got slower:
     pairwave bench edit --lengths 150 --save before.rates
     pairwave bench edit --lengths 150 --compare before.rates";
 
@@ -133,44 +146,47 @@ pub(crate) enum ExperimentName {
     Kernels,
     /// Slice widths and workgroup sizes of nw_slice and nw_slice_half (table 4, figure 11)
     Slices,
-    /// Shapes of the kernels for local scores, of proteins: lanes and columns of a pair, in words and in halves
+    /// Tile shapes of the kernels for local protein scores: lanes and columns per pair, with i32
+    /// and f16 scores
     Tiles,
-    /// Pairs of at least 97% identity: the CPU alone, and kernels as filters before it (table 5)
+    /// Pairs of at least 97% identity: the CPU alone, and with kernels as filters before it (table
+    /// 5)
     Filter,
-    /// Ways to bring results back, and sizes of batches (figure 10)
+    /// Ways to copy results back, and batch sizes (figure 10)
     Buffering,
-    /// All pairs of many sequences, filtered at 97% identity, and all aligned (section 6.6)
+    /// Whole jobs: all pairs of many sequences, filtered at 97% identity, and all aligned (section
+    /// 6.6)
     #[value(name = "endtoend", alias = "end-to-end")]
     EndToEnd,
-    /// Levenshtein distances of reads to regions of a genome: every kernel, by length and by words a lane, whole
-    /// batches, and the CPU (Chacon et al. 2014, figures 4 and 7 to 9)
+    /// Levenshtein distances of reads to regions of a genome: every kernel, by length and by words
+    /// per lane, whole batches, and the CPU (Chacon et al. 2014, figures 4 and 7 to 9)
     Edit,
-    /// One pair of very long sequences: strip widths and schedules, scores, alignments by every method, and what pruning
-    /// spares (Li, Ranka and Sahni 2014, figures 7 and 9)
+    /// One pair of very long sequences: strip widths and schedules, scores, alignments by every
+    /// method, and cells saved by pruning (Li, Ranka and Sahni 2014, figures 7 and 9)
     Long,
-    /// Scores of reads against ancestral states, by sites and by reads: every kernel, the CPU, and both together (Alachiotis et
-    /// al. 2013, tables 1 to 3)
+    /// Scores of reads against ancestral states, by sites and by reads: every kernel, the CPU, and
+    /// both together (Alachiotis et al. 2013, tables 1 to 3)
     Papara,
-    /// Random families of proteins aligned with each other in both modes: seconds of distances, tree and alignment, by length
-    /// and number of sequences
+    /// Random protein families, aligned in both modes: seconds for distances, tree and alignment,
+    /// by length and number of sequences
     Msa,
-    /// Jobs in blocks on many machines, simulated: nothing is computed, and no device is asked
+    /// Jobs in blocks on many machines, simulated: computes nothing and uses no device
     Cluster,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WorkName {
-    /// The score of every pair
+    /// Score of every pair
     Scores,
-    /// The score and the matches of every pair, which an alignment is traced from
+    /// Score and matches of every pair, from which an alignment is traced
     Alignments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GapsName {
-    /// 10 a symbol; in 'long' 5
+    /// 10 per symbol; 5 in 'long'
     Linear,
-    /// 10, and 1 a symbol; in 'long' 5, and 2 a symbol
+    /// 10 per gap plus 1 per symbol; 5 plus 2 in 'long'
     Affine,
 }
 
@@ -179,6 +195,6 @@ pub(crate) enum TableFormatName {
     /// Aligned columns
     #[default]
     Text,
-    /// One table of comma-separated values, with comments that begin with #
+    /// One table of comma-separated values, with comments that start with #
     Csv,
 }

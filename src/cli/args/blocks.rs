@@ -1,4 +1,4 @@
-//! What was typed after `pairwave plan`, `run` and `merge`.
+//! Arguments of `pairwave plan`, `run` and `merge`.
 
 use crate::cli::args::allpairs::AllPairsArgs;
 use crate::cli::args::edit::EditArgs;
@@ -14,12 +14,14 @@ use std::path::PathBuf;
 
 const BLOCKS: &str = "Blocks";
 
-/// Cut a job into blocks for several machines: 'pairwave run' computes them, 'pairwave merge' puts their rows together
+/// Split a job into blocks that several machines compute with 'pairwave run'
 ///
-/// The options of the job are its own ('pairwave allpairs --help'), but for who computes, which 'pairwave run' is told, and where
-/// results go, which 'pairwave merge' is told. What is written in the end is what the job writes on one machine, to the byte,
-/// whoever computed which block when. The directory, and the input, have to be where all machines can read them; the input
-/// must not change until the rows are merged.
+/// The options of the job are the same as without 'plan' (see 'pairwave allpairs --help'), with two
+/// exceptions: 'pairwave run' takes the options that select devices, and 'pairwave merge' takes the
+/// options that name output files. The merged output is byte for byte the output of the job on one
+/// machine, whichever machines compute the blocks in whichever order. All machines must be able to
+/// read the directory of blocks and the input. The input must not change until the results are
+/// merged.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave plan [OPTIONS] <JOB> [OPTIONS OF THE JOB] --output <DIRECTORY>")]
 #[command(subcommand_value_name = "JOB", subcommand_help_heading = "Jobs", after_long_help = PLAN_EXAMPLES)]
@@ -28,33 +30,35 @@ pub(crate) struct PlanArgs {
     #[command(subcommand)]
     pub job: BlockJob,
 
-    /// How long a block is computed, about, by a device of the speed of --speed: the fastest of them [default: 30]
+    /// Size blocks so that the fastest device of --speed takes about this long [default: 30 s]
     #[arg(long, value_name = "SECONDS", help_heading = BLOCKS, global = true, allow_negative_numbers = true)]
     pub block_seconds: Option<f64>,
 
-    /// Cells of the devices' matrices a second, as 'pairwave devices --bench' has them: 2T, or several as in 2T,100G or 8x2T
-    /// [default: 500G]
+    /// Assume devices of this speed in cells per second, as in 2T, 2T,100G or 8x2T [default: 500G]
     ///
-    /// G is 10^9, T is 10^12. The blocks are the same for any devices: this says how large they are, and with --dry-run what
-    /// time is expected.
+    /// G is 10^9 and T is 10^12. A cell is an entry of the alignment matrix; 'pairwave devices
+    /// --bench' measures the speed of each device. The speed determines the size of the blocks and
+    /// the time that --dry-run predicts. Any device can compute the blocks.
     #[arg(long, value_name = "CELLS", help_heading = BLOCKS, global = true)]
     pub speed: Option<String>,
 
-    /// Cells in a block, as in 5T, instead of what follows from --block-seconds and --speed
+    /// Put this many cells into a block, as in 5T, instead of deriving it from --block-seconds and
+    /// --speed
     #[arg(long, value_name = "CELLS", help_heading = BLOCKS, global = true)]
     pub block_cells: Option<String>,
 
-    /// Make so many blocks at most, larger ones if need be: an array of Slurm has 1001 tasks if its administrator did not
-    /// say otherwise
+    /// Make at most this many blocks, larger ones if necessary
+    ///
+    /// Slurm allows 1001 tasks in an array unless its administrator has changed the limit.
     #[arg(long, value_name = "N", help_heading = BLOCKS, global = true)]
     pub max_blocks: Option<usize>,
 
-    /// Say what blocks there would be, and what time they would take, and write nothing
+    /// Print the blocks and the expected time; write nothing
     #[arg(long, help_heading = BLOCKS, global = true)]
     pub dry_run: bool,
 }
 
-/// A job that can be cut.
+/// Job that can be split into blocks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlockJob {
     Allpairs(Box<AllPairsArgs>),
@@ -68,7 +72,7 @@ pub(crate) enum BlockJob {
 }
 
 impl BlockJob {
-    /// Returns what was typed for `--output`.
+    /// Returns the value of `--output` as typed.
     pub(crate) fn into_output(self) -> Option<PathBuf> {
         let args = match self {
             BlockJob::Allpairs(args) => args.output,
@@ -84,8 +88,8 @@ impl BlockJob {
     }
 }
 
-/// Returns a job as a command that runs jobs has it: its usage follows that of the command, and it has no
-/// examples.
+/// Adapts a job to a command that runs jobs: its usage line follows that of the command, and its
+/// examples are removed.
 pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
     let name = job.get_name();
     let inputs = match name {
@@ -100,12 +104,12 @@ pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
     job.override_usage(usage).after_long_help("")
 }
 
-/// Returns a job as `pairwave plan` has it.
+/// Adapts a job to `pairwave plan`.
 fn as_in_plan(job: Command) -> Command {
     as_job_of("pairwave plan", "-o <DIRECTORY>", job.mut_args(of_plan))
 }
 
-/// Options that another command of a job in blocks has.
+/// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
 const ELSEWHERE: [&str; 12] = [
     "device",
     "memory",
@@ -121,50 +125,55 @@ const ELSEWHERE: [&str; 12] = [
     "report",
 ];
 
-/// The option of a job as `pairwave plan` has it.
+/// Adapts an option of a job to `pairwave plan`.
 fn of_plan(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "output" => option.value_name("DIRECTORY").help("Directory for the blocks; it is made if there is none"),
+        "output" => option
+            .value_name("DIRECTORY")
+            .help("Write the blocks to this directory; it is created if missing")
+            .long_help(None),
         id if ELSEWHERE.contains(&id) => option.hide(true),
         _ => option,
     }
 }
 
-/// Compute blocks of a job that was planned
+/// Compute the blocks of a planned job
 ///
-/// Without --block, --blocks, --share or --next it computes all that nobody else computes. Any number of these may run at
-/// once, on any machines, and any of them may be killed: what was finished stays, and another run does the rest. A block that
-/// another process computes is left to it; one whose process is gone, or was silent for two minutes, is taken over.
+/// Without --block, --blocks, --share or --next, computes every block that no other process is
+/// computing. Any number of these commands may run at once, on any machines, and each may be killed
+/// at any time: finished blocks are kept, and another run computes the rest. A run skips the blocks
+/// that other processes are computing. It takes over a block whose process has ended or has been
+/// silent for two minutes.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave run [OPTIONS] <DIRECTORY>", after_long_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// The directory that 'pairwave plan' made
+    /// Directory made by 'pairwave plan'
     #[arg(value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 
-    /// Compute this block: they count from 0. One that is done is left as it is
+    /// Compute this block, counted from 0; a finished block is not computed again
     #[arg(long, value_name = "K", help_heading = BLOCKS, group = "which")]
     pub block: Option<usize>,
 
-    /// Compute these blocks, first and last
+    /// Compute the blocks from A to B, both included
     #[arg(long, value_name = "A-B", help_heading = BLOCKS, group = "which")]
     pub blocks: Option<String>,
 
-    /// Compute share I, counted from 0, of N shares of neighbouring blocks
+    /// Compute share I, counted from 0, of N shares of adjacent blocks
     #[arg(long, value_name = "I/N", help_heading = BLOCKS, group = "which")]
     pub share: Option<String>,
 
-    /// Compute so many blocks that are not done and that nobody computes [default: as many as there are]
+    /// Compute up to this many unfinished, unclaimed blocks [default: all]
     ///
-    /// Those that failed on this machine before are tried last.
+    /// Blocks that failed on this machine before come last.
     #[arg(long, value_name = "N", help_heading = BLOCKS, group = "which", num_args = 0..=1, require_equals = true)]
     pub next: Option<Option<usize>>,
 
-    /// Say what is done, computed now, failed and missing, and compute nothing
+    /// Print which blocks are done, running, failed or missing; compute nothing
     #[arg(long, help_heading = BLOCKS, group = "which")]
     pub status: bool,
 
-    /// List the blocks without a result that nobody computes, as Slurm takes the indices of an array, and compute nothing
+    /// Print the unfinished, unclaimed blocks as indices for a Slurm array; compute nothing
     #[arg(long, help_heading = BLOCKS, group = "which")]
     pub missing: bool,
 
@@ -172,41 +181,41 @@ pub(crate) struct RunArgs {
     pub compute: ComputeArgs,
 }
 
-/// Put the rows of all blocks of a job together
+/// Merge the results of all blocks into the output of the job
 ///
-/// What is written is what the job writes on one machine, to the byte. If a block is missing or damaged, it is named, and
-/// nothing is written.
+/// The output is byte for byte the output of the job on one machine. If a block is missing or
+/// damaged, the command names it and writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave merge [OPTIONS] <DIRECTORY>", after_long_help = MERGE_EXAMPLES)]
 pub(crate) struct MergeArgs {
-    /// The directory that 'pairwave plan' made. It may be deleted afterwards
+    /// Directory made by 'pairwave plan'; it may be deleted afterwards
     #[arg(value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Of papara: write a table of the reads to this file, as 'pairwave papara --table' does
+    /// Write a table of the reads to this file, as 'pairwave papara --table' does; papara only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub table: Option<PathBuf>,
 
-    /// Of papara: write the tree to this file, with the numbers of its edges
+    /// Write the tree with numbered edges to this file; papara only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub tree_out: Option<PathBuf>,
 
-    /// Of msa: write the guide tree to this file
+    /// Write the guide tree to this file; msa only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub guidetree_out: Option<PathBuf>,
 
-    /// Of msa: write the distances to this file
+    /// Write the distances to this file; msa only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub distmat_out: Option<PathBuf>,
 
-    /// Of search and msa: write a page for people to this file
+    /// Write an HTML page of the results to this file; search and msa only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 
-    /// Write what was merged to this file as JSON. The file appears when it is whole
+    /// Write statistics of the merge to this JSON file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub stats: Option<PathBuf>,
 
@@ -216,23 +225,23 @@ pub(crate) struct MergeArgs {
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
-  Blocks that take about a minute each on a GPU of 2 TCUPS, not more than an array of Slurm has tasks:
+  Make blocks of about a minute each on a GPU of 2 TCUPS, at most as many as a Slurm array has tasks:
     pairwave plan allpairs genes.fa --min-identity 0.97 -o work --speed 2T --block-seconds 60 --max-blocks 1001
-  What that would take on eight such GPUs and one of another kind:
+  Predict the time on eight such GPUs and a slower one:
     pairwave plan allpairs genes.fa --min-identity 0.97 --speed 8x2T,100G --dry-run";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  Everything that is left, on every machine that this is started on:
+  Compute everything that is left, on each machine that runs this command:
     pairwave run work
-  The tasks of an array of Slurm, one block each, or the job's blocks in 16 shares:
+  Compute one block per task of a Slurm array, or one of 16 shares of the blocks:
     pairwave run work --block $SLURM_ARRAY_TASK_ID
     pairwave run work --share $SLURM_ARRAY_TASK_ID/16
-  How far it is, and an array of what is missing:
+  Show the progress, and submit a Slurm array of the missing blocks:
     pairwave run work --status
     sbatch --array=$(pairwave run work --missing) array.sh";
 
 const MERGE_EXAMPLES: &str = "\
 Example:
-  The table that 'pairwave allpairs' would have written:
+  Write the table that 'pairwave allpairs' would have written:
     pairwave merge work -o pairs.tsv.gz";

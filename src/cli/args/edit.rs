@@ -1,4 +1,4 @@
-//! What was typed after `pairwave edit`.
+//! Arguments of `pairwave edit`.
 
 use crate::cli::args::headings::{OUTPUT, SELECTION};
 use crate::cli::args::input::StrandName;
@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 const COMPARISON: &str = "Comparison";
 
-/// Compute Levenshtein distances: of all pairs of sequences, or of candidates of a read mapper
+/// Compute Levenshtein distances of all pairs, or of a read mapper's candidates
 ///
-/// The least number of substitutions, insertions and deletions that turn a pattern into a text, or with --mode infix or
-/// prefix into a part of it. Every sequence of PATTERNS is compared with every later one, or with every one of TEXTS,
-/// or with --pairs each pattern with the parts of texts that the file names. Distances, alignments and the order of the
-/// output do not depend on the devices that compute them.
+/// A distance is the least number of substitutions, insertions and deletions that turn a pattern
+/// into a text, or with --mode infix or prefix into a part of the text. Every sequence of PATTERNS
+/// is compared with every later one, or with every sequence of TEXTS, or with --pairs with the
+/// parts of texts that the file lists. Distances, alignments and the order of the output do not
+/// depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave edit [OPTIONS] <PATTERNS> [TEXTS]", after_long_help = EXAMPLES)]
 #[command(mut_args(as_in_edit))]
@@ -27,63 +28,70 @@ pub(crate) struct EditArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub texts: Option<PathBuf>,
 
-    /// Compare the pairs of this file: lines of pattern, text, and where given start and end of a part of the text
+    /// Compare the pairs listed in this file: pattern, text, and optionally start and end of a part
+    /// of the text
     ///
-    /// Columns with tabs between them, names as in the two files; start and end count from 0, and the end is not
-    /// included. Without them the part is the whole text. Blank lines are skipped. A first line 'pattern text ...' without
-    /// numbers is skipped unless sequences have both names, and a line that begins with # unless a pattern has such a name.
-    /// Plain or compressed; - is standard input. Fastest if the lines of a pattern follow each other; the output is in the
-    /// order of the file in any case.
+    /// Columns are separated by tabs; names are those in the two files. Start and end count from 0,
+    /// and the end is excluded. Without them, the part is the whole text. Blank lines are skipped.
+    /// A first line 'pattern text ...' without numbers is skipped unless sequences have both names.
+    /// A line that starts with # is skipped unless a pattern has such a name. The file may be
+    /// compressed; - is standard input. The job is fastest if the lines of each pattern are
+    /// adjacent. The output follows the order of the file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pairs: Option<PathBuf>,
 
-    /// Kind of sequences [default: detected from the letters of all of them, dna or protein]
+    /// Interpret the sequences as this alphabet [default: dna or protein, detected from all
+    /// letters]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<EditAlphabetName>,
 
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    /// Remove gaps (-, . and ~) from aligned sequences instead of rejecting them
     #[arg(long)]
     pub degap: bool,
 
-    /// Which strand of each pattern is compared with the texts; DNA and RNA only [default: plus]
+    /// Compare this strand of each pattern with the texts; DNA and RNA only [default: plus]
     ///
-    /// Of both strands the nearer one is written, the plus strand if they are at the same distance: a primer is found where
-    /// its reverse complement is as well. Both take twice the time. Positions are those of the text as it was read.
+    /// With 'both', pairwave writes the strand with the smaller distance, the plus strand if the
+    /// distances are equal. A primer is then also detected where its reverse complement occurs.
+    /// 'both' takes twice the time. Positions refer to the text as read.
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
-    /// Which part of the text the pattern is compared with
+    /// Compare the pattern with this part of the text
     #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, ignore_case = true, default_value_t)]
     pub mode: EditModeName,
 
-    /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
+    /// Compare ambiguous nucleotides (N, R, Y, ...) by this rule [default: overlap]
     #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub ambiguity: Option<EditAmbiguityName>,
 
-    /// Whether N equals what --ambiguity says, or nothing, not even N [default: match]
+    /// Compare N as --ambiguity does, or as unequal to everything, even N [default: match]
     #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub n: Option<EditNName>,
 
     /// Write only pairs of at most this distance: edits, or with a decimal point a rate from 0 to 1
     ///
-    /// A whole number, as in 5, is a number of edits. A number with a decimal point, as in 0.05, is a number of edits
-    /// for each symbol of the pattern, in global mode of the longer of the two, rounded down. A limit makes it faster.
+    /// A whole number such as 5 limits the number of edits. A number with a decimal point such as
+    /// 0.05 limits the edits per symbol of the pattern (in global mode, of the longer sequence),
+    /// rounded down. A limit makes the job faster.
     #[arg(long, value_name = "EDITS|RATE", help_heading = SELECTION, allow_hyphen_values = true)]
     pub max_distance: Option<String>,
 
-    /// Write at most this many pairs for each pattern: those of least distance, then the earliest. What is left stays
-    /// in input order
+    /// Write at most this many pairs per pattern: the smallest distances, ties by input order
+    ///
+    /// The selected pairs are written in input order.
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub max_hits: Option<u32>,
 
-    /// Find all ends within --max-distance, not only the first one of least distance; infix and prefix mode
+    /// Report all ends within --max-distance, not only the first with the least distance; infix and
+    /// prefix mode
     ///
-    /// There is still one line a pair: the field 'ends' lists the last symbol of every part that is near enough, from
-    /// 1, each with the least distance of a part that ends there.
+    /// Each pair still has one line. Its field 'ends' lists the last symbol of every part within
+    /// --max-distance, counted from 1, each with the least distance of a part that ends there.
     #[arg(long, help_heading = SELECTION)]
     pub all_ends: bool,
 
-    /// Align every pair that is written; implied by formats and fields that need it
+    /// Align every written pair; implied by formats and fields that need alignments
     #[arg(long, help_heading = OUTPUT)]
     pub align: bool,
 
@@ -97,7 +105,7 @@ pub(crate) struct EditArgs {
     pub compute: ComputeArgs,
 }
 
-/// The options of all jobs as `pairwave edit` has them.
+/// Adapts the options that all jobs share to `pairwave edit`.
 fn as_in_edit(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "fields" => with_more_help(arg, FIELDS),
@@ -106,34 +114,35 @@ fn as_in_edit(arg: Arg) -> Arg {
 }
 
 const FIELDS: &str = "\
-The default is query,target,distance; with --pairs region_start,region_end stand before the \
-distance, in infix and prefix mode target_end after it, and with --align target_start, identity and \
-cigar in their places; with --strand minus or both strand stands after target. Positions count from \
-1 and include the last, but those of regions are written as --pairs has them.";
+Default fields: query,target,distance. --pairs inserts region_start,region_end before the \
+distance. Infix and prefix mode append target_end. --align inserts target_start before \
+target_end, and appends identity and cigar. --strand minus or both inserts strand after target. \
+Positions count from 1 and include the last, except those of regions, which are written as in \
+--pairs.";
 
 const EXAMPLES: &str = "\
 Examples:
-  Distances of all pairs of a file that are at most a tenth of the longer one apart:
+  Write all pairs of a file with a distance of at most a tenth of the longer length:
     pairwave edit barcodes.fa --max-distance 0.1
-  Where each primer is found in each gene, with at most 3 edits, and how:
+  Align each primer with the best part of each gene, with at most 3 edits:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --align
-  Candidates of a read mapper, verified:
+  Verify the candidates of a read mapper:
     pairwave edit reads.fq genome.fa --pairs candidates.tsv --mode infix --max-distance 0.05 --format paf
-  The same on both strands of the genes:
+  Search both strands of the genes:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --strand both
-  Every place where a probe fits:
+  Find every position where a probe fits:
     pairwave edit probe.fa genome.fa --mode infix --max-distance 2 --all-ends";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum EditModeName {
-    /// All of it
+    /// Whole text
     #[default]
     #[value(alias = "nw")]
     Global,
-    /// Any part, the one of least distance: approximate string matching
+    /// Any part, the one with the least distance (approximate string matching)
     #[value(alias = "hw")]
     Infix,
-    /// Any part that begins where the text, or its region, does
+    /// Any part that starts where the text, or its region, starts
     #[value(alias = "shw")]
     Prefix,
 }
@@ -142,29 +151,29 @@ pub enum EditModeName {
 pub enum EditAlphabetName {
     /// DNA with the IUPAC codes
     Dna,
-    /// The same: U and T are one letter
+    /// RNA with the IUPAC codes; U and T are the same letter
     Rna,
     /// Amino acids with B, Z, X, U, O, J and *
     Protein,
-    /// Any text: bytes other than 0 and line ends, each equal to itself alone, capitals and small letters apart
+    /// Any text: bytes other than 0 and line ends, case-sensitive, each equal only to itself
     Bytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EditAmbiguityName {
-    /// They are equal if they can be the same base
+    /// Two codes are equal if they share a base
     Overlap,
-    /// They equal nothing
+    /// A code equals nothing
     Mismatch,
-    /// They are letters like others: each equals itself alone (as in edlib)
+    /// A code is a letter like others and equals only itself (as in edlib)
     Literal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EditNName {
-    /// It is like other ambiguous nucleotides
+    /// N is like other ambiguous nucleotides
     Match,
-    /// It equals nothing
+    /// N equals nothing
     Mismatch,
 }
 
@@ -174,10 +183,10 @@ pub(crate) enum EditFormatName {
     #[default]
     #[value(alias = "table", alias = "tab-separated")]
     Tsv,
-    /// One JSON object a line
+    /// One JSON object per line
     #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
-    /// minimap2's format with the tags NM, de and cg
+    /// PAF, minimap2's format, with the tags NM, de and cg
     #[value(alias = "pairwise-mapping")]
     Paf,
 }

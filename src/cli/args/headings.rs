@@ -1,4 +1,4 @@
-//! Headings of help, and the option of all commands that one command declares itself.
+//! Headings of help texts, and the text of `--quiet`, which `pairwave papara` declares itself.
 
 pub(super) const SCORING: &str = "Scoring";
 pub(super) const SELECTION: &str = "Selection";
@@ -6,5 +6,5 @@ pub(super) const OUTPUT: &str = "Output";
 pub(super) const COMPUTING: &str = "Computing";
 
 pub(super) const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
-/// Behind all other options.
+/// Display order that lists `--quiet` after all other options.
 pub(super) const QUIET_ORDER: usize = 900;

@@ -1,16 +1,16 @@
-//! Sequences as they are typed: the same for every command that reads them.
+//! Arguments that describe sequences, for every command that reads them.
 
 use clap::ValueEnum;
 
-// Not a comment of documentation: clap would make it that of the command.
-// What letters mean.
+// Plain comments: clap would take a doc comment as the help of the command.
+// Alphabet and gaps of the input.
 #[derive(Debug, Clone, Copy, clap::Args, Default)]
 pub(crate) struct LettersArgs {
-    /// Kind of sequences [default: detected from the letters of all of them]
+    /// Interpret the sequences as this alphabet [default: detected from all letters]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
-    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    /// Remove gaps (-, . and ~) from aligned sequences instead of rejecting them
     #[arg(long)]
     pub degap: bool,
 }
@@ -19,23 +19,23 @@ pub(crate) struct LettersArgs {
 pub enum AlphabetName {
     /// DNA with the IUPAC codes
     Dna,
-    /// The same: U and T are one letter
+    /// RNA with the IUPAC codes; U and T are the same letter
     Rna,
     /// Amino acids with B, Z, X, U, O, J and *
     Protein,
-    /// Understood, so that it can be said where these are
+    /// Parsed only so that the error can name the command that supports it
     #[value(hide = true)]
     Bytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StrandName {
-    /// The query as it is
+    /// Query as read
     #[value(alias = "forward")]
     Plus,
-    /// Its reverse complement
+    /// Reverse complement of the query
     #[value(alias = "reverse")]
     Minus,
-    /// Whichever is more alike
+    /// Better one of the two
     Both,
 }

@@ -1,4 +1,4 @@
-//! What was typed after `pairwave makedb` and `dbinfo`.
+//! Arguments of `pairwave makedb` and `dbinfo`.
 
 use crate::cli::args::headings::OUTPUT;
 use crate::cli::args::input::LettersArgs;
@@ -6,10 +6,11 @@ use crate::cli::args::output::OutputArgs;
 use clap::ValueHint;
 use std::path::PathBuf;
 
-/// Make a database of sequences, which a search need not read and sort again
+/// Make a database that 'pairwave search' opens without reading and sorting the sequences again
 ///
-/// The database has all sequences, their names and descriptions, packed and sorted by length. A search maps it into memory, so it
-/// may be larger than that. The same input makes the same bytes.
+/// A database holds all sequences with their names and descriptions, packed and sorted by length. A
+/// search maps it into memory, so a database may be larger than the memory. Equal input gives equal
+/// bytes.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave makedb [OPTIONS] <SEQS>... --output <DB>", after_long_help = MAKEDB_EXAMPLES)]
 pub(crate) struct MakeDbArgs {
@@ -17,30 +18,33 @@ pub(crate) struct MakeDbArgs {
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub seqs: Vec<PathBuf>,
 
-    /// Where to write, by convention NAME.pwdb. The file appears when it is whole
+    /// Write the database to this file, by convention NAME.pwdb
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "DB", required = true, help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Memory for sequences, as in 8G or 512M [default: 1G]
+    /// Use at most this much memory for sequences, as in 8G or 512M [default: 1G]
     ///
-    /// Bytes, or a number with K, M, G or T for powers of 1024; at least 16M. What does not fit is sorted in parts that wait
-    /// on disk, in the directory of DB: as much as DB takes in the end. It does not change what is written.
+    /// The size is a number of bytes, or a number with K, M, G or T for powers of 1024; at least
+    /// 16M. Sequences that do not fit are sorted in parts, in temporary files in the directory of
+    /// DB that take as much space as DB. The limit does not change the database.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory: Option<String>,
 }
 
-/// Say what is in a database, check it, or make FASTA of it
+/// Describe a database, verify it, or write it as FASTA
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave dbinfo [OPTIONS] <DB>", after_long_help = DBINFO_EXAMPLES)]
 pub(crate) struct DbInfoArgs {
-    /// The database, of 'pairwave makedb'
+    /// Database made by 'pairwave makedb'
     #[arg(value_hint = ValueHint::FilePath)]
     pub db: PathBuf,
 
-    /// Read all of it, and say whether it is as it was written
+    /// Read the whole database and check that it is intact
     #[arg(long, conflicts_with = "fasta")]
     pub verify: bool,
 
@@ -48,7 +52,7 @@ pub(crate) struct DbInfoArgs {
     #[arg(long, help_heading = OUTPUT, conflicts_with = "fasta")]
     pub json: bool,
 
-    /// Write the sequences instead, as FASTA in the order of the input. Letters are capitals, and U in nucleotides is T
+    /// Write the sequences as FASTA in input order, in capitals, with T for U in nucleotides
     #[arg(long, help_heading = OUTPUT)]
     pub fasta: bool,
 
@@ -58,14 +62,14 @@ pub(crate) struct DbInfoArgs {
 
 const MAKEDB_EXAMPLES: &str = "\
 Examples:
-  A database of proteins:
+  Make a database of proteins:
     pairwave makedb proteins.fa -o proteins.pwdb
-  One of several files, as if they were one:
+  Make one database of several files:
     pairwave makedb a.fa.gz b.fa.gz -o genomes.pwdb --alphabet dna";
 
 const DBINFO_EXAMPLES: &str = "\
 Examples:
-  What is in it, and whether it is whole:
+  Describe a database and check that it is intact:
     pairwave dbinfo proteins.pwdb --verify
-  The sequences again:
+  Write the sequences as FASTA:
     pairwave dbinfo proteins.pwdb --fasta -o proteins.fa.gz";

@@ -1,4 +1,4 @@
-//! What was typed after `pairwave mpi`.
+//! Arguments of `pairwave mpi`.
 
 use crate::cli::args::blocks::{BlockJob, as_job_of};
 use clap::{Command, ValueEnum, ValueHint};
@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 const RANKS: &str = "Ranks";
 
-/// Run a job on many machines by MPI: 'mpirun -n RANKS pairwave mpi JOB ...'
+/// Run a job on many machines with MPI: 'mpirun -n RANKS pairwave mpi JOB ...'
 ///
-/// The options of the job are its own ('pairwave allpairs --help'), and what is written is what it writes on one machine, to the
-/// byte. Ranks of one machine share its GPUs and processors: one GPU each if there are as many, or all for one rank. Rank 0 hands
-/// out blocks of the job, to faster ranks more of them, and computes as well. Finished blocks are kept in a directory until the
-/// output is there: after the death of a rank, which ends an MPI job, --resume goes on from them.
+/// The options of the job are the same as without 'mpi' (see 'pairwave allpairs --help'). The
+/// output is byte for byte the output of the job on one machine. The ranks of a machine share its
+/// GPUs and processors: each rank gets one GPU if there are as many GPUs as ranks, and a single
+/// rank gets all. Rank 0 distributes blocks of the job, more of them to faster ranks, and computes
+/// as well. Finished blocks are kept in a directory until the output is complete. The death of a
+/// rank ends an MPI job; --resume then continues from the finished blocks.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "mpirun -n <RANKS> pairwave mpi [OPTIONS] <JOB> [OPTIONS OF THE JOB] --output <FILE>")]
 #[command(subcommand_value_name = "JOB", subcommand_help_heading = "Jobs", after_long_help = MPI_EXAMPLES)]
@@ -20,13 +22,13 @@ pub(crate) struct MpiArgs {
     #[command(subcommand)]
     pub job: BlockJob,
 
-    /// Directory for finished blocks [default: the output's name with .pairwave behind it]
+    /// Keep finished blocks in this directory [default: name of the output with .pairwave appended]
     ///
-    /// It is removed when the output is there.
+    /// The directory is removed when the output is complete.
     #[arg(long, value_name = "DIRECTORY", help_heading = RANKS, global = true, value_hint = ValueHint::DirPath)]
     pub work: Option<PathBuf>,
 
-    /// Go on from the blocks that an earlier run has finished
+    /// Continue from the finished blocks of an earlier run
     #[arg(long, help_heading = RANKS, global = true)]
     pub resume: bool,
 
@@ -34,56 +36,61 @@ pub(crate) struct MpiArgs {
     #[arg(long, help_heading = RANKS, global = true)]
     pub keep: bool,
 
-    /// How ranks come by the input
+    /// Bring the input to the ranks this way
     #[arg(long, value_name = "HOW", help_heading = RANKS, global = true, value_enum, default_value_t)]
     pub input: InputName,
 
-    /// How finished blocks come to the directory
+    /// Bring finished blocks to the directory this way
     #[arg(long, value_name = "HOW", help_heading = RANKS, global = true, value_enum, default_value_t)]
     pub results: ResultsName,
 
-    /// GPUs of a rank: a number, or 'all' that its machine has [default: those of a machine are dealt out to its ranks]
+    /// Give each rank this many GPUs, or 'all' GPUs of its machine [default: the GPUs of a machine
+    /// divided among its ranks]
     ///
-    /// They are dealt out by PCI bus id to the ranks of a machine as these are numbered. Where there are fewer, ranks share them.
+    /// GPUs are assigned by PCI bus id, in the order of the ranks. Ranks share GPUs if there are
+    /// too few.
     #[arg(long, value_name = "N", help_heading = RANKS, global = true)]
     pub gpus_per_rank: Option<String>,
 
-    /// Say what ranks and blocks there would be, what bytes, and what time they would take, and write nothing
+    /// Print ranks, blocks, bytes and the expected time; write nothing
     ///
-    /// A GPU is thought to compute 2 T cells a second and a CPU's thread 3 G: measure with a small job.
+    /// The prediction assumes 2 T cells per second for a GPU and 3 G for a CPU thread. Run a small
+    /// job to measure the true speed.
     #[arg(long, help_heading = RANKS, global = true)]
     pub dry_run: bool,
 
-    /// How long a block is computed, about, by a rank; less if there would be few for each rank [default: 5]
+    /// Size blocks so that a rank takes about this long, less if each rank would get few blocks
+    /// [default: 5 s]
     #[arg(long, value_name = "SECONDS", help_heading = RANKS, global = true, allow_negative_numbers = true)]
     pub block_seconds: Option<f64>,
 
-    /// Cells in a block, as in 5T, instead of what follows from --block-seconds
+    /// Put this many cells into a block, as in 5T, instead of deriving it from --block-seconds
     #[arg(long, value_name = "CELLS", help_heading = RANKS, global = true)]
     pub block_cells: Option<String>,
 }
 
-/// How ranks come by the input.
+/// Way in which ranks get the input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputName {
-    /// Each reads the files, which are where all machines can read them
+    /// Each rank reads the files, which must be on a file system that all machines share
     #[default]
     Shared,
-    /// Rank 0 reads the files and sends them to all others
+    /// Rank 0 reads the files and sends them to all other ranks
     Broadcast,
 }
 
-/// How finished blocks come to the directory.
+/// Way in which finished blocks reach the directory of blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResultsName {
-    /// Each rank writes its own: the directory is where all machines can write
+    /// Each rank writes its own blocks; the directory must be on a file system that all machines
+    /// share
     #[default]
     Shared,
-    /// Rank 0 writes what the others send to it
+    /// Rank 0 writes the blocks that the other ranks send to it
     Gather,
 }
 
-/// Returns a job as `pairwave mpi` has it.
+/// Adapts a job to `pairwave mpi`.
 fn as_in_mpi(job: Command) -> Command {
     let job = match job.get_name() {
         "papara" => job.mut_arg("checkpoint", |option| option.hide(true)),
@@ -94,9 +101,9 @@ fn as_in_mpi(job: Command) -> Command {
 
 const MPI_EXAMPLES: &str = "\
 Examples:
-  Four machines, one rank each with all of its GPUs:
+  Use four machines, each with one rank and all of its GPUs:
     mpirun -n 4 --map-by ppr:1:node --bind-to none pairwave mpi allpairs genes.fa --min-identity 0.97 -o pairs.tsv
-  The same after a machine went down:
+  Resume after a machine failed:
     mpirun -n 3 --map-by ppr:1:node --bind-to none pairwave mpi allpairs genes.fa --min-identity 0.97 -o pairs.tsv --resume
-  Machines that have no directory in common:
+  Use machines without a shared file system:
     mpirun -n 4 pairwave mpi --input broadcast --results gather allpairs genes.fa -o pairs.tsv";

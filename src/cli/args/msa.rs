@@ -1,4 +1,4 @@
-//! What was typed after `pairwave msa`, `pairwave tree` and `pairwave dist`.
+//! Arguments of `pairwave msa`, `pairwave tree` and `pairwave dist`.
 
 use crate::cli::args::allpairs::ShapeName;
 use crate::cli::args::headings::{OUTPUT, SCORING};
@@ -12,22 +12,23 @@ const DISTANCES: &str = "Distances and guide tree";
 
 /// Align many sequences with each other: distances, guide tree, progressive alignment
 ///
-/// With --mode clustalw the result is that of ClustalW 2.1. The default, --mode accurate, aligns by the probabilities that residues
-/// belong together, made consistent over all sequences, and takes longer. Neither depends on the devices that compute.
+/// --mode clustalw gives the alignment of ClustalW 2.1. The default, --mode accurate, aligns by the
+/// probabilities that residues correspond, made consistent over all sequences, and takes longer.
+/// The result does not depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave msa [OPTIONS] <SEQS>", after_long_help = MSA_EXAMPLES)]
 pub(crate) struct MsaArgs {
     #[command(flatten)]
     pub input: SequencesArgs,
 
-    /// How sequences are aligned
+    /// Align by this method
     #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value_t)]
     pub mode: MsaModeName,
 
     #[command(flatten)]
     pub distances: DistanceArgs,
 
-    /// Guide tree to align by instead of making one: Newick, its leaves named as the sequences are
+    /// Align along the guide tree in this Newick file; its leaves have the names of the sequences
     #[arg(long, value_name = "FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
     pub guidetree_in: Option<PathBuf>,
 
@@ -48,16 +49,17 @@ pub(crate) struct MsaArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// What to write [default: by the ending of --output (.aln .phy .sto .msf .nex), else fasta]
+    /// Write this format [default: by the ending of --output (.aln .phy .sto .msf .nex), else
+    /// fasta]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub format: Option<MsaFormatName>,
 
-    /// Order of the rows
+    /// Write the rows in this order
     #[arg(long, alias = "outorder", value_name = "ORDER", help_heading = OUTPUT, value_enum, ignore_case = true)]
     #[arg(default_value_t)]
     pub order: RowOrderName,
 
-    /// Write a page to this file that shows the alignment in colour, its conservation and the tree: HTML, self-contained
+    /// Write an HTML page of the alignment in colour, its conservation and the tree to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 
@@ -65,10 +67,10 @@ pub(crate) struct MsaArgs {
     pub compute: ComputeArgs,
 }
 
-/// Make a tree of sequences: neighbour joining or UPGMA
+/// Build a tree of sequences by neighbour joining or UPGMA
 ///
-/// Sequences that are aligned (rows of equal length with gaps) are compared column by column, others pair by pair as --distance
-/// says.
+/// Aligned sequences (rows of equal length with gaps, --aligned) are compared column by column, all
+/// others pair by pair by --distance.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave tree [OPTIONS] <SEQS>", after_long_help = TREE_EXAMPLES)]
 pub(crate) struct TreeArgs {
@@ -84,15 +86,17 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub pairs: PairScoringArgs,
 
-    /// Draw the columns of the alignment anew so many times, and write at each branch how often its groups came out, as ClustalW
+    /// Resample the columns of the alignment this many times, and write at each branch how often
+    /// its groups recur, as ClustalW does
     #[arg(long, value_name = "N", help_heading = DISTANCES, requires = "aligned")]
     pub bootstrap: Option<u32>,
 
-    /// What the random numbers of --bootstrap begin with: ClustalW's draws the same columns
+    /// Start the random numbers of --bootstrap from this seed; equal seeds draw the same columns as
+    /// ClustalW
     #[arg(long, value_name = "NUMBER", help_heading = DISTANCES, default_value_t = 111, requires = "bootstrap")]
     pub seed: u32,
 
-    /// Where the numbers of --bootstrap stand: as names of the nodes, or behind the lengths of branches, as ClustalW has them
+    /// Write the numbers of --bootstrap in this place
     #[arg(long, value_name = "WHERE", help_heading = DISTANCES, value_enum, ignore_case = true, default_value_t)]
     #[arg(requires = "bootstrap")]
     pub labels: LabelsName,
@@ -106,7 +110,7 @@ pub(crate) struct TreeArgs {
 
 /// Write the distances of all pairs of sequences as a matrix
 ///
-/// 'pairwave allpairs' has more to say of each pair.
+/// 'pairwave allpairs' reports more about each pair.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave dist [OPTIONS] <SEQS>", after_long_help = DIST_EXAMPLES)]
 pub(crate) struct DistArgs {
@@ -116,18 +120,18 @@ pub(crate) struct DistArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
 
-    /// What a distance is [default: clustal]
+    /// Compute this distance [default: clustal]
     #[arg(long, value_name = "DISTANCE", value_enum, ignore_case = true)]
     pub distance: Option<PairDistanceName>,
 
     #[command(flatten)]
     pub pairs: PairScoringArgs,
 
-    /// What to write
+    /// Write this format
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: DistanceFormatName,
 
-    /// Shape of the matrix [default: square]
+    /// Write the matrix in this shape [default: square]
     #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub matrix_shape: Option<ShapeName>,
 
@@ -138,8 +142,8 @@ pub(crate) struct DistArgs {
     pub compute: ComputeArgs,
 }
 
-// Not a comment of documentation: clap would make it that of the command.
-// What is read: the same for the three.
+// Plain comments: clap would take a doc comment as the help of the command.
+// Input of the three commands.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct SequencesArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
@@ -150,110 +154,117 @@ pub(crate) struct SequencesArgs {
     pub letters: LettersArgs,
 }
 
-// As above.
-// How rows of an alignment are compared: the same for the tree and the distances.
+// Comparison of the rows of an alignment, for trees and distances.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct ColumnArgs {
-    /// The sequences are an alignment: FASTA, PHYLIP, Stockholm, Clustal, MSF or NEXUS. Its columns are compared, and nothing is
-    /// aligned
+    /// Read an alignment and compare its columns; nothing is aligned
+    ///
+    /// The formats are FASTA, PHYLIP, Stockholm, Clustal, MSF and NEXUS.
     #[arg(long)]
     pub aligned: bool,
 
-    /// Leave out columns in which a row has a gap
+    /// Skip columns in which a row has a gap
     #[arg(long, alias = "toss-gaps", alias = "tossgaps", help_heading = DISTANCES, requires = "aligned")]
     pub no_gap_columns: bool,
 
-    /// Correct distances for residues that changed more than once, by Kimura's formulas as ClustalW has them
+    /// Correct distances for residues that changed more than once, by Kimura's formulas as ClustalW
+    /// does
     #[arg(long, help_heading = DISTANCES, requires = "aligned")]
     pub kimura: bool,
 }
 
-// As above.
-// From sequences to a tree.
+// Distances of sequences, and the tree that is built from them.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct DistanceArgs {
-    /// What the distance of two sequences is [default: clustal, or what --mode accurate computes anyway]
+    /// Compute this distance of two sequences [default: clustal, or the one that --mode accurate
+    /// computes anyway]
     #[arg(long, value_name = "DISTANCE", help_heading = DISTANCES, value_enum, ignore_case = true)]
     pub distance: Option<PairDistanceName>,
 
-    /// How the tree is made of the distances [default: nj]
+    /// Build the tree from the distances by this method [default: nj]
     #[arg(long, alias = "clustering", value_name = "METHOD", help_heading = DISTANCES, value_enum, ignore_case = true)]
     pub tree: Option<TreeMethodName>,
 }
 
-// As above.
-// What ClustalW's distances are computed with.
+// Scores of ClustalW's distances.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct PairScoringArgs {
-    /// Matrix of --distance clustal: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
-    /// proteins, iub for nucleotides]
+    /// Use this matrix for --distance clustal: gonnet, blosum, pam, id, iub, clustalw or a file in
+    /// NCBI's format [default: gonnet for proteins, iub for nucleotides]
     #[arg(long, value_name = "NAME|FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
     pub pair_matrix: Option<PathBuf>,
 
-    /// What opening a gap costs there [default: 10 for proteins, 15 for nucleotides]
+    /// Set the cost of opening a gap for --distance clustal [default: 10 for proteins, 15 for
+    /// nucleotides]
     #[arg(long, value_name = "COST", help_heading = DISTANCES, allow_negative_numbers = true)]
     pub pair_gap_open: Option<f32>,
 
-    /// What extending it costs there [default: 0.1 for proteins, 6.66 for nucleotides]
+    /// Set the cost of extending a gap for --distance clustal [default: 0.1 for proteins, 6.66 for
+    /// nucleotides]
     #[arg(long, value_name = "COST", help_heading = DISTANCES, allow_negative_numbers = true)]
     pub pair_gap_extend: Option<f32>,
 }
 
-// As above.
-// What each mode computes with.
+// Scores and settings of each mode.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct ProfileScoringArgs {
-    /// Matrices of --mode clustalw: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
-    /// proteins, iub for nucleotides]
+    /// Use these matrices for --mode clustalw: gonnet, blosum, pam, id, iub, clustalw or a file in
+    /// NCBI's format [default: gonnet for proteins, iub for nucleotides]
     #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
     pub matrix: Option<PathBuf>,
 
-    /// What opening a gap costs with --mode clustalw, before it is scaled as ClustalW does [default: 10 for proteins, 15 for
-    /// nucleotides]
+    /// Set the cost of opening a gap for --mode clustalw, before ClustalW's scaling [default: 10
+    /// for proteins, 15 for nucleotides]
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_open: Option<f32>,
 
-    /// What extending it costs [default: 0.2 for proteins, 6.66 for nucleotides]
+    /// Set the cost of extending a gap for --mode clustalw [default: 0.2 for proteins, 6.66 for
+    /// nucleotides]
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<f32>,
 
-    /// What a transition scores with --mode clustalw, as a share of a match [default: 0.5]
+    /// Set the score of a transition for --mode clustalw, as a fraction of a match [default: 0.5]
     #[arg(long, value_name = "SHARE", help_heading = SCORING, allow_negative_numbers = true)]
     pub transition_weight: Option<f32>,
 
-    /// Columns from a gap within which opening another costs more, with --mode clustalw (proteins) [default: 4]
+    /// Raise the cost of opening a gap within this many columns of another, for --mode clustalw
+    /// with proteins [default: 4]
     #[arg(long, value_name = "COLUMNS", help_heading = SCORING)]
     pub gap_distance: Option<u16>,
 
-    /// Residues in runs of which gaps cost less, with --mode clustalw; none for no such runs [default: GPSNDQEKR]
+    /// Lower gap costs in runs of these residues, for --mode clustalw; 'none' for no residues
+    /// [default: GPSNDQEKR]
     #[arg(long, value_name = "LETTERS", help_heading = SCORING)]
     pub hydrophilic: Option<String>,
 
-    /// Gaps cost the same beside all residues, with --mode clustalw
+    /// Charge the same gap costs next to all residues, for --mode clustalw
     #[arg(long, help_heading = SCORING)]
     pub no_residue_gaps: bool,
 
-    /// Sequences that are not more alike than this to any other, in percent, are aligned last with --mode clustalw [default: 30]
+    /// Align sequences last that have at most this identity to every other, for --mode clustalw
+    /// [percent, default: 30]
     #[arg(long, value_name = "PERCENT", help_heading = SCORING)]
     pub delay: Option<u8>,
 
-    /// Keep the negative scores of matrices, with --mode clustalw
+    /// Keep the negative scores of matrices, for --mode clustalw
     #[arg(long, help_heading = SCORING)]
     pub negative: bool,
 
-    /// All sequences count the same, with --mode clustalw
+    /// Weight all sequences equally, for --mode clustalw
     #[arg(long, help_heading = SCORING)]
     pub no_weights: bool,
 
-    /// Take every sequence out and align it with the others anew, with --mode clustalw, and keep what ClustalW 2.1 takes for better
+    /// Realign each sequence with all others, for --mode clustalw, and keep the alignment that
+    /// ClustalW 2.1 prefers
     #[arg(long, value_name = "WHAT", help_heading = SCORING, value_enum, ignore_case = true)]
     pub iterate: Option<IterateName>,
 
-    /// Rounds of consistency of --mode accurate, 0 to 3 [default: 2]
+    /// Run this many rounds of consistency, 0 to 3, for --mode accurate [default: 2]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub consistency: Option<u32>,
 
-    /// Cuts of the alignment of --mode accurate whose parts are joined anew, at most [default: 100]
+    /// Split the alignment and rejoin its parts at most this many times, for --mode accurate
+    /// [default: 100]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub refinements: Option<u32>,
 }
@@ -262,28 +273,29 @@ const MSA_EXAMPLES: &str = "\
 Examples:
   Align proteins, and look at the result in a browser:
     pairwave msa proteins.fa -o aligned.fa --report aligned.html
-  What ClustalW writes, with its guide tree:
+  Write what ClustalW writes, with its guide tree:
     pairwave msa genes.fa --mode clustalw --guidetree-out genes.dnd -o genes.aln
-  Ten thousand genes by a tree of clusters of words:
+  Align ten thousand genes along a tree of k-mer clusters:
     pairwave msa genes.fa.gz --mode clustalw --tree mbed -o aligned.fa.gz";
 
 const TREE_EXAMPLES: &str = "\
 Examples:
-  The tree by which ClustalW would align:
+  Build ClustalW's guide tree:
     pairwave tree genes.fa -o genes.dnd
-  A tree of an alignment with bootstrap values:
+  Build a tree of an alignment, with bootstrap values:
     pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk";
 
 const DIST_EXAMPLES: &str = "\
 Examples:
-  1 - identity, as ClustalW's first stage has it:
+  Write 1 - identity, as ClustalW's first stage computes it:
     pairwave dist genes.fa -o genes.phy
-  Edit distances, divided by the length of the longer sequence:
+  Write edit distances divided by the length of the longer sequence:
     pairwave dist genes.fa --distance edit --matrix-shape lower";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MsaModeName {
-    /// Posterior probabilities and their consistency; of very many sequences those of families, which are then joined
+    /// Posterior probabilities, made consistent; very many sequences are aligned in families, which
+    /// are then joined
     #[default]
     Accurate,
     /// ClustalW 2.1's alignment
@@ -293,33 +305,33 @@ pub(crate) enum MsaModeName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IterateName {
-    /// In the alignment of every join of the guide tree
+    /// At every join of the guide tree
     Tree,
-    /// In the alignment of all
+    /// In the final alignment
     Alignment,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LabelsName {
-    /// As names of nodes
+    /// As names of the nodes
     #[default]
     #[value(alias = "node")]
     Nodes,
-    /// In brackets behind the lengths of branches
+    /// In brackets after the lengths of branches, as ClustalW writes them
     #[value(alias = "branch")]
     Branches,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DistanceFormatName {
-    /// PHYLIP's matrix, six decimals
+    /// PHYLIP matrix with six decimals
     #[default]
     #[value(alias = "phy")]
     Phylip,
-    /// ClustalW's, three decimals, eight to a line (.dst)
+    /// ClustalW's matrix with three decimals, eight numbers per line (.dst)
     #[value(alias = "dst", alias = "clustalw")]
     Clustal,
-    /// A table with a line of names
+    /// Table with a header line of names
     Tsv,
 }
 
@@ -327,11 +339,12 @@ pub(crate) enum DistanceFormatName {
 pub(crate) enum PairDistanceName {
     /// 1 - identities of ClustalW's full pairwise alignment / length of the shorter sequence
     Clustal,
-    /// The same of the best global alignment under the scores of 'pairwave allpairs'
+    /// 1 - identities of the best global alignment with the scores of 'pairwave allpairs' / length
+    /// of the shorter sequence
     Identity,
     /// Levenshtein distance / length of the longer sequence
     Edit,
-    /// 1 - words that both have / words of the shorter sequence: fast, for very many sequences
+    /// 1 - shared k-mers / k-mers of the shorter sequence: fast, for very many sequences
     Kmer,
 }
 
@@ -340,9 +353,10 @@ pub(crate) enum TreeMethodName {
     /// Neighbour joining, rooted where the leaves' mean distances balance, as in ClustalW
     #[value(alias = "neighbour-joining", alias = "neighbor-joining")]
     Nj,
-    /// Means of clusters (UPGMA)
+    /// Average linkage (UPGMA)
     Upgma,
-    /// Clusters by the distances to some seeds, for more sequences than a matrix has room for (as mBed)
+    /// Clusters by the distances to some seed sequences, for more sequences than a matrix can hold
+    /// (as mBed)
     Mbed,
 }
 
@@ -351,7 +365,7 @@ pub(crate) enum MsaFormatName {
     /// Aligned FASTA
     #[value(alias = "fa", alias = "pearson")]
     Fasta,
-    /// Clustal's blocks with the line of conservation
+    /// Clustal's blocks with the conservation line
     #[value(alias = "clu", alias = "aln", alias = "clustalw")]
     Clustal,
     /// Relaxed, interleaved PHYLIP
@@ -372,10 +386,10 @@ pub(crate) enum MsaFormatName {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowOrderName {
-    /// As the sequences came
+    /// Order of the input
     #[default]
     Input,
-    /// As they stand in the guide tree
+    /// Order of the guide tree's leaves
     #[value(alias = "aligned")]
     Tree,
 }

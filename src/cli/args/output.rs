@@ -1,42 +1,42 @@
-//! Where and how results are written, as it is typed: the same for every job.
+//! Arguments that say where and in which format results are written, for every job.
 
 use crate::cli::args::headings::OUTPUT;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-// Not a comment of documentation: clap would make it that of the command.
-// Where results go.
+// Plain comments: clap would take a doc comment as the help of the command.
+// File that results are written to.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct OutputArgs {
-    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
-    /// file appears when it is whole
+    /// Write to this file [default: standard output]; compressed if the name ends in .gz, .zst, .xz
+    /// or .bz2
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
 
-// As above.
-// Rows of pairs, in one of the formats `F`.
+// Format of rows of pairs, one of the formats `F`, and their fields.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct RowsArgs<F: RowFormat> {
-    /// What to write
+    /// Write this format
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: F,
 
-    /// Fields of tsv and jsonl, separated by commas; --fields help lists them
+    /// Write these fields in tsv and jsonl, separated by commas; --fields help lists them
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 }
 
-// As above.
-// The text for people.
+// Layout of the text format.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct WidthArgs {
-    /// Columns of an alignment in a block of text [default: 60]
+    /// Set the width of alignments in the text format [default: 60 columns]
     #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
     pub width: Option<u32>,
 }
 
-/// A format with a name and a default.
+/// Output format with a name and a default.
 pub(crate) trait RowFormat: ValueEnum + Copy + Default + Send + Sync + 'static {}
 
 impl<F: ValueEnum + Copy + Default + Send + Sync + 'static> RowFormat for F {}

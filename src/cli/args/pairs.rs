@@ -1,4 +1,4 @@
-//! What was typed after `pairwave pairs`.
+//! Arguments of `pairwave pairs`.
 
 use crate::cli::args::allpairs::FormatName;
 use crate::cli::args::headings::SELECTION;
@@ -9,12 +9,12 @@ use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// Align listed pairs of sequences, one row each: record i of one file with record i of another
+/// Align given pairs of sequences: record i of A with record i of B, or the pairs of a list
 ///
-/// Without --pairs the files are read in step, and files of any size go through memory a part at a time; it is an error if
-/// one of them has more records than the other. With --pairs each line of a list names a sequence of A and one of B. Every
-/// pair is written, in the order of the input. Scores, alignments and the order of the output do not depend on the devices
-/// that compute them.
+/// Without --pairs, both files are read in step, and only a part of them is in memory at a time, so
+/// they may be of any size. The command fails if one file has more records than the other. With
+/// --pairs, each line of a list names a sequence of A and one of B. Every pair is written, in input
+/// order. Scores, alignments and the order of the output do not depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave pairs [OPTIONS] <A> [B]", after_long_help = EXAMPLES, mut_args(as_in_pairs))]
 pub(crate) struct PairsArgs {
@@ -26,21 +26,23 @@ pub(crate) struct PairsArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub b: Option<PathBuf>,
 
-    /// Align the pairs of this file: lines of two names, of a query in A and a target in B, with a tab between them
+    /// Align the pairs listed in this file: on each line a query in A and a target in B, separated
+    /// by a tab
     ///
-    /// A pair may be listed several times. Blank lines are skipped. A first line 'query target' is skipped unless sequences have
-    /// both names, and a line that begins with # unless a query has such a name. Plain or compressed; - is standard input. Sequences are then held in memory, and looked up by their names: the
-    /// header up to the first blank.
+    /// A pair may be listed several times. Blank lines are skipped. A first line 'query target' is
+    /// skipped unless sequences have both names. A line that starts with # is skipped unless a
+    /// query has such a name. The file may be compressed; - is standard input. The sequences are
+    /// held in memory and looked up by name: the header up to the first blank.
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub pairs: Option<PathBuf>,
 
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Which strand of each query is aligned with its target; DNA and RNA only [default: plus]
+    /// Align this strand of each query with its target; DNA and RNA only [default: plus]
     ///
-    /// Of both strands the one that scores more is written, the plus strand if they score the same. Both take twice the
-    /// time. Positions are those of the sequences as they were read.
+    /// With 'both', pairwave writes the better-scoring strand, the plus strand if the scores are
+    /// equal. 'both' takes twice the time. Positions refer to the sequences as read.
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
@@ -67,7 +69,7 @@ pub(crate) struct PairsArgs {
     pub compute: ComputeArgs,
 }
 
-/// The options of all jobs as `pairwave pairs` has them.
+/// Adapts the options that all jobs share to `pairwave pairs`.
 fn as_in_pairs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "alphabet" => arg.help(ALPHABET),
@@ -77,34 +79,33 @@ fn as_in_pairs(arg: Arg) -> Arg {
 }
 
 const ALPHABET: &str = "\
-Kind of sequences [default: detected from the letters of both files, where these are read in step from those \
-of the first records]";
+Interpret the sequences as this alphabet [default: detected from all letters of both files, or \
+from the first records of files read in step]";
 
 const FIELDS: &str = "\
-The default of tsv is \
-query,target,identity,score,matches,columns,gaps,query_length,target_length,cigar, and \
-query,target,score with --score-only; with --mode local query_start, query_end, target_start and \
-target_end stand before the lengths, and with --strand minus or both strand stands after target. \
-vsearch's and BLAST's names of fields are understood too, and give what these programs print: \
-identity is a fraction with six digits, id and pident are percentages. Positions count from 1 and \
-include the last. A local alignment without a column, of score 0, has positions of 0 and an empty \
-CIGAR.";
+Default fields of tsv: \
+query,target,identity,score,matches,columns,gaps,query_length,target_length,cigar, and with \
+--score-only query,target,score. --mode local inserts query_start, query_end, target_start and \
+target_end before the lengths; --strand minus or both inserts strand after target. Field names \
+of vsearch and BLAST are accepted and give the values that these programs print: identity is a \
+fraction with six digits, id and pident are percentages. Positions count from 1 and include the \
+last. A local alignment without columns has score 0, positions 0 and an empty CIGAR.";
 
 const EXAMPLES: &str = "\
 Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention)
 
 Examples:
-  Record i of one file with record i of another, with CIGARs:
+  Align record i of one file with record i of another, with CIGARs:
     pairwave pairs a.fa b.fa -o pairs.tsv
-  Pairs that are named in a list, of one file:
+  Align the pairs of one file that a list names:
     pairwave pairs proteins.fa --pairs list.tsv
-  As EMBOSS's needle does with its defaults (10 and 0.5; here every number is twice as great), for people:
+  Align as EMBOSS's needle does by default (10 and 0.5; here every number is doubled), as text:
     pairwave pairs a.fa b.fa --scheme needle --format text
-  As water does:
+  Align as EMBOSS's water does:
     pairwave pairs a.fa b.fa --scheme needle --mode local --format text
-  Reads that overlap at their ends:
+  Align reads that overlap at their ends:
     pairwave pairs forward.fq reverse.fq --mode overlap --strand minus --format paf
-  Scores of millions of pairs:
+  Score millions of pairs:
     pairwave pairs a.fa.gz b.fa.gz --score-only -o scores.tsv.gz";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -113,20 +114,20 @@ pub(crate) enum PairsFormatName {
     #[default]
     #[value(alias = "table", alias = "tab-separated")]
     Tsv,
-    /// The twelve columns of BLAST's -outfmt 6; E-value and bit score are -1 and 0
+    /// BLAST's -outfmt 6 with its twelve default columns; E-value and bit score are -1 and 0
     #[value(alias = "blast-tab", alias = "outfmt6")]
     Blast6,
-    /// minimap2's format with the tags NM, AS, de and cg
+    /// PAF, minimap2's format, with the tags NM, AS, de and cg
     #[value(alias = "pairwise-mapping")]
     Paf,
-    /// One JSON object a line
+    /// One JSON object per line
     #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
-    /// The alignments in blocks under each other, for people (as EMBOSS's needle and water have them)
+    /// Alignments in blocks for reading, as EMBOSS's needle and water write them
     #[value(alias = "pair", alias = "srspair", alias = "blocks")]
     Text,
-    /// SAM with = and X, soft clips and the tags NM and AS: queries are reads, targets are references; DNA and RNA only. Both
-    /// files are held in memory
+    /// SAM with = and X, soft clips and the tags NM and AS; queries are reads, targets are
+    /// references; DNA and RNA only. Holds both files in memory
     Sam,
 }
 

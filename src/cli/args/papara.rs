@@ -1,4 +1,4 @@
-//! What was typed after `pairwave papara`.
+//! Arguments of `pairwave papara`.
 
 use crate::cli::args::headings::{COMPUTING, OUTPUT, QUIET, QUIET_ORDER, SCORING};
 use crate::cli::args::input::{AlphabetName, StrandName};
@@ -9,113 +9,126 @@ use std::path::PathBuf;
 
 /// Align reads with a reference alignment and its tree, for phylogenetic placement (PaPaRa)
 ///
-/// Every read is scored against the ancestral states of every edge of the tree, and aligned with those of the best one; the
-/// reference alignment stays as it is. What comes out is read by EPA-ng (with --keep-length), pplacer and RAxML. Scores, edges
-/// and alignments are those of PaPaRa 2.5. Where on the edge a read belongs, and how surely, is for those programs to say:
-/// there is no jplace here.
+/// Scores every read against the ancestral states of every edge of the tree, and aligns it with the
+/// states of the best edge; the reference alignment does not change. Scores, edges and alignments
+/// equal the results of PaPaRa 2.5. EPA-ng (with --keep-length), pplacer and RAxML read the output.
+/// They compute the position on the edge and its certainty; pairwave writes no jplace.
 #[derive(Debug, clap::Args, Default)]
 #[command(
     override_usage = "pairwave papara [OPTIONS] --tree <FILE> --reference <FILE> --reads <FILE>",
     after_long_help = EXAMPLES,
-    // As in PaPaRa, -t is the tree and -q the reads: the option of all commands has no letter behind this one's name.
+    // As in PaPaRa, -t is the tree and -q the reads, so --threads and --quiet have no short forms here.
     mut_arg("threads", |arg| arg.short(None)),
     arg(Arg::new("quiet").long("quiet").action(ArgAction::SetTrue).display_order(QUIET_ORDER).help(QUIET)),
 )]
 pub(crate) struct PaparaArgs {
-    /// Tree of the references: Newick, unrooted or rooted, multifurcating or not; - is standard input
+    /// Read the tree of the references: Newick, rooted or unrooted, with or without
+    /// multifurcations; - is standard input
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tree: PathBuf,
 
-    /// Alignment of the references: FASTA, PHYLIP (relaxed, sequential or interleaved) or Stockholm
+    /// Read the alignment of the references: FASTA, PHYLIP (relaxed, sequential or interleaved) or
+    /// Stockholm
     ///
-    /// Its names are those of the tree's leaves, all of them. Plain or compressed (gz, bz2, xz, zst); - is standard input.
+    /// The names must be exactly the names of the tree's leaves. The file may be plain or
+    /// compressed (gz, bz2, xz, zst); - is standard input.
     #[arg(short = 's', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub reference: PathBuf,
 
-    /// Reads: FASTA or FASTQ, plain or compressed; - is standard input. Gaps are taken out
+    /// Align these reads: FASTA or FASTQ, plain or compressed; - is standard input
+    ///
+    /// Gaps in the reads are removed.
     #[arg(short = 'q', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub reads: PathBuf,
 
-    /// Kind of sequences [default: detected from the letters of the references]
+    /// Interpret the sequences as this alphabet [default: detected from the letters of the
+    /// references]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
-    /// Which strand of each read is aligned; DNA and RNA only [default: plus]
+    /// Align this strand of each read; DNA and RNA only [default: plus]
     ///
-    /// Of both strands the one that scores more is written, the plus strand if they score the same. What is written of the
-    /// minus strand is the read's reverse complement.
+    /// With 'both', pairwave writes the better-scoring strand, the plus strand if the scores are
+    /// equal. The minus strand is written as the reverse complement of the read.
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
     pub strand: Option<StrandName>,
 
-    /// How a site of an edge is found to be a gap
+    /// Detect the gap sites of an edge by this model
     #[arg(long, value_name = "MODEL", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
     pub gap_model: GapModelName,
 
-    /// Whose scores [default: papara]
+    /// Use this set of scores [default: papara]
     #[arg(long, value_name = "SCORES", help_heading = SCORING, value_enum, ignore_case = true)]
     pub scoring: Option<PhyloScoringName>,
 
-    /// The four numbers of PaPaRa's option of this name: gap open, gap extension, match, match at a gap site
+    /// Set the scores of gap open, gap extension, match and match at a gap site, as PaPaRa's -p
+    /// does
     ///
-    /// As in -p -3:-1:2:-3, PaPaRa's default. A gap of k symbols scores the first and k - 1 times the second.
+    /// PaPaRa's default is -p -3:-1:2:-3. A gap of k symbols scores the first number plus k - 1
+    /// times the second.
     #[arg(short, long, value_name = "O:E:M:G", help_heading = SCORING, allow_hyphen_values = true)]
     pub parameters: Option<String>,
 
-    /// Score of a character that the edge's states hold
+    /// Set the score of a character that is in the edge's states
     #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
     pub matching: Option<i32>,
 
-    /// Score of a character that they do not hold
+    /// Set the score of a character that is not in the edge's states
     #[arg(long, value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
     pub mismatch: Option<i32>,
 
-    /// Cost of opening a gap, beside that of its symbols
+    /// Set the cost of opening a gap, in addition to the costs of its symbols
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_open: Option<i32>,
 
-    /// Cost of every symbol of a gap; at gap sites a gap in the read costs nothing
+    /// Set the cost of each symbol of a gap; gaps in the read are free at gap sites
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<i32>,
 
-    /// What a character at a gap site costs beside
+    /// Set the additional cost of a character at a gap site
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_site: Option<i32>,
 
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// What to write [default: phylip if the name of --output ends in .phy or .phylip, else fasta]
+    /// Write this format [default: phylip if the name of --output ends in .phy or .phylip, else
+    /// fasta]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub format: Option<PlacedFormatName>,
 
-    /// Drop characters of reads that are in no column of the references: all rows keep the references' length
+    /// Drop characters of reads outside the references' columns, so that all rows keep the
+    /// references' length
     ///
-    /// Columns that are gaps in all references are dropped in any case. This is what EPA-ng reads.
+    /// EPA-ng needs this option. Columns that are gaps in all references are always dropped.
     #[arg(short = 'r', long, help_heading = OUTPUT)]
     pub keep_length: bool,
 
-    /// Write reads only, without the references
+    /// Write only the reads, without the references
     #[arg(long, help_heading = OUTPUT)]
     pub split: bool,
 
-    /// Write a table of the reads to this file: best edge, its score, the runner-up and its score, strand, split
+    /// Write a table of the reads to this file: best edge, its score, runner-up, its score, strand,
+    /// split
     ///
-    /// Edges have the numbers of --tree-out. The split is a quartet of leaves, one of each subtree at the edge's ends:
-    /// a,b|c,d.
+    /// Edges are numbered as in --tree-out. The split is a quartet of leaves a,b|c,d, with one leaf
+    /// of each subtree at the ends of the edge.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub table: Option<PathBuf>,
 
-    /// Write the tree to this file, with the number of every edge in braces behind its length, as in jplace
+    /// Write the tree to this file, with the number of each edge in braces after its length, as in
+    /// jplace
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub tree_out: Option<PathBuf>,
 
-    /// Write finished reads to this file, and go on from there if the same job is run again
+    /// Save finished reads to this file, and resume from it when the same job runs again
     ///
-    /// It may be deleted when the job is done.
+    /// The file may be deleted when the job is done.
     #[arg(long, value_name = "FILE", help_heading = COMPUTING, value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
 
-    /// Score every read against every edge, even where bounds show that it cannot be the best. Never changes what is written
+    /// Score every read against every edge, even where bounds rule the edge out; the output is the
+    /// same
     #[arg(long, help_heading = COMPUTING)]
     pub exhaustive: bool,
 
@@ -128,36 +141,37 @@ Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention); PaPaRa's -p 
 --gap-open 2 --gap-extend 1 --match 2 --gap-site 3, the default.
 
 Examples:
-  References and reads in one alignment, with columns for what reads have inserted:
+  Align references and reads together, with columns for insertions in reads:
     pairwave papara --tree ref.nwk --reference ref.fa --reads reads.fq.gz -o aligned.fa
-  What EPA-ng takes, and a table of best edges:
+  Write the input of EPA-ng, and a table of best edges:
     pairwave papara -t ref.nwk -s ref.phy -q reads.fa --keep-length --split --table best.tsv -o reads.phy
-  Reads of either strand, in a job that may be interrupted:
+  Align reads of either strand, in a job that may be interrupted:
     pairwave papara -t ref.nwk -s ref.fa -q reads.fq.gz --strand both --checkpoint reads.work -o aligned.fa";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GapModelName {
-    /// By the likelihood of gaps on the branch lengths: PaPaRa's default
+    /// Likelihood of gaps given the branch lengths: PaPaRa's default
     #[default]
     #[value(alias = "likelihood")]
     Pgap,
-    /// By parsimony: PaPaRa's -c, the model of its papers
+    /// Parsimony: PaPaRa's -c, the model of its papers
     #[value(alias = "parsimony")]
     Cgap,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PhyloScoringName {
-    /// PaPaRa 2.5's; what hangs over of a read at the references' ends is free
+    /// Scores of PaPaRa 2.5; the ends of a read that hang over the references are free
     Papara,
-    /// Those of equation 1 of Alachiotis, Berger and Stamatakis (2013): a read is aligned as a whole
+    /// Scores of equation 1 of Alachiotis, Berger and Stamatakis (2013); a read is aligned end to
+    /// end
     Paper,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlacedFormatName {
-    /// One record a row
+    /// One record per row
     Fasta,
-    /// Relaxed and sequential
+    /// Relaxed, sequential PHYLIP
     Phylip,
 }

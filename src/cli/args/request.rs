@@ -1,6 +1,7 @@
-//! The arguments of a job by their names, independent of spelling, and the subset that decides its results.
+//! Arguments of a job by name, independent of spelling, and the subset that determines its results.
 //!
-//! Lists say which arguments do not decide ([`NEUTRAL`], [`OUTPUT_FILES`], [`LAYOUT`]). Every other argument does, so that a new one counts until it is listed here.
+//! The lists [`NEUTRAL`], [`OUTPUT_FILES`] and [`LAYOUT`] name the arguments that do not determine
+//! results. Every other argument does, so a new argument counts until it is listed there.
 
 use crate::cli::neutral::{NEUTRAL, OUTPUT_FILES};
 use clap::{ArgAction, ArgMatches, ValueHint, builder::PossibleValue, parser::ValueSource};
@@ -10,7 +11,8 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Whether an argument changes no byte of any result: it selects devices, progress reports or files to write.
+/// Returns whether an argument changes no byte of any result: it selects devices, progress reports
+/// or files to write.
 fn is_neutral(id: &str) -> bool {
     NEUTRAL.contains(&id) || OUTPUT_FILES.contains(&id)
 }
@@ -18,56 +20,61 @@ fn is_neutral(id: &str) -> bool {
 /// Arguments that only format results, so that a checkpoint does not depend on them.
 pub(in crate::cli) const LAYOUT: &[&str] = &["fields", "format", "keep_length", "split", "width"];
 
-/// The arguments of a command.
+/// Arguments of one command.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Request {
     command: String,
     arguments: Vec<Argument>,
 }
 
-/// An argument with a value: typed, or by default.
+/// Argument with a value, typed or by default.
 #[derive(Debug, Clone)]
 struct Argument {
-    /// As clap knows it.
+    /// Identifier that clap uses.
     id: String,
-    /// As a user types it: `--format`, or `SEQS`.
+    /// Name as a user types it: `--format`, or `SEQS`.
     name: String,
-    /// Values of each time that it was typed.
+    /// Values of each occurrence on the command line.
     values: Vec<OsString>,
-    kind: Kind,
-    /// Position in the command line; `None` for a default.
-    place: Option<usize>,
+    kind: ArgumentKind,
+    /// Position on the command line; `None` for a default.
+    index: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ArgumentKind {
     Flag,
     Value,
-    /// The name of a file that is read.
+    /// Name of a file that is read.
     Input,
-    /// A built-in name, or the name of an input file.
+    /// Built-in name, or name of an input file.
     NameOrInput,
 }
 
 impl Request {
-    /// The arguments that clap found, of the command that was typed.
-    pub(in crate::cli) fn of(program: &clap::Command, matches: &ArgMatches) -> Self {
+    /// Collects the arguments that clap parsed for the typed command.
+    pub(in crate::cli) fn from_matches(program: &clap::Command, matches: &ArgMatches) -> Self {
         let Some((command, matches)) = matches.subcommand() else { return Request::default() };
         let all = program.find_subcommand(command).into_iter().flat_map(clap::Command::get_arguments);
-        let arguments = all.filter_map(|argument| Argument::of(argument, matches)).collect();
+        let arguments = all.filter_map(|argument| Argument::from_matches(argument, matches)).collect();
         Request { command: command.to_owned(), arguments }
     }
 
-    /// Returns the command line without neutral arguments, in the order of typing. Names that are not UTF-8 are quoted.
+    /// Returns the command line without neutral arguments, in the order of typing. Quotes names
+    /// that are not UTF-8.
     pub(in crate::cli) fn line(&self) -> String {
-        let is_told = |argument: &&Argument| !is_neutral(&argument.id);
-        let mut typed: Vec<(usize, &Argument)> =
-            self.arguments.iter().filter(is_told).filter_map(|argument| Some((argument.place?, argument))).collect();
-        typed.sort_by_key(|(place, _)| *place);
+        let is_decisive = |argument: &&Argument| !is_neutral(&argument.id);
+        let mut typed: Vec<(usize, &Argument)> = self
+            .arguments
+            .iter()
+            .filter(is_decisive)
+            .filter_map(|argument| Some((argument.index?, argument)))
+            .collect();
+        typed.sort_by_key(|(index, _)| *index);
         let mut words: Vec<Cow<'_, str>> = vec!["pairwave".into(), self.command.as_str().into()];
         for (_, argument) in typed {
             let is_option = argument.name.starts_with("--");
-            if argument.kind == Kind::Flag {
+            if argument.kind == ArgumentKind::Flag {
                 words.push(argument.name.as_str().into());
                 continue;
             }
@@ -79,29 +86,31 @@ impl Request {
         words.join(" ")
     }
 
-    /// The arguments that decide results, and the content of all files that are read. Standard input has no content here.
-    /// `ignored` are further arguments that do not decide.
+    /// Returns the fingerprint of the arguments that determine results, and of the content of all
+    /// input files. Standard input contributes no content. `ignored` names further arguments that
+    /// do not count.
     ///
     /// # Errors
-    /// [`pairwave::Error::Io`] if a file cannot be read; [`pairwave::Error::Usage`] if it can be read only once.
+    /// Returns [`pairwave::Error::Io`] if a file cannot be read, and [`pairwave::Error::Usage`] if
+    /// it can be read only once.
     pub(in crate::cli) fn fingerprint(&self, ignored: &[&str]) -> Result<Fingerprint> {
         let mut all = Fingerprint::default().with("command", &self.command);
         let decides = |id: &str| !is_neutral(id) && !ignored.contains(&id);
         for argument in self.arguments.iter().filter(|argument| decides(&argument.id)) {
             let name = &argument.name;
-            if argument.kind != Kind::Input {
+            if argument.kind != ArgumentKind::Input {
                 all = all.with(name, names::to_text(argument.values.join(OsStr::new(" "))));
             }
             for (number, value) in argument.values.iter().enumerate() {
                 let is_file = match argument.kind {
-                    Kind::Flag | Kind::Value => false,
-                    Kind::Input => value != "-",
-                    Kind::NameOrInput => Path::new(value).is_file(),
+                    ArgumentKind::Flag | ArgumentKind::Value => false,
+                    ArgumentKind::Input => value != "-",
+                    ArgumentKind::NameOrInput => Path::new(value).is_file(),
                 };
                 let nth = if number == 0 { name.clone() } else { format!("{name} {}", number + 1) };
                 all = match argument.kind {
                     _ if is_file => all.with_file(nth, Path::new(value))?,
-                    Kind::Input => all.with(nth, "-"),
+                    ArgumentKind::Input => all.with(nth, "-"),
                     _ => all,
                 };
             }
@@ -111,27 +120,28 @@ impl Request {
 }
 
 impl Argument {
-    /// `None` if it has no value.
-    fn of(argument: &clap::Arg, matches: &ArgMatches) -> Option<Self> {
+    /// Returns the parsed argument, or `None` if it has no value.
+    fn from_matches(argument: &clap::Arg, matches: &ArgMatches) -> Option<Self> {
         let id = argument.get_id().as_str();
         let source = matches.value_source(id)?;
         let occurrences = matches.get_raw_occurrences(id)?;
         let separator = argument.get_value_delimiter().unwrap_or(' ').to_string();
-        let usual = |value| usual(argument, value);
-        let values = occurrences.map(|once| once.map(usual).collect::<Vec<_>>().join(OsStr::new(&separator))).collect();
+        let canonical = |value| canonical(argument, value);
+        let values =
+            occurrences.map(|once| once.map(canonical).collect::<Vec<_>>().join(OsStr::new(&separator))).collect();
         let value_name = argument.get_value_names().and_then(|names| names.first());
         let is_path = argument.get_value_hint() == ValueHint::FilePath;
         let kind = match argument.get_action() {
             ArgAction::Set | ArgAction::Append if is_path && value_name.is_some_and(|name| name.contains('|')) => {
-                Kind::NameOrInput
+                ArgumentKind::NameOrInput
             }
-            ArgAction::Set | ArgAction::Append if is_path => Kind::Input,
-            ArgAction::Set | ArgAction::Append => Kind::Value,
-            _ => Kind::Flag,
+            ArgAction::Set | ArgAction::Append if is_path => ArgumentKind::Input,
+            ArgAction::Set | ArgAction::Append => ArgumentKind::Value,
+            _ => ArgumentKind::Flag,
         };
         let is_typed = source == ValueSource::CommandLine;
-        let place = matches.indices_of(id).into_iter().flatten().min().filter(|_| is_typed);
-        Some(Argument { id: id.to_owned(), name: Self::name_of(argument), values, kind, place })
+        let index = matches.indices_of(id).into_iter().flatten().min().filter(|_| is_typed);
+        Some(Argument { id: id.to_owned(), name: Self::name_of(argument), values, kind, index })
     }
 
     fn name_of(argument: &clap::Arg) -> String {
@@ -144,15 +154,15 @@ impl Argument {
     }
 }
 
-/// A value by its usual name, where it has several.
-fn usual(argument: &clap::Arg, value: &OsStr) -> OsString {
+/// Returns the canonical name of a value that has aliases.
+fn canonical(argument: &clap::Arg, value: &OsStr) -> OsString {
     let known = argument.get_possible_values();
     let is_value = |known: &PossibleValue, text| known.matches(text, argument.is_ignore_case_set());
-    let found = value.to_str().and_then(|text| known.iter().find(|known| is_value(known, text)));
-    found.map_or(value, |found| OsStr::new(found.get_name())).to_owned()
+    let name = value.to_str().and_then(|text| known.iter().find(|known| is_value(known, text)));
+    name.map_or(value, |name| OsStr::new(name.get_name())).to_owned()
 }
 
-/// Returns a word as it is, or in the shell's form `$'caf\xe9.fa'` if it is not UTF-8.
+/// Returns a word unchanged, or in the shell's form `$'caf\xe9.fa'` if it is not UTF-8.
 fn quoted(word: &OsStr) -> Cow<'_, str> {
     if let Some(text) = word.to_str() {
         return text.into();
@@ -178,7 +188,7 @@ mod tests {
     use clap::CommandFactory;
     use std::collections::BTreeSet;
 
-    /// Commands with results that can be kept, and their required arguments; `@` stands for a file.
+    /// Commands whose results can be kept, with their required arguments; `@` stands for a file.
     const JOBS: [(&str, &str); 9] = [
         ("allpairs", "@"),
         ("search", "@ @"),
@@ -192,7 +202,7 @@ mod tests {
     ];
 
     fn request(words: &[&str]) -> Request {
-        Args::of(typed(words)).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
+        Args::parse_words(typed(words)).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
     }
 
     fn typed(words: &[&str]) -> Vec<std::ffi::OsString> {
@@ -204,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_what_decides_however_it_is_spelt() {
+    fn line_keeps_only_arguments_that_determine_results() {
         let job = "pairwave allpairs a.fa --format sam --min-identity 0.9";
         for text in [
             "allpairs a.fa --format sam --min-identity 0.9",
@@ -227,11 +237,13 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn names_that_are_not_utf_8_are_kept() {
+    fn names_that_are_not_utf8_are_quoted() {
         use std::os::unix::ffi::OsStrExt;
         let of = |name: &[u8]| {
             let words = [OsStr::new("pairwave"), OsStr::new("allpairs"), OsStr::new("-"), OsStr::new("--matrix")];
-            Args::of(words.into_iter().chain([OsStr::from_bytes(name)]).map(Into::into).collect()).unwrap().request
+            Args::parse_words(words.into_iter().chain([OsStr::from_bytes(name)]).map(Into::into).collect())
+                .unwrap()
+                .request
         };
         assert_eq!(of(b"a'\\\x01\xE9.txt").line(), r"pairwave allpairs - --matrix $'a\'\\\x01\xe9.txt'");
         assert_eq!(of(b"a'\\.txt").line(), r"pairwave allpairs - --matrix a'\.txt");
@@ -242,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_and_aliases_are_the_same_request() {
+    fn defaults_and_aliases_have_the_same_fingerprint() {
         let options = |text: &str| request(&text.split(' ').collect::<Vec<_>>()).fingerprint(&[]).unwrap();
         assert_eq!(options("allpairs - --format tsv"), options("allpairs -"));
         assert_eq!(options("allpairs - --strand forward"), options("allpairs - --strand PLUS"));
@@ -250,8 +262,8 @@ mod tests {
         assert_ne!(options("allpairs - --alphabet dna"), options("allpairs - --alphabet protein"));
     }
 
-    /// Every argument of every job either is in a list, or changes the fingerprint. A new argument that is in neither list
-    /// and does not change it fails here.
+    /// Every argument of every job either is listed or changes the fingerprint. A new argument that
+    /// does neither fails here.
     #[test]
     fn every_argument_counts_or_is_listed() {
         let folder = tempfile::tempdir().unwrap();
@@ -268,9 +280,9 @@ mod tests {
             let of = |words: &[&str]| request(words).fingerprint(&[]).unwrap();
             let (plain, command) = (of(&base), program.find_subcommand(job).unwrap());
             let global = program.get_arguments().filter(|argument| argument.is_global_set());
-            let own = command.get_arguments().filter(|argument| argument.get_id() != "help");
+            let local = command.get_arguments().filter(|argument| argument.get_id() != "help");
             let mut seen = BTreeSet::new();
-            for argument in own.chain(global) {
+            for argument in local.chain(global) {
                 let id = argument.get_id().as_str();
                 if !seen.insert(id) || plain.inputs.keys().any(|name| *name == Argument::name_of(argument)) {
                     continue;
@@ -287,7 +299,7 @@ mod tests {
                 // Some arguments need others.
                 let required: [&[&str]; 3] = [&[], &["--aligned"], &["--aligned", "--bootstrap", "3"]];
                 let bases = required.map(|required| [&base[..], required].concat());
-                let parses = |base: &Vec<&str>| Args::of(typed(&[&base[..], &more].concat())).is_ok();
+                let parses = |base: &Vec<&str>| Args::parse_words(typed(&[&base[..], &more].concat())).is_ok();
                 let base = bases.into_iter().find(parses).unwrap_or_else(|| panic!("{job} {more:?}"));
                 let (before, after) = (of(&base), of(&[&base[..], &more].concat()));
                 if is_neutral(id) {
@@ -298,10 +310,10 @@ mod tests {
                     counted += 1;
                 }
             }
-            // The content of each file that is read.
-            for place in (0..base.len()).filter(|&place| base[place] == file) {
+            // The content of each input file counts.
+            for index in (0..base.len()).filter(|&index| base[index] == file) {
                 let mut words = base.clone();
-                words[place] = other;
+                words[index] = other;
                 assert!(plain.difference(&of(&words)).is_some(), "{words:?}");
             }
         }
@@ -311,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_of_results_is_no_matter_of_checkpoints() {
+    fn layout_does_not_change_the_fingerprint_of_a_checkpoint() {
         let of = |text: &str| request(&text.split(' ').collect::<Vec<_>>()).fingerprint(LAYOUT).unwrap();
         assert_eq!(of("long - - --format paf -o x"), of("long - - --format text --width 70"));
         assert_ne!(of("long - - --format paf"), of("long - - --format paf --score-only"));

@@ -37,7 +37,10 @@ pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Outp
 /// Returns the fingerprint of a job with the present content of its files.
 pub(super) fn fingerprint(arguments: &[OsString]) -> Result<Fingerprint> {
     let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
-    Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?.request.fingerprint(&[])
+    Args::parse_words(typed)
+        .map_err(|error| Error::usage(one_line(&error.render().to_string())))?
+        .request
+        .fingerprint(&[])
 }
 
 /// Refuses a plan whose options or input have changed since. All input is read for that, once.

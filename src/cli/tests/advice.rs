@@ -87,7 +87,7 @@ fn suggestion(command: &clap::Command, advice: &str) -> Option<String> {
 fn every_advice_can_be_followed() {
     let args = Args::command();
     let mut wrong = Vec::new();
-    let mut parses = |line: &str, advice: &str| match Args::of(
+    let mut parses = |line: &str, advice: &str| match Args::parse_words(
         std::iter::once("pairwave").chain(line.split_whitespace()).map(Into::into).collect(),
     ) {
         Err(error) if !error.use_stderr() => {}
