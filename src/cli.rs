@@ -152,7 +152,8 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand),
         _ => value,
     };
-    let message = tips::without_far_advice(&tips::one_line(&error.render().to_string()), wrong);
+    let message = tips::in_plain_words(&tips::one_line(&error.render().to_string()));
+    let message = tips::without_far_advice(&message, wrong);
     if error.kind() == ErrorKind::UnknownArgument {
         return misspelt(typed, &message, option);
     }
@@ -162,7 +163,7 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         ErrorKind::InvalidSubcommand => tips::command_instead(wrong),
         ErrorKind::InvalidValue if !value.is_empty() => tips::value_instead(command, name, value).map(str::to_owned),
         ErrorKind::ValueValidation if is_part_of_a_score(option, value) => {
-            Some("scores and costs are whole numbers: multiply all of them, by 2 for halves".into())
+            Some("scores and costs must be whole numbers: multiply all of them by one factor, by 2 for halves".into())
         }
         ErrorKind::ValueValidation => tips::number_instead(option, value),
         _ => tips::letter_instead(command, name, typed),
@@ -197,7 +198,7 @@ fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
     match tips::instead(command, option, has) {
         Some(advice) => message = format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
         None if !option.starts_with("--") && has_two_dashes() => {
-            message.push_str(&format!("; tip: '--{name}' has two dashes"));
+            message.push_str(&format!("; tip: write '--{name}' with two dashes"));
         }
         None => {}
     }

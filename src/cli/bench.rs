@@ -69,7 +69,7 @@ impl TryFrom<BenchArgs> for Bench {
 
     fn try_from(args: BenchArgs) -> Result<Self> {
         if !(args.seconds > 0.0 && args.seconds.is_finite()) {
-            return Err(Error::usage(format!("--seconds {}: more than 0 is needed", args.seconds)));
+            return Err(Error::usage(format!("--seconds {}: must be above 0", args.seconds)));
         }
         let output = args.output.as_deref().filter(|path| !is_standard(path)).map(Path::to_owned);
         check_files(&args, &output)?;
@@ -110,7 +110,7 @@ impl TryFrom<BenchArgs> for Bench {
 /// Refuses files that would replace each other or an input.
 fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
     if args.plot.as_deref() == Some(Path::new("-")) {
-        return Err(Error::usage("--plot -: standard output is for the tables; name a file"));
+        return Err(Error::usage("--plot -: standard output holds the tables; name a file"));
     }
     if args.save.as_deref() == Some(Path::new("-")) || args.compare.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--save and --compare need the name of a file"));
@@ -125,7 +125,7 @@ fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
         let read = args.seqs.as_deref().into_iter().chain(args.compare.as_deref());
         for input in read {
             if path == input || is_same_file(path, input) {
-                return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
+                return Err(Error::usage(format!("{option} {} would overwrite an input file", path.display())));
             }
         }
     }
@@ -143,10 +143,10 @@ fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
 fn tolerance(args: &BenchArgs) -> Result<f64> {
     let tolerance = args.tolerance.unwrap_or(TOLERANCE);
     if !(0.0..100.0).contains(&tolerance) {
-        return Err(Error::usage(format!("--tolerance {tolerance}: a percentage from 0 to less than 100 is needed")));
+        return Err(Error::usage(format!("--tolerance {tolerance}: must be a percentage from 0 to below 100")));
     }
     if args.tolerance.is_some() && args.compare.is_none() {
-        return Err(Error::usage("--tolerance is for --compare, and there is none"));
+        return Err(Error::usage("--tolerance has no effect without --compare: add --compare or remove it"));
     }
     Ok(tolerance)
 }
@@ -154,10 +154,10 @@ fn tolerance(args: &BenchArgs) -> Result<f64> {
 /// Refuses options that none of the experiments has a use for.
 fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bool) -> Result<()> {
     if experiments.is_empty() && (args.save.is_some() || args.compare.is_some()) {
-        return Err(Error::usage("--save and --compare are for what is measured, and 'cluster' simulates"));
+        return Err(Error::usage("--save and --compare need measured rates, but 'cluster' is a simulation"));
     }
     if args.seqs.is_some() && !experiments.iter().any(|one| [Experiment::Filter, Experiment::EndToEnd].contains(one)) {
-        return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
+        return Err(Error::usage("--seqs applies only to filter and endtoend: select one of them or remove it"));
     }
     let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
     if !args.lengths.is_empty()
@@ -165,17 +165,19 @@ fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bo
         && !any_of(&[Experiment::Papara, Experiment::Msa])
     {
         return Err(Error::usage(
-            "--lengths is for kernels, tiles, edit, long, papara and msa, and none of them is to be measured",
+            "--lengths applies only to kernels, tiles, edit, long, papara and msa: select one of them or remove it",
         ));
     }
     if !args.counts.is_empty() && !simulates && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
         return Err(Error::usage(
-            "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
+            "--counts applies only to kernels, papara, msa and cluster: select one of them or remove it",
         ));
     }
     if !args.gaps.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Slices, Experiment::Tiles, Experiment::Long])
     {
-        return Err(Error::usage("--gaps is for kernels, slices, tiles and long, and none of them is to be measured"));
+        return Err(Error::usage(
+            "--gaps applies only to kernels, slices, tiles and long: select one of them or remove it",
+        ));
     }
     let of_devices = [
         ("--device", !args.device.device.is_empty()),
@@ -185,10 +187,10 @@ fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bo
     if experiments.is_empty()
         && let Some(option) = first_given(&of_devices)
     {
-        return Err(Error::usage(format!("{option} is for what is measured, and 'cluster' simulates")));
+        return Err(Error::usage(format!("{option} has no effect on 'cluster', which is a simulation: remove it")));
     }
     if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
-        return Err(Error::usage("--work is for kernels, which is not to be measured"));
+        return Err(Error::usage("--work applies only to kernels: select it or remove --work"));
     }
     Ok(())
 }
@@ -196,7 +198,7 @@ fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bo
 /// Sizes from 1 to `most`; `None` if none was given.
 fn sizes(option: &str, given: Vec<u32>, most: u32) -> Result<Option<Vec<u32>>> {
     match given.iter().find(|&&size| size == 0 || size > most) {
-        Some(wrong) => Err(Error::usage(format!("{option} {wrong}: sizes are from 1 to {most}"))),
+        Some(wrong) => Err(Error::usage(format!("{option} {wrong}: must be from 1 to {most}"))),
         None => Ok((!given.is_empty()).then_some(given)),
     }
 }
@@ -207,7 +209,7 @@ fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2])
     match &given[..] {
         [] => Ok(all.into()),
         [first, rest @ ..] if rest.contains(first) || rest.len() > 1 => {
-            Err(Error::usage(format!("{option}: something is named twice")))
+            Err(Error::usage(format!("{option}: a value is given twice")))
         }
         _ => Ok(given),
     }
@@ -221,7 +223,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
     let mut contenders = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
-            return Err(Error::usage(format!("--kernel: '{name}' is named twice")));
+            return Err(Error::usage(format!("--kernel: '{name}' is given twice")));
         }
         contenders.push(match name.as_str() {
             "cpu" => Contender::Cpu,
@@ -315,7 +317,9 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
 /// Says what a comparison found.
 fn verdict(name: &str, compared: &compare::Comparison, tolerance: f64, quiet: bool) -> ExitCode {
     for (device, other) in &compared.other_devices {
-        tracing::warn!("the rates of {name} are of another device: {other}; they stand beside those of {device}");
+        tracing::warn!(
+            "the rates in {name} come from another device, {other}; they are compared with the rates of {device}"
+        );
     }
     let summary = compared.summary(tolerance);
     if compared.fallen > 0 {
@@ -323,7 +327,7 @@ fn verdict(name: &str, compared: &compare::Comparison, tolerance: f64, quiet: bo
         return ExitCode::FAILURE;
     }
     if compared.compared == 0 {
-        tracing::warn!("{name} has none of the rates that were measured");
+        tracing::warn!("{name} contains none of the measured rates");
     } else if !quiet {
         log::line(&format!("{name}: {summary}"));
     }

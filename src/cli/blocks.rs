@@ -41,7 +41,7 @@ impl Plan {
         let cells = match (args.block_cells, args.block_seconds) {
             (Some(_), Some(_)) => {
                 return Err(Error::usage(
-                    "--block-cells says how large blocks are, without --block-seconds: leave one out",
+                    "--block-cells and --block-seconds both set the size of blocks: remove one of them",
                 ));
             }
             (Some(cells), None) => size::cells("--block-cells", &cells)?,
@@ -49,7 +49,7 @@ impl Plan {
         };
         if has_cells && args.speed.is_some() && !args.dry_run {
             return Err(Error::usage(
-                "--speed with --block-cells says what time is expected: use --dry-run, or leave it out",
+                "--speed with --block-cells only predicts the time: add --dry-run or remove --speed",
             ));
         }
         size::check_positive("--max-blocks", args.max_blocks)?;
@@ -57,10 +57,12 @@ impl Plan {
             _ if args.dry_run => None,
             None => {
                 return Err(Error::usage(
-                    "a directory for the blocks is missing: name it with --output, or use --dry-run",
+                    "no directory for the blocks is given: name it with --output, or use --dry-run",
                 ));
             }
-            Some(path) if path == Path::new("-") => return Err(Error::usage("--output -: blocks need a directory")),
+            Some(path) if path == Path::new("-") => {
+                return Err(Error::usage("--output -: blocks are written to a directory, not to standard output"));
+            }
             path => path,
         };
         endings::check("plan", "--output", directory.as_deref(), "a directory of blocks")?;
@@ -97,8 +99,8 @@ impl Which {
     /// The blocks that are named, of so many.
     pub(super) fn of(&self, blocks: usize) -> Result<Range<usize>> {
         let there_are = |last: usize| match blocks {
-            0 => Error::usage(format!("block {last}: there are no blocks")),
-            _ => Error::usage(format!("block {last}: there are 0 to {}", blocks - 1)),
+            0 => Error::usage(format!("block {last} does not exist: the job has no blocks")),
+            _ => Error::usage(format!("block {last} does not exist: blocks are numbered 0 to {}", blocks - 1)),
         };
         match *self {
             Which::One(block) if block >= blocks => Err(there_are(block)),
@@ -136,15 +138,17 @@ impl TryFrom<RunArgs> for RunBlocks {
         let which = if let Some(block) = args.block {
             Which::One(block)
         } else if let Some(text) = args.blocks {
-            let (first, last) = pair("--blocks", &text, '-', "first and last are needed, as in 0-9")?;
+            let (first, last) = pair("--blocks", &text, '-', "must be the first and the last block, as in 0-9")?;
             if first > last {
-                return Err(Error::usage(format!("--blocks {text}: the first is behind the last")));
+                return Err(Error::usage(format!("--blocks {text}: the first block comes after the last")));
             }
             Which::Several(first, last)
         } else if let Some(text) = args.share {
-            let (share, shares) = pair("--share", &text, '/', "a share and their number are needed, as in 0/16")?;
+            let (share, shares) = pair("--share", &text, '/', "must be a share and the number of shares, as in 0/16")?;
             if share >= shares {
-                return Err(Error::usage(format!("--share {text}: shares count from 0, and there are {shares}")));
+                return Err(Error::usage(format!(
+                    "--share {text}: shares are numbered from 0, and there are only {shares}"
+                )));
             }
             Which::Share(share, shares)
         } else if args.status {
@@ -162,7 +166,9 @@ impl TryFrom<RunArgs> for RunBlocks {
             let given = [("--stats", stats.is_some()), ("--check", compute.check)];
             let asked = if which == Which::Status { "--status" } else { "--missing" };
             if let Some((option, _)) = compute.given().into_iter().chain(given).find(|(_, given)| *given) {
-                return Err(Error::usage(format!("{option} with {asked}: nothing is computed, leave one of them out")));
+                return Err(Error::usage(format!(
+                    "{option} has no effect with {asked}, which computes nothing: remove one of them"
+                )));
             }
         }
         Ok(RunBlocks { directory: args.directory, which, stats, compute })
@@ -234,13 +240,15 @@ pub(super) trait BlockCommand: JobCommand {
     /// Refuses what other commands are told of a job in blocks.
     fn check_plan(&self) -> Result<()> {
         if let Some(option) = first_given(&self.compute().given()) {
-            return Err(Error::usage(format!("{option}: who computes is said to 'pairwave run', leave it out here")));
+            return Err(Error::usage(format!(
+                "{option}: 'pairwave plan' computes nothing: give this option to 'pairwave run'"
+            )));
         }
         let other = self.files().stats.map(|_| "--stats").or(self.other_output());
         match other {
-            Some(option) => {
-                Err(Error::usage(format!("{option}: what is written is said to 'pairwave merge', leave it out here")))
-            }
+            Some(option) => Err(Error::usage(format!(
+                "{option}: 'pairwave plan' writes no results: give this option to 'pairwave merge'"
+            ))),
             None => Ok(()),
         }
     }
@@ -279,7 +287,10 @@ mod tests {
             assert_eq!(all, (0..blocks).collect::<Vec<_>>());
         }
         assert_eq!(Which::Several(2, 4).of(5).unwrap(), 2..5);
-        assert_eq!(Which::Several(2, 5).of(5).unwrap_err().to_string(), "block 5: there are 0 to 4");
-        assert_eq!(Which::One(0).of(0).unwrap_err().to_string(), "block 0: there are no blocks");
+        assert_eq!(
+            Which::Several(2, 5).of(5).unwrap_err().to_string(),
+            "block 5 does not exist: blocks are numbered 0 to 4"
+        );
+        assert_eq!(Which::One(0).of(0).unwrap_err().to_string(), "block 0 does not exist: the job has no blocks");
     }
 }

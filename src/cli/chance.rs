@@ -18,12 +18,13 @@ pub(super) fn is_heard() -> bool {
 pub(super) fn warn_of_growth(chance: &Chance) -> bool {
     match chance.growth() {
         Growth::Everything(mean) => tracing::warn!(
-            "two random symbols of these sequences score {mean:.2} on average, which is not below 0: local alignments \
-             span everything and mean nothing; let mismatches cost more"
+            "two random symbols of these sequences score {mean:.2} on average: without a negative average, \
+            local alignments span everything and are meaningless; lower the scores of mismatches"
         ),
         Growth::Linear(rate) => tracing::warn!(
-            "gaps cost so little beside these scores that unrelated sequences align along their whole length, at about \
-             {rate:.2} a symbol: local alignments may mean nothing; let gaps or mismatches cost more"
+            "gaps cost so little compared with these scores that unrelated sequences align along their whole \
+            length, at about {rate:.2} per symbol: local alignments may be meaningless; raise the costs of \
+            gaps or mismatches"
         ),
         Growth::Logarithmic => return false,
     }

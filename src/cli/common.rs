@@ -126,7 +126,7 @@ pub(super) fn is_standard(path: &Path) -> bool {
 /// Checks that standard input is read at most once; `rule` says by which of the options.
 pub(super) fn check_standard(inputs: &[&Path], rule: &str) -> Result<()> {
     if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
-        return Err(Error::usage(format!("standard input can be read once: {rule}")));
+        return Err(Error::usage(format!("standard input can be read only once: {rule}")));
     }
     Ok(())
 }
@@ -159,7 +159,7 @@ pub(super) fn output(path: Option<PathBuf>, inputs: &[&Path]) -> Result<Option<P
     let output = path.filter(|path| path != Path::new("-"));
     let is_input = |input: &&&Path| output.as_deref().is_some_and(|output| is_same_file(output, input));
     match inputs.iter().find(is_input) {
-        Some(input) => Err(Error::usage(format!("--output {} would replace the input of that name", input.display()))),
+        Some(input) => Err(Error::usage(format!("--output {} would overwrite an input file", input.display()))),
         None => Ok(output),
     }
 }
@@ -170,13 +170,13 @@ fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> 
     let typed = path.display();
     let standard = Path::new("-");
     if path == standard && output.is_none() {
-        return Err(Error::usage("--stats - would be mixed with the results on standard output: name a file"));
+        return Err(Error::usage("--stats - would mix statistics with the results on standard output: name a file"));
     }
     if inputs.iter().any(|input| is_same_file(path, input)) {
-        return Err(Error::usage(format!("--stats {typed} would replace the input of that name")));
+        return Err(Error::usage(format!("--stats {typed} would overwrite an input file")));
     }
     if output.is_some_and(|output| path == output || is_same_file(path, output)) {
-        return Err(Error::usage(format!("--stats {typed} would replace the output of that name")));
+        return Err(Error::usage(format!("--stats {typed} would overwrite the output file")));
     }
     endings::check("", "--stats", Some(path), "statistics")
 }
@@ -191,10 +191,10 @@ pub(super) fn check_others(
     for (option, path) in others {
         let Some(path) = *path else { continue };
         if inputs.iter().any(|input| is_same_file(path, input)) {
-            return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
+            return Err(Error::usage(format!("{option} {} would overwrite an input file", path.display())));
         }
         if path == Path::new("-") || taken.iter().any(|other| *other == path || is_same_file(path, other)) {
-            return Err(Error::usage(format!("{option} {}: it needs a file of its own", path.display())));
+            return Err(Error::usage(format!("{option} {}: name a file that no other option writes", path.display())));
         }
         taken.push(path);
     }
@@ -210,11 +210,11 @@ pub(super) fn check_temporary() -> Result<()> {
     let why = match tempfile::tempfile_in(&directory) {
         Ok(_) => return Ok(()),
         Err(_) if !directory.exists() => "no such directory".to_owned(),
-        Err(_) if !directory.is_dir() => "this is no directory".to_owned(),
-        Err(error) => format!("no file can be made there ({})", error.kind()),
+        Err(_) if !directory.is_dir() => "not a directory".to_owned(),
+        Err(error) => format!("cannot create a file there ({})", error.kind()),
     };
     Err(Error::usage(format!(
-        "TMPDIR {}: {why}; set TMPDIR to a directory that has room for temporary files",
+        "TMPDIR {}: {why}; set TMPDIR to a directory with room for temporary files",
         directory.display()
     )))
 }
@@ -226,7 +226,8 @@ pub(super) fn check_strand(strand: Strands, alphabet: Alphabet) -> Result<()> {
     }
     let letters = alphabet.letters();
     Err(Error::usage(format!(
-        "--strand: {letters} have one strand; leave it out, or use --alphabet dna if they are not"
+        "--strand: {letters} have only one strand; remove it, or use --alphabet dna if the sequences are \
+            nucleotides"
     )))
 }
 
@@ -286,6 +287,6 @@ pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count
         tracing::warn!("{file}: {one}");
     }
     if count > NAMED as u64 {
-        tracing::warn!("{file}: {count} names in all are not those of the input");
+        tracing::warn!("{file}: {count} names in total differ from the input");
     }
 }

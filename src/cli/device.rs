@@ -24,7 +24,7 @@ impl DeviceChoice {
     fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         Ok(match text.to_ascii_lowercase().as_str() {
-            "" => return Err(Error::usage("--device: a name is missing; 'pairwave devices' lists what there is")),
+            "" => return Err(Error::usage("--device: a name is missing; 'pairwave devices' lists the devices")),
             "auto" => DeviceChoice::Auto,
             "all" => DeviceChoice::All,
             "cpu" => DeviceChoice::Cpu,
@@ -46,7 +46,7 @@ impl DeviceChoice {
                     // There is one, however often it is named; an adapter named twice is a slip.
                     continue;
                 }
-                return Err(Error::usage(format!("--device: '{choice}' is named twice")));
+                return Err(Error::usage(format!("--device: '{choice}' is given twice")));
             }
             choices.push(choice);
         }
@@ -55,7 +55,7 @@ impl DeviceChoice {
         let company = choices.iter().filter(|&choice| *choice != DeviceChoice::Cpu).count();
         match alone {
             Some(choice) if company > 1 || *choice == DeviceChoice::Auto && choices.len() > 1 => {
-                Err(Error::usage(format!("--device: '{choice}' leaves no room for another device beside it")))
+                Err(Error::usage(format!("--device: '{choice}' cannot be combined with other devices")))
             }
             _ if choices.is_empty() => Ok(vec![DeviceChoice::Auto]),
             _ => Ok(choices),
@@ -126,9 +126,9 @@ mod tests {
     #[test]
     fn doubles_and_company_of_all_are_refused() {
         let message = |texts: &[&str]| parse(texts).unwrap_err().to_string();
-        assert_eq!(message(&["0", "1", "0"]), "--device: '0' is named twice");
-        assert_eq!(message(&["0", "all"]), "--device: 'all' leaves no room for another device beside it");
-        assert_eq!(message(&["auto", "cpu"]), "--device: 'auto' leaves no room for another device beside it");
+        assert_eq!(message(&["0", "1", "0"]), "--device: '0' is given twice");
+        assert_eq!(message(&["0", "all"]), "--device: 'all' cannot be combined with other devices");
+        assert_eq!(message(&["auto", "cpu"]), "--device: 'auto' cannot be combined with other devices");
         assert!(message(&["0", ""]).contains("missing"));
     }
 }

@@ -14,8 +14,9 @@ mod mpi {
     /// Says where it is.
     pub(crate) fn mpi(_mpi: &Mpi, _quiet: bool) -> Result<()> {
         Err(Error::usage(
-            "this pairwave was built without MPI; build it with 'cargo install --path . --locked --features mpi' in its sources, where \
-             mpicc (Open MPI or MPICH) and libclang are, or use 'pairwave plan', 'run' and 'merge', which need no MPI",
+            "this pairwave was built without MPI; build it with 'cargo install --path . --locked --features \
+            mpi' in its source directory, which needs mpicc (Open MPI or MPICH) and libclang, or use \
+            'pairwave plan', 'run' and 'merge', which need no MPI",
         ))
     }
 }

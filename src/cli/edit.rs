@@ -62,7 +62,7 @@ impl TryFrom<EditArgs> for Edit {
         let format = format(&args, &shown, fields)?;
 
         let compute = Compute::try_from(&args.compute)?;
-        let patterns = args.patterns.ok_or_else(|| Error::usage("a file of patterns is missing"))?;
+        let patterns = args.patterns.ok_or_else(|| Error::usage("PATTERNS is missing: name a file of patterns"))?;
         let inputs = [Some(&*patterns), args.texts.as_deref(), args.pairs.as_deref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
         check_standard(&inputs, "only one of PATTERNS, TEXTS and --pairs can be -")?;
@@ -122,7 +122,7 @@ impl Shown {
         let typed = if args.all_ends { "--all-ends" } else { "--fields ends" };
         if mode == EditMode::Global {
             return Err(Error::usage(format!(
-                "{typed} is for --mode infix or prefix: in global mode there is one end"
+                "{typed} applies only to --mode infix or prefix: a global alignment has one end"
             )));
         }
         if limit == Limit::None {
@@ -139,7 +139,7 @@ impl Shown {
         ] {
             if is_given && has_fields && !is_shown {
                 return Err(Error::usage(format!(
-                    "{option} with --fields: none of them {what}, leave one of the two out"
+                    "{option} with --fields: no listed field {what}: remove one of the two options"
                 )));
             }
         }
@@ -153,11 +153,11 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
         return Ok(());
     }
     if args.degap {
-        return Err(Error::usage("--degap: bytes stand for themselves, and none is a gap; leave it out"));
+        return Err(Error::usage("--degap: the alphabet 'bytes' has no gaps; remove it"));
     }
     if any_field(fields, Field::shows_letters) {
         return Err(Error::usage(
-            "--fields: rows of bytes could break the table; use cigar, or --alphabet dna or protein",
+            "--fields: aligned rows of arbitrary bytes could break the table; use cigar, or --alphabet dna or protein",
         ));
     }
     Ok(())
@@ -180,7 +180,7 @@ fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -
         EditFormatName::Tsv => Ok(Format::Tsv(fields)),
         EditFormatName::Jsonl => Ok(Format::JsonLines(fields)),
         EditFormatName::Paf if shown.all_ends => {
-            Err(Error::usage("--all-ends: paf has one place a line; use tsv or jsonl"))
+            Err(Error::usage("--all-ends: a line of paf holds only one end; use tsv or jsonl"))
         }
         EditFormatName::Paf => Ok(Format::Paf),
     }
@@ -198,7 +198,7 @@ fn limit(typed: &str) -> Result<Limit> {
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(typed) {
-        return typed.parse().map_or_else(|_| wrong("no sequence is so long"), |edits| Ok(Limit::Distance(edits)));
+        return typed.parse().map_or_else(|_| wrong("no sequence is that long"), |edits| Ok(Limit::Distance(edits)));
     }
     let digits = typed.replacen('.', "", 1);
     match typed.parse::<f64>() {
@@ -209,7 +209,7 @@ fn limit(typed: &str) -> Result<Limit> {
                 wrong("rates are from 0 to 1")
             }
         }
-        _ => wrong("this is neither"),
+        _ => wrong("this is neither a number of edits nor a rate"),
     }
 }
 
@@ -217,10 +217,10 @@ impl EqualityChoice {
     fn new(ambiguity: Option<EditAmbiguityName>, n: Option<EditNName>) -> Result<Self> {
         match (ambiguity, n) {
             (Some(EditAmbiguityName::Literal), Some(_)) => {
-                Err(Error::usage("--n with --ambiguity literal: N is then a letter like others, leave one of them out"))
+                Err(Error::usage("--n with --ambiguity literal: N is then an ordinary letter: remove one of them"))
             }
             (Some(EditAmbiguityName::Mismatch), Some(EditNName::Match)) => Err(Error::usage(
-                "--n match with --ambiguity mismatch: N is ambiguous, and then equals nothing; leave one of them out",
+                "--n match with --ambiguity mismatch: N is ambiguous and then equals nothing: remove one of them",
             )),
             _ => Ok(EqualityChoice { ambiguity, n }),
         }
@@ -238,8 +238,8 @@ impl EqualityChoice {
             (Alphabet::Protein | Alphabet::Bytes, _) => {
                 let what = if alphabet == Alphabet::Protein { "proteins" } else { "bytes" };
                 return Err(Error::usage(format!(
-                    "--ambiguity and --n are for nucleotides, but these are {what}; leave them out, or use --alphabet \
-                     dna if they are not"
+                    "--ambiguity and --n apply only to nucleotides, but the sequences are {what}; remove them, or \
+            use --alphabet dna if the sequences are nucleotides"
                 )));
             }
         };

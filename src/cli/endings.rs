@@ -39,14 +39,14 @@ const KINDS: [Kind; 32] = [
     kind("Stockholm", &["sto", "sth", "stk", "stockholm"], &["stockholm"]),
     kind("MSF", &["msf"], &["msf"]),
     kind("NEXUS", &["nex", "nexus", "nxs"], &["nexus"]),
-    kind("a matrix of ClustalW", &["dst"], &["dst"]),
+    kind("a ClustalW matrix", &["dst"], &["dst"]),
     kind(
         "a Newick tree",
         &["nwk", "dnd", "newick", "nw", "tree", "tre", "ph", "phb", "treefile"],
         &["newick", "--guidetree-out", "--tree-out"],
     ),
     kind("tab-separated values", &["tsv", "tab"], &["tsv", "blast6", "blast7", "--table"]),
-    kind("a table of BLAST", &["b6", "m8", "m9", "blast6", "blast7", "outfmt6", "outfmt7"], &["blast6", "blast7"]),
+    kind("a BLAST table", &["b6", "m8", "m9", "blast6", "blast7", "outfmt6", "outfmt7"], &["blast6", "blast7"]),
     kind("comma-separated values", &["csv"], &["csv"]),
     kind("PAF", &["paf"], &["paf"]),
     kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics"]),
@@ -55,17 +55,17 @@ const KINDS: [Kind; 32] = [
     kind("HTML", &["html", "htm", "xhtml"], &["--report"]),
     kind("SVG", &["svg"], &["long --plot", "bench --plot"]),
     kind("PNG", &["png"], &["long --plot"]),
-    kind("a database of pairwave", &["pwdb"], &["database"]),
-    foreign("FASTQ", &["fq", "fastq"], "qualities of aligned reads are not kept"),
-    foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' makes it of SAM"),
+    kind("a pairwave database", &["pwdb"], &["database"]),
+    foreign("FASTQ", &["fq", "fastq"], "pairwave keeps no qualities of reads"),
+    foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' converts SAM to it"),
     foreign("jplace", &["jplace"], "EPA-ng and pplacer write it from the alignment"),
-    foreign("PDF", &["pdf", "ps", "eps"], "a browser prints pages and pictures as PDF"),
-    foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are SVG and PNG"),
-    foreign("variants", &["vcf"], "variants are not called"),
+    foreign("PDF", &["pdf", "ps", "eps"], "a browser can print pages and pictures as PDF"),
+    foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are written as SVG or PNG"),
+    foreign("variants", &["vcf"], "pairwave calls no variants"),
     foreign("an annotation", &["bed", "bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
     foreign("another program's alignment", &["maf", "axt", "chain", "delta", "coords", "psl", "pir", "a3m", "a2m"], ""),
-    foreign("clusters", &["uc", "clstr"], "no clusters are formed"),
-    foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheets read tables of tab-separated values"),
+    foreign("clusters", &["uc", "clstr"], "pairwave forms no clusters"),
+    foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheet programs open tab-separated values"),
     foreign("a document", &["md", "tex", "doc", "docx", "rtf", "xml", "yaml", "yml", "toml"], ""),
     foreign("a binary table", &["parquet", "arrow", "feather", "npy", "npz", "h5", "hdf5", "rds", "pickle"], ""),
     foreign(
@@ -134,7 +134,7 @@ pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
     match path {
         Some(path) if Compression::of(path).is_some() => {
             let ending = path.extension().unwrap_or_default().display();
-            Err(Error::usage(format!("{option} {}: this file is not compressed: leave .{ending} out", path.display())))
+            Err(Error::usage(format!("{option} {}: this file is never compressed: remove .{ending}", path.display())))
         }
         _ => Ok(()),
     }

@@ -47,11 +47,11 @@ mod system {
 
     /// The message for a page of a mapped file that is gone. Only databases are mapped.
     const FILE_CHANGED: &[u8] =
-        b"pairwave: error: a database was cut while it was searched; put a new one in its place by renaming, \
-        not by overwriting\n";
+        b"pairwave: error: a database was truncated during the search; replace a database by renaming the \
+            new file, not by overwriting the old one\n";
     /// The message for a system without memory. It follows the size of the allocation that failed, which Rust writes.
     const MEMORY_IS_SHORT: &[u8] =
-        b"pairwave: error: there is not enough memory; fewer threads, a lower --memory or smaller inputs need less\n";
+        b"pairwave: error: out of memory; use fewer threads, a lower --memory or smaller inputs\n";
     /// The exit code of an input that cannot be read, or is too large.
     const UNREADABLE: c_int = 2;
 
@@ -67,16 +67,16 @@ mod system {
             }
             // SAFETY: `handle` calls only functions that a signal handler may call; its comment lists them.
             if let Err(problem) = unsafe { register(signal, move || handle(signal)) } {
-                tracing::debug!("signal {signal} is left alone: {problem}");
+                tracing::debug!("signal {signal} cannot be handled: {problem}");
             }
         }
         // SAFETY: `end_with` calls only `unlink`, `write` and `_exit`, which a signal handler may call.
         if let Err(problem) = unsafe { register(SIGBUS, || end_with(FILE_CHANGED)) } {
-            tracing::debug!("a database that is cut ends the process: {problem}");
+            tracing::debug!("SIGBUS cannot be handled: {problem}");
         }
         // A file beyond the limit of `ulimit -f` is then an error of the write, not the end of the process.
         if let Err(problem) = signal_hook::flag::register(SIGXFSZ, Arc::default()) {
-            tracing::debug!("too large files end the process: {problem}");
+            tracing::debug!("SIGXFSZ cannot be handled: {problem}");
         }
     }
 
@@ -170,7 +170,7 @@ mod system {
                 }
             });
             if let Err(problem) = handled {
-                tracing::debug!("signals are left alone: {problem}");
+                tracing::debug!("signals cannot be handled: {problem}");
             }
             asked
         });

@@ -69,8 +69,8 @@ impl TryFrom<LongArgs> for Long {
         let host_memory = args.host_memory.as_deref().map(|text| size::of_option("--host-memory", text)).transpose()?;
         let compute = Compute::try_from(&args.machine)?;
 
-        let query = args.query.ok_or_else(|| Error::usage("a file with the query is missing"))?;
-        let target = args.target.ok_or_else(|| Error::usage("a file with the target is missing"))?;
+        let query = args.query.ok_or_else(|| Error::usage("QUERY is missing: name a file with the query"))?;
+        let target = args.target.ok_or_else(|| Error::usage("TARGET is missing: name a file with the target"))?;
         let inputs = [query.as_path(), &target];
         check_standard(&inputs, "QUERY and TARGET cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.machine.stats.as_deref(), &inputs)?;
@@ -107,17 +107,17 @@ impl TryFrom<LongArgs> for Long {
 fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
     if mode == Mode::Local {
         return match args.min_score {
-            Some(score) if score < 1 => Err(Error::usage(format!(
-                "--min-score {score}: a local alignment scores at least 1, and there is always one of less"
-            ))),
+            Some(score) if score < 1 => {
+                Err(Error::usage(format!("--min-score {score}: must be at least 1 for local alignments")))
+            }
             _ => Ok(()),
         };
     }
     if args.top.is_some_and(|top| top > 1) {
-        return Err(Error::usage("--top is for --mode local: of whole sequences there is one alignment"));
+        return Err(Error::usage("--top applies only to --mode local: end to end there is one alignment"));
     }
     if args.no_prune {
-        return Err(Error::usage("--no-prune is for --mode local: of whole sequences every cell is computed"));
+        return Err(Error::usage("--no-prune applies only to --mode local: end to end, every cell is computed"));
     }
     Ok(())
 }
@@ -125,16 +125,16 @@ fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
 /// Options that are for alignments.
 fn check_alignment(args: &LongArgs) -> Result<()> {
     if args.method == Some(MethodName::Striped) && args.chunk.is_some() {
-        return Err(Error::usage("--chunk: --method striped has no chunks"));
+        return Err(Error::usage("--chunk has no effect with --method striped: remove one of them"));
     }
     check_score_only(
         args.score_only,
         &[
             ("--check", args.machine.check, "rescores alignments"),
             ("--plot", args.plot.is_some(), "draws alignments"),
-            ("--method", args.method.is_some(), "says how alignments are found"),
-            ("--strip", args.strip.is_some(), "says how alignments are found"),
-            ("--chunk", args.chunk.is_some(), "says how alignments are found"),
+            ("--method", args.method.is_some(), "controls how alignments are traced"),
+            ("--strip", args.strip.is_some(), "controls how alignments are traced"),
+            ("--chunk", args.chunk.is_some(), "controls how alignments are traced"),
         ],
     )
 }
@@ -145,12 +145,12 @@ const STRIPED: &str = "sw_striped_score";
 /// Options of other jobs that choose among kernels, where there is one.
 fn check_kernel(args: &LongArgs) -> Result<()> {
     if args.tune {
-        return Err(Error::usage("--tune: long pairs have no settings that are measured; leave it out"));
+        return Err(Error::usage("--tune: 'pairwave long' has no settings to measure; remove it"));
     }
     match args.kernel.as_deref() {
         None | Some(STRIPED) => Ok(()),
         Some(name) if kernels::find(name).is_some() => {
-            Err(Error::usage(format!("--kernel {name} is not for long pairs, which have {STRIPED}; leave it out")))
+            Err(Error::usage(format!("--kernel {name} cannot align long pairs, only {STRIPED} can; remove it")))
         }
         Some(name) => kernel_called(name, offered(Family::Long)).map(drop),
     }
@@ -185,13 +185,13 @@ fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(
     let picture = match ending.as_deref().and_then(|ending| ending.to_str()) {
         Some("svg") => Picture::Svg,
         Some("png") => Picture::Png,
-        _ => return Err(Error::usage(format!("--plot {typed}: the name of a picture ends in .svg or .png"))),
+        _ => return Err(Error::usage(format!("--plot {typed}: the name must end in .svg or .png"))),
     };
     if inputs.iter().any(|input| is_same_file(&path, input)) {
-        return Err(Error::usage(format!("--plot {typed} would replace the input of that name")));
+        return Err(Error::usage(format!("--plot {typed} would overwrite an input file")));
     }
     if others.into_iter().flatten().any(|other| path == other || is_same_file(&path, other)) {
-        return Err(Error::usage(format!("--plot {typed} would replace another output of that name")));
+        return Err(Error::usage(format!("--plot {typed} would overwrite another output file")));
     }
     Ok((path, picture))
 }
@@ -201,7 +201,9 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongForm
     check_strand(strand.unwrap_or_default(), alphabet)?;
     if alphabet != Alphabet::Dna && matches!(format, LongFormat::Sam { .. }) {
         let letters = alphabet.letters();
-        return Err(Error::usage(format!("--format sam is for nucleotides, but these are {letters}: use paf")));
+        return Err(Error::usage(format!(
+            "--format sam applies only to nucleotides, but the sequences are {letters}: use paf"
+        )));
     }
     Ok(())
 }

@@ -43,13 +43,13 @@ impl TryFrom<MakeDbArgs> for MakeDb {
     fn try_from(args: MakeDbArgs) -> Result<Self> {
         let inputs: Vec<&Path> = args.seqs.iter().map(PathBuf::as_path).collect();
         let Some(output) = output(Some(args.output), &inputs)? else {
-            return Err(Error::usage("--output -: a database is mapped into memory, and has to be a file"));
+            return Err(Error::usage("--output -: a database is mapped into memory, so it must be a file"));
         };
         endings::check_plain("--output", Some(&output))?;
         endings::check("makedb", "--output", Some(&output), "database")?;
         let read = ReadOptions::from(args.letters);
         if read.alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
-            return Err(Error::usage("--alphabet bytes: a database is of DNA, RNA or proteins"));
+            return Err(Error::usage("--alphabet bytes: a database holds DNA, RNA or proteins"));
         }
         let memory = args.memory.as_deref().map(|text| size::of_option("--memory", text)).transpose()?;
         Ok(MakeDb { seqs: args.seqs, output, read, memory: memory.unwrap_or(MEMORY) })
@@ -192,7 +192,7 @@ impl Facts {
             ("version", self.version.to_string()),
         ];
         if self.verified {
-            rows.push(("verified", "all is as it was written".to_owned()));
+            rows.push(("verified", "the database is intact".to_owned()));
         }
         rows.iter().map(|(name, value)| format!("{name:<11}{value}\n")).collect()
     }
@@ -204,7 +204,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     let Some(bytes) = subjects.file_bytes() else {
         return Err(Error::Input {
             place: Place::of_file(&job.db),
-            message: "these are sequences, not a database of 'pairwave makedb'".to_owned(),
+            message: "this is a file of sequences, not a database of 'pairwave makedb'".to_owned(),
         });
     };
     if job.verify {
@@ -232,7 +232,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
         };
         if job.json {
             serde_json::to_writer_pretty(output.buffer(), &facts)
-                .map_err(|error| Error::Internal(format!("facts do not become JSON: {error}")))?;
+                .map_err(|error| Error::Internal(format!("the description cannot be written as JSON: {error}")))?;
             output.buffer().push(b'\n');
         } else {
             output.buffer().extend_from_slice(facts.lines().as_bytes());

@@ -44,7 +44,9 @@ impl Mpi {
     pub(super) fn new(args: MpiArgs, typed: &[OsString]) -> Result<Self> {
         let size = match (args.block_cells, args.block_seconds) {
             (Some(_), Some(_)) => {
-                return Err(Error::usage("--block-cells says how large blocks are: leave --block-seconds out"));
+                return Err(Error::usage(
+                    "--block-cells and --block-seconds both set the size of blocks: remove one of them",
+                ));
             }
             (Some(cells), None) => BlockSize::Cells(size::cells("--block-cells", &cells)?),
             (None, seconds) => BlockSize::Seconds(size::block_seconds(seconds, BLOCK_SECONDS)?),
@@ -52,12 +54,12 @@ impl Mpi {
         let gpus = args.gpus_per_rank.as_deref().map(gpus).transpose()?;
         if matches!(&args.job, BlockJob::Papara(job) if job.checkpoint.is_some()) {
             return Err(Error::usage(
-                "--checkpoint: finished blocks are kept in --work; go on from them with --resume",
+                "--checkpoint: 'pairwave mpi' keeps finished blocks in --work; continue from them with --resume",
             ));
         }
         let output = args.job.into_output().filter(|path| path != Path::new("-"));
         let Some(output) = output.or_else(|| args.dry_run.then(PathBuf::new)) else {
-            return Err(Error::usage("a file for the results is missing: name it with --output"));
+            return Err(Error::usage("no file for the results is given: name it with --output"));
         };
         let beside = || {
             let mut name = output.clone().into_os_string();
@@ -82,7 +84,7 @@ fn gpus(typed: &str) -> Result<usize> {
     match typed.parse() {
         Ok(number) if number > 0 => Ok(number),
         Err(_) if typed == "all" => Ok(usize::MAX),
-        _ => Err(Error::usage(format!("--gpus-per-rank {typed}: neither a number above 0 nor 'all'"))),
+        _ => Err(Error::usage(format!("--gpus-per-rank {typed}: must be a number above 0 or 'all'"))),
     }
 }
 
@@ -133,7 +135,7 @@ mod tests {
     fn gpus_of_a_rank() {
         assert_eq!([gpus("1").unwrap(), gpus("3").unwrap(), gpus("all").unwrap()], [1, 3, usize::MAX]);
         for wrong in ["0", "-1", "some", ""] {
-            assert!(gpus(wrong).unwrap_err().to_string().contains("neither a number above 0 nor 'all'"));
+            assert!(gpus(wrong).unwrap_err().to_string().contains("must be a number above 0 or 'all'"));
         }
     }
 }

@@ -114,17 +114,19 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
     if args.guidetree_in.is_some()
         && let Some(option) = first_given(&given)
     {
-        return Err(Error::usage(format!("{option} with --guidetree-in: no tree is made, leave one of them out")));
+        return Err(Error::usage(format!(
+            "{option} has no effect with --guidetree-in, which gives the tree: remove one of them"
+        )));
     }
     if !is_clustal
         && args.distances.distance.is_none()
         && let Some(option) = pairs
     {
-        return Err(Error::usage(format!("{option} with --mode accurate is for --distance clustal: name it too")));
+        return Err(Error::usage(format!("{option} with --mode accurate needs --distance clustal: add it")));
     }
     args.pairs.check_tree(&args.distances)?;
     if args.distmat_out.is_some() && args.distances.tree == Some(TreeMethodName::Mbed) {
-        return Err(Error::usage("--distmat-out with --tree mbed: that tree is made without the whole matrix"));
+        return Err(Error::usage("--distmat-out with --tree mbed: mbed computes no whole matrix: remove one of them"));
     }
     Ok(())
 }
@@ -132,12 +134,8 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
 /// Refuses numbers of the other mode.
 fn check_mode(scoring: &ProfileScoringArgs, is_clustal: bool) -> Result<()> {
     match (scoring.of_clustal(), scoring.of_accurate()) {
-        (Some(option), _) if !is_clustal => {
-            Err(Error::usage(format!("{option} is for --mode clustalw: the other has numbers of its own")))
-        }
-        (_, Some(option)) if is_clustal => {
-            Err(Error::usage(format!("{option} is for --mode accurate: ClustalW has no such thing")))
-        }
+        (Some(option), _) if !is_clustal => Err(Error::usage(format!("{option} applies only to --mode clustalw"))),
+        (_, Some(option)) if is_clustal => Err(Error::usage(format!("{option} applies only to --mode accurate"))),
         _ => Ok(()),
     }
 }

@@ -10,16 +10,16 @@ use std::path::Path;
 
 /// The exit codes, of [`Error::exit_code`] and of the command line.
 const STATUS: &str = "\
-0    The job is done. Also if the reader of the output went away.
-1    A device or the program failed, and nobody could take over; or 'bench --compare' found something slower.
-2    Wrong input or options, or a file that cannot be read or written.
-130  The job was asked to stop: Ctrl-C, SIGTERM or SIGHUP.";
+0    The job succeeded, or the reader of the output closed it early.
+1    A device or the program failed and no other device could take over, or 'bench --compare' found a lower rate.
+2    The input or an option is invalid, or a file cannot be read or written.
+130  The job was interrupted by Ctrl-C. Other signals give 128 plus their number, as in 143 for SIGTERM.";
 
 const ENVIRONMENT: &str = "\
-PAIRWAVE_CACHE_DIR  Directory of what was measured of devices, and of compiled kernels
+PAIRWAVE_CACHE_DIR  Directory for measurements of devices and compiled kernels
                     [default: pairwave in the user's cache directory]
-PAIRWAVE_LOG        What is said on standard error, as in PAIRWAVE_LOG=pairwave=debug
-NO_COLOR            No colours";
+PAIRWAVE_LOG        Messages on standard error, as in PAIRWAVE_LOG=pairwave=debug
+NO_COLOR            Disables colours";
 
 const CITATION: &str = concat!(
     "pairwave ",
@@ -27,7 +27,7 @@ const CITATION: &str = concat!(
     ": ",
     env!("CARGO_PKG_DESCRIPTION"),
     "\n\n",
-    "If it helps your work, please cite the program with its version, and the work that it stands on:\n\n",
+    "If pairwave helps your work, please cite it with its version, and the work that it is based on:\n\n",
     "Kernels and filter of 'allpairs'\n",
     "  Truong H, Li D, Sajjapongse K, Conant G, Becchi M (2014)\n",
     "  Large-scale pairwise alignments on GPU clusters: exploring the implementation space\n\n",

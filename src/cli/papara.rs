@@ -42,9 +42,7 @@ impl TryFrom<PaparaArgs> for Papara {
         let scheme = scheme(&args)?;
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
-            return Err(Error::usage(
-                "--alphabet bytes: bytes have no ancestral states; references are DNA, RNA or proteins",
-            ));
+            return Err(Error::usage("--alphabet bytes: the references must be DNA, RNA or proteins"));
         }
         let strand = args.strand.map_or(Strands::Plus, Strands::from);
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
@@ -61,7 +59,9 @@ impl TryFrom<PaparaArgs> for Papara {
         ];
         check_others(&others, &inputs, &files.names())?;
         if args.checkpoint.is_some() && is_standard(&args.reads) {
-            return Err(Error::usage("--checkpoint: standard input cannot be read again; name a file of reads"));
+            return Err(Error::usage(
+                "--checkpoint: standard input cannot be read a second time; name a file of reads",
+            ));
         }
         let by_ending = || files.output.as_deref().and_then(endings::format_of);
         let format = args.format.or_else(by_ending).unwrap_or(PlacedFormatName::Fasta);
@@ -108,18 +108,20 @@ fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
     let numbers = [args.matching, args.mismatch, args.gap_open, args.gap_extend, args.gap_site];
     if let Some(typed) = &args.parameters {
         if numbers.iter().any(Option::is_some) || args.scoring.is_some() {
-            return Err(Error::usage("--parameters gives all numbers: leave it out, or the other options of scores"));
+            return Err(Error::usage("--parameters sets all scores: remove it, or the other options of scores"));
         }
-        let wrong = || Error::usage(format!("--parameters {typed}: give four whole numbers, as in -3:-1:2:-3"));
+        let wrong = || Error::usage(format!("--parameters {typed}: must be four whole numbers, as in -3:-1:2:-3"));
         let numbers: Vec<i32> =
             typed.split(':').map(|number| number.parse().map_err(|_| wrong())).collect::<Result<_>>()?;
         let [open, extend, matching, gap_site] = numbers[..] else { return Err(wrong()) };
         if open > 0 || extend > 0 || gap_site > 0 {
-            return Err(Error::usage(format!("--parameters {typed}: gaps and gap sites have scores of 0 or below")));
+            return Err(Error::usage(format!(
+                "--parameters {typed}: the scores of gaps and gap sites must be 0 or less"
+            )));
         }
         if open > extend {
             return Err(Error::usage(format!(
-                "--parameters {typed}: a gap's first symbol costs no less than each further one"
+                "--parameters {typed}: the first symbol of a gap must cost at least as much as each further one"
             )));
         }
         let gaps = Gaps::from_emboss(open.saturating_neg(), extend.saturating_neg());

@@ -171,7 +171,7 @@ pub(super) fn devices(options: &Devices, quiet: bool) -> Result<()> {
     let reports: Vec<devices::ListedDevice> = all.iter().map(Into::into).collect();
     let mut text = if options.json {
         serde_json::to_string_pretty(&reports)
-            .map_err(|error| Error::Internal(format!("devices do not become JSON: {error}")))?
+            .map_err(|error| Error::Internal(format!("the devices cannot be written as JSON: {error}")))?
     } else {
         reports.iter().map(|report| report.to_string()).collect::<Vec<String>>().join("\n")
     };
@@ -181,7 +181,7 @@ pub(super) fn devices(options: &Devices, quiet: bool) -> Result<()> {
     super::pages::print(text)?;
     if wanted.is_empty() && all.iter().all(|device| matches!(device, Device::Cpu)) && !quiet {
         tracing::warn!(
-            "no graphics adapter was found; is a Vulkan driver (and on Linux the loader libvulkan.so.1) there?"
+            "no graphics adapter was found; install a Vulkan driver (and on Linux the loader libvulkan.so.1)"
         );
     }
     #[cfg(feature = "bench")]

@@ -159,14 +159,14 @@ pub(super) fn kernel_called(
 ) -> Result<&'static Kernel> {
     kernels.clone().find(|kernel| kernel.stem == name).ok_or_else(|| {
         let names: Vec<&str> = kernels.map(|kernel| kernel.stem).collect();
-        Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
+        Error::usage(format!("no kernel is called '{name}'; the kernels are: {}", names.join(", ")))
     })
 }
 
 /// Writes a summary for programs.
 pub(super) fn write_json(mut output: Output, stats: &impl Serialize) -> Result<()> {
     serde_json::to_writer_pretty(output.buffer(), stats)
-        .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
+        .map_err(|error| Error::Internal(format!("the statistics cannot be written as JSON: {error}")))?;
     output.buffer().push(b'\n');
     output.finish()
 }

@@ -53,28 +53,26 @@ impl ScoringChoice {
         let named = args.scheme.as_deref().and_then(NamedScheme::find);
         if let Some(score) = args.mismatch.filter(|&score| score > 0) {
             return Err(Error::usage(format!(
-                "--mismatch {score} would reward mismatches: a score is added, so did you mean --mismatch -{score}?"
+                "--mismatch {score} would reward mismatches; did you mean --mismatch -{score}?"
             )));
         }
         let end_costs = [("--end-gap-open", args.end_gap_open), ("--end-gap-extend", args.end_gap_extend)];
         if let Some((option, _)) = end_costs.iter().find(|(_, cost)| cost.is_some()) {
             let against = match (mode, end_gaps) {
-                (Mode::Local, _) => "a local alignment has no end gaps: leave it out, or take --mode global",
-                (Mode::Global, Some(EndGaps::Free)) => "but all end gaps were asked to be free: leave one of them out",
-                (Mode::Global, Some(_)) => {
-                    "but all end gaps were asked to cost what inner ones do: leave one of them out"
-                }
+                (Mode::Local, _) => "but a local alignment has no end gaps: remove it, or use --mode global",
+                (Mode::Global, Some(EndGaps::Free)) => "but another option makes them free: remove one of them",
+                (Mode::Global, Some(_)) => "but another option charges them like inner gaps: remove one of them",
                 (Mode::Global, None) => "",
             };
             if !against.is_empty() {
-                return Err(Error::usage(format!("{option} says what end gaps cost, {against}")));
+                return Err(Error::usage(format!("{option} sets the cost of end gaps, {against}")));
             }
         }
         let costs = [("--gap-open", args.gap_open), ("--gap-extend", args.gap_extend)].into_iter().chain(end_costs);
         for (option, cost) in costs.clone() {
             if let Some(cost) = cost.filter(|&cost| cost < 0) {
                 return Err(Error::usage(format!(
-                    "{option} {cost} would reward gaps: a cost is subtracted, so did you mean {option} {}?",
+                    "{option} {cost} would reward gaps; did you mean {option} {}?",
                     cost.unsigned_abs()
                 )));
             }
@@ -82,7 +80,7 @@ impl ScoringChoice {
         for (option, number) in [("--match", args.match_score), ("--mismatch", args.mismatch)].into_iter().chain(costs)
         {
             if let Some(number) = number.filter(|number| number.unsigned_abs() > MAX_SCORE.unsigned_abs()) {
-                return Err(Error::usage(format!("{option} {number}: scores and costs go up to {MAX_SCORE}")));
+                return Err(Error::usage(format!("{option} {number}: scores and costs may be at most {MAX_SCORE}")));
             }
         }
         let nucleotide = [
@@ -92,7 +90,9 @@ impl ScoringChoice {
         ];
         let table = match (&args.matrix, nucleotide.iter().find(|(_, given)| *given)) {
             (Some(_), Some((option, _))) => {
-                return Err(Error::usage(format!("{option} and --matrix exclude each other: a matrix has all scores")));
+                return Err(Error::usage(format!(
+                    "{option} has no effect with --matrix, which sets all scores: remove one of them"
+                )));
             }
             (Some(matrix), None) => {
                 // The costs of gaps of the scheme are multiplied as well.
@@ -141,12 +141,14 @@ impl ScoringChoice {
         let named = self.named.unwrap_or(of_alphabet);
         let table = match (&self.table, alphabet) {
             (_, Alphabet::Bytes) => {
-                return Err(Error::usage("there are no scores for bytes, only distances: use 'pairwave edit'"));
+                return Err(Error::usage(
+                    "--alphabet bytes: bytes have no scores, only distances: use 'pairwave edit'",
+                ));
             }
             (Some(Table::Nucleotide { .. }), Alphabet::Protein) => {
                 return Err(Error::usage(
-                    "--match, --mismatch and --ambiguity are for nucleotides, but these are proteins; \
-                     use --matrix, or --alphabet dna if they are not",
+                    "--match, --mismatch and --ambiguity apply only to nucleotides, but the sequences are proteins; \
+            use --matrix, or --alphabet dna if they are nucleotides",
                 ));
             }
             // All that was said is what the scheme has: its own table, which may be more than these numbers say.
@@ -216,18 +218,16 @@ impl TryFrom<&AlignmentArgs> for ScoringChoice {
     fn try_from(args: &AlignmentArgs) -> Result<Self> {
         let (mode, end_gaps) = match (args.mode, args.end_gaps) {
             (Some(ModeName::Local), Some(_)) => {
-                return Err(Error::usage(
-                    "--end-gaps with --mode local: a local alignment has no end gaps, leave it out",
-                ));
+                return Err(Error::usage("--end-gaps with --mode local: a local alignment has no end gaps: remove it"));
             }
             (Some(ModeName::SemiGlobal), Some(EndGapsName::Charged)) => {
                 return Err(Error::usage(
-                    "--mode semi-global leaves end gaps free, --end-gaps charged does not: leave one of them out",
+                    "--mode semi-global makes end gaps free, --end-gaps charged does not: remove one of them",
                 ));
             }
             (Some(ModeName::Global), Some(EndGapsName::Free)) => {
                 return Err(Error::usage(
-                    "--mode global charges end gaps, --end-gaps free does not: use --mode semi-global, or leave --mode out",
+                    "--mode global charges end gaps, --end-gaps free does not: use --mode semi-global, or remove --mode",
                 ));
             }
             (Some(ModeName::Local), None) => (Mode::Local, None),
@@ -256,13 +256,11 @@ impl IdentityArgs {
     pub(super) fn definition(&self, mode: Mode) -> Result<IdentityDefinition> {
         let identity = match self.iddef {
             Some(number) => IdentityDefinition::from_number(number)
-                .ok_or_else(|| Error::usage(format!("--iddef {number}: there are 0 to 4")))?,
+                .ok_or_else(|| Error::usage(format!("--iddef {number}: must be from 0 to 4")))?,
             None => IdentityDefinition::default(),
         };
         if mode == Mode::Local && identity == IdentityDefinition::Mbl {
-            return Err(Error::usage(
-                "--iddef 3 compares whole sequences, but --mode local leaves parts of them out: use 0, 1, 2 or 4",
-            ));
+            return Err(Error::usage("--iddef 3 needs end-to-end alignments, but the mode is local: use 0, 1, 2 or 4"));
         }
         Ok(identity)
     }
@@ -336,8 +334,8 @@ mod tests {
         assert!(ends(Some(2), Some(3)).unwrap_err().to_string().contains("end_gaps.next 3"));
         for (mode, end_gaps, part) in [
             (Mode::Local, None, "a local alignment has no end gaps"),
-            (Mode::Global, Some(EndGaps::Free), "asked to be free"),
-            (Mode::Global, Some(EndGaps::Charged), "asked to cost what inner ones do"),
+            (Mode::Global, Some(EndGaps::Free), "another option makes them free"),
+            (Mode::Global, Some(EndGaps::Charged), "another option charges them like inner gaps"),
         ] {
             let args = ScoringArgs { end_gap_open: Some(2), ..Default::default() };
             let error = ScoringChoice::new(&args, mode, end_gaps).unwrap_err().to_string();

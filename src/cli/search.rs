@@ -108,11 +108,11 @@ impl TryFrom<SearchArgs> for Search {
 fn files(args: &SearchArgs) -> Result<(PathBuf, PathBuf)> {
     let mut plain = [&args.queries, &args.db].into_iter().flatten().cloned();
     let queries = args.query.clone().or_else(|| plain.next());
-    let queries = queries.ok_or_else(|| Error::usage("a file with the queries is missing"))?;
+    let queries = queries.ok_or_else(|| Error::usage("QUERIES is missing: name a file of queries"))?;
     let db = args.database.clone().or_else(|| plain.next());
-    let db = db.ok_or_else(|| Error::usage("a database, or a file of sequences to search in, is missing"))?;
+    let db = db.ok_or_else(|| Error::usage("DB is missing: name a database or a file of sequences"))?;
     if let Some(more) = plain.next() {
-        return Err(Error::usage(format!("'{}': the queries and the database are named already", more.display())));
+        return Err(Error::usage(format!("'{}': the queries and the database are already given", more.display())));
     }
     check_standard(&[&queries, &db], "QUERIES and DB cannot both be -")?;
     Ok((queries, db))
@@ -129,23 +129,23 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
             1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
             _ => String::new(),
         };
-        return Err(Error::usage(format!("{option} {given}: it is a fraction from 0 to 1{advice}")));
+        return Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")));
     }
     if let Some(evalue) = args.evalue {
         if evalue.is_nan() || evalue < 0.0 {
-            return Err(Error::usage(format!("--evalue {evalue}: E-values are not negative")));
+            return Err(Error::usage(format!("--evalue {evalue}: must not be negative")));
         }
         if mode != Mode::Local {
             return Err(Error::usage(
-                "--evalue: there are E-values of local alignments only; use --min-score, or --mode local",
+                "--evalue: only local alignments have E-values; use --min-score, or --mode local",
             ));
         }
     }
     check_score_only(
         args.score_only,
         &[
-            ("--min-identity", args.min_identity.is_some(), "looks at alignments"),
-            ("--query-cover", args.query_cover.is_some(), "looks at alignments"),
+            ("--min-identity", args.min_identity.is_some(), "needs alignments"),
+            ("--query-cover", args.query_cover.is_some(), "needs alignments"),
         ],
     )?;
     let positive =
@@ -169,7 +169,11 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
                 "0" => SearchFormatName::Blast0,
                 "6" => SearchFormatName::Blast6,
                 "7" => SearchFormatName::Blast7,
-                _ => return Err(Error::usage(format!("--outfmt {number}: there are 0, 6 and 7; --format has others"))),
+                _ => {
+                    return Err(Error::usage(format!(
+                        "--outfmt {number}: must be 0, 6 or 7; --format has further formats"
+                    )));
+                }
             };
             (name, Some(fields.join(" ")).filter(|fields| !fields.is_empty()))
         }
@@ -177,24 +181,28 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     let typed = endings::typed(name);
     let is_table = matches!(name, SearchFormatName::Blast6 | SearchFormatName::Blast7);
     if list.is_some() && !is_table && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) {
-        return Err(Error::usage(format!("--fields is for tsv, jsonl, blast6 and blast7, but the format is {typed}")));
+        return Err(Error::usage(format!(
+            "--fields applies only to tsv, jsonl, blast6 and blast7, but the format is {typed}"
+        )));
     }
     if mode != Mode::Local && matches!(name, SearchFormatName::Blast7 | SearchFormatName::Blast0) {
-        return Err(Error::usage(format!("{typed} is for --mode local; whole sequences have tsv, jsonl, paf and sam")));
+        return Err(Error::usage(format!(
+            "{typed} applies only to --mode local; use tsv, jsonl, paf or sam for whole sequences"
+        )));
     }
     if args.report.is_some() && mode != Mode::Local {
-        return Err(Error::usage("--report is for --mode local"));
+        return Err(Error::usage("--report applies only to --mode local"));
     }
     check_score_only(args.score_only, &[("--report", args.report.is_some(), "shows alignments")])?;
     if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
         return Err(Error::usage(format!(
-            "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
+            "--score-only computes no alignments, but {typed} describes them: use --format tsv or jsonl"
         )));
     }
     let fields = list.map(|list| Field::parse_search_list(&list, args.score_only)).transpose()?;
     let lacking = fields.iter().flatten().find(|field| field.needs_significance());
     if let Some(field) = lacking.filter(|_| mode != Mode::Local) {
-        return Err(Error::usage(format!("--fields: '{}' is known of local alignments only", field.name)));
+        return Err(Error::usage(format!("--fields: '{}' exists for local alignments only", field.name)));
     }
     Ok(FormatChoice { name, fields })
 }
@@ -212,7 +220,7 @@ impl FormatChoice {
         let fields = |defaults: Vec<&'static Field>| match &self.fields {
             Some(fields) => match fields.iter().find(|field| !has_evalues && field.needs_significance()) {
                 Some(field) => Err(Error::usage(format!(
-                    "--fields: '{}' needs the parameters of these scores and gap costs, which are not known",
+                    "--fields: '{}' needs statistical parameters, which are not known for these scores and gap costs",
                     field.name
                 ))),
                 None => Ok(fields.clone()),

@@ -11,10 +11,10 @@ pub(super) fn memory(text: &str) -> Result<u64> {
 /// The same of another option.
 pub(super) fn of_option(option: &str, text: &str) -> Result<u64> {
     let Some(bytes) = bytes(text.trim()) else {
-        return Err(Error::usage(format!("{option} '{text}': a size is a number with K, M, G or T, as in 8G or 512M")));
+        return Err(Error::usage(format!("{option} '{text}': must be a number with K, M, G or T, as in 8G or 512M")));
     };
     if bytes < MIN_BYTES {
-        return Err(Error::usage(format!("{option} {text}: at least {}M is needed", MIN_BYTES >> 20)));
+        return Err(Error::usage(format!("{option} {text}: must be at least {}M", MIN_BYTES >> 20)));
     }
     Ok(bytes)
 }
@@ -40,7 +40,7 @@ fn bytes(text: &str) -> Option<u64> {
 /// Refuses 0.
 pub(super) fn check_positive<N: PartialEq + From<u8>>(option: &str, number: Option<N>) -> Result<()> {
     if number == Some(N::from(0)) {
-        return Err(Error::usage(format!("{option} 0: at least 1 is needed")));
+        return Err(Error::usage(format!("{option} 0: must be at least 1")));
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ pub(super) fn check_positive<N: PartialEq + From<u8>>(option: &str, number: Opti
 /// A number of cells, or of cells a second: with K, M, G, T or P for powers of 1000.
 pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
     let wrong =
-        || Error::usage(format!("{option} '{text}': a number of cells has K, M, G, T or P, as in 500G or 2.5T"));
+        || Error::usage(format!("{option} '{text}': must be a number with K, M, G, T or P, as in 500G or 2.5T"));
     let typed = text.trim();
     let (number, unit) = typed.split_at(typed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(typed.len()));
     let thousands = match unit.to_ascii_lowercase().as_str() {
@@ -61,14 +61,14 @@ pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
         _ => return Err(wrong()),
     };
     let cells = number.parse::<f64>().map_err(|_| wrong())? * 1000f64.powi(thousands);
-    if cells < 1.0 { Err(Error::usage(format!("{option} {text}: at least 1 is needed"))) } else { Ok(cells as u64) }
+    if cells < 1.0 { Err(Error::usage(format!("{option} {text}: must be at least 1"))) } else { Ok(cells as u64) }
 }
 
 /// How long a block is computed, in seconds.
 pub(super) fn block_seconds(given: Option<f64>, default: f64) -> Result<f64> {
     let seconds = given.unwrap_or(default);
     if !(seconds > 0.0 && seconds <= 1e6) {
-        return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
+        return Err(Error::usage(format!("--block-seconds {seconds}: must be above 0 and at most a million")));
     }
     Ok(seconds)
 }
@@ -81,8 +81,11 @@ pub(super) fn speeds(option: &str, text: &str) -> Result<Vec<f64>> {
         let (count, speed) = match word.trim().split_once(['x', 'X']) {
             Some((count, speed)) => {
                 let count = count.trim().parse().ok().filter(|&count| count > 0 && count <= MAX);
-                let wrong =
-                    || Error::usage(format!("{option} '{text}': before x stands how many there are, as in 8x2T"));
+                let wrong = || {
+                    Error::usage(format!(
+                        "{option} '{text}': the number before x must be a count of devices, as in 8x2T"
+                    ))
+                };
                 (count.ok_or_else(wrong)?, speed)
             }
             None => (1, word),
@@ -118,10 +121,10 @@ mod tests {
     fn nonsense_is_refused() {
         for text in ["", "G", "8X", "8GG", "8 G B", "8iB", "1e9", "-8G", "+8G", "1.2.3G", ".", "inf", "NaN", "8,5G"] {
             let error = memory(text).unwrap_err().to_string();
-            assert_eq!(error, format!("--memory '{text}': a size is a number with K, M, G or T, as in 8G or 512M"));
+            assert_eq!(error, format!("--memory '{text}': must be a number with K, M, G or T, as in 8G or 512M"));
         }
         for text in ["0", "1M", "16777215", "16000K", "0.01G"] {
-            assert_eq!(memory(text).unwrap_err().to_string(), format!("--memory {text}: at least 16M is needed"));
+            assert_eq!(memory(text).unwrap_err().to_string(), format!("--memory {text}: must be at least 16M"));
         }
     }
 
@@ -132,11 +135,11 @@ mod tests {
         assert_eq!(speeds("--x", "2x3k, 1g").unwrap(), [3e3, 3e3, 1e9]);
         for text in ["", "T", "5X", "1e9", "-2T", "1.2.3G", "2TB"] {
             let message = cells("--x", text).unwrap_err().to_string();
-            assert_eq!(message, format!("--x '{text}': a number of cells has K, M, G, T or P, as in 500G or 2.5T"));
+            assert_eq!(message, format!("--x '{text}': must be a number with K, M, G, T or P, as in 500G or 2.5T"));
         }
-        assert_eq!(cells("--x", "0.5").unwrap_err().to_string(), "--x 0.5: at least 1 is needed");
+        assert_eq!(cells("--x", "0.5").unwrap_err().to_string(), "--x 0.5: must be at least 1");
         for text in ["x2T", "0x2T", "ax2T", "9999999x2T"] {
-            assert!(speeds("--x", text).unwrap_err().to_string().contains("before x stands"), "{text}");
+            assert!(speeds("--x", text).unwrap_err().to_string().contains("the number before x"), "{text}");
         }
     }
 }

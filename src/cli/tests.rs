@@ -40,7 +40,7 @@ fn output_may_not_replace_the_input() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     let error = options(&format!("allpairs {path} -o {path}")).unwrap_err().to_string();
-    assert!(error.ends_with("would replace the input of that name"), "{error}");
+    assert!(error.ends_with("would overwrite an input file"), "{error}");
 }
 
 #[test]

@@ -40,14 +40,25 @@ pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) ->
     VALUES.iter().find(fits).map(|(_, (_, advice, _))| *advice)
 }
 
+/// Replaces the wording of the standard library's number parsers by plain words.
+pub(super) fn in_plain_words(message: &str) -> String {
+    message
+        .replace("invalid digit found in string", "not a whole number")
+        .replace("number too large to fit in target type", "the number is too large")
+        .replace("number too small to fit in target type", "the number is too small")
+        .replace("cannot parse integer from empty string", "a number is missing")
+        .replace("cannot parse float from empty string", "a number is missing")
+        .replace("invalid float literal", "not a number")
+}
+
 /// Returns the advice for a word that is no command.
 pub(super) fn command_instead(word: &str) -> Option<String> {
     let name = word.to_ascii_lowercase().replace('_', "-");
     if let Some((_, line)) = COMMANDS.iter().find(|(names, _)| names.contains(&&*name)) {
-        return Some(format!("here it is {line}"));
+        return Some(format!("use {line}"));
     }
     let is_file = word.contains(['.', '/']) || std::path::Path::new(word).exists();
-    is_file.then(|| format!("a command stands before the files, as in 'pairwave allpairs {word}'"))
+    is_file.then(|| format!("name a command before the files, as in 'pairwave allpairs {word}'"))
 }
 
 /// Returns the advice for a number that cannot be parsed, for an option such as `--min-identity <FRACTION>`.
@@ -132,9 +143,9 @@ pub(super) fn first_word(typed: &[OsString]) -> Option<&str> {
 /// Returns the option that a letter stands for in PaPaRa, where letters differ from our other commands.
 pub(super) fn letter_instead(command: Option<&str>, option: &str, typed: &[OsString]) -> Option<String> {
     let (letter, meant) = match (command?, option) {
-        ("papara", "reads") => ("-q", "for no messages write --quiet"),
-        ("papara", "tree") => ("-t", "for threads write -j or --threads"),
-        ("papara", "parameters") => ("-p", "for threads write -j or --threads"),
+        ("papara", "reads") => ("-q", "use --quiet for no messages"),
+        ("papara", "tree") => ("-t", "use -j or --threads for threads"),
+        ("papara", "parameters") => ("-p", "use -j or --threads for threads"),
         _ => return None,
     };
     let is_typed = typed.iter().any(|word| word.to_str().is_some_and(|word| word.starts_with(letter)));
@@ -187,12 +198,12 @@ mod tests {
             ("allpairs", "--gapopen=10", "--gap-open"),
             ("allpairs", "--userfields", "--fields"),
             ("pairs", "--min-identity", "'pairwave allpairs A B'"),
-            ("search", "-seg", "nothing is masked"),
+            ("search", "-seg", "masks nothing"),
             ("papara", "-c", "--gap-model"),
             ("papara", "--query", "--reads"),
             ("msa", "--outfmt", "'clustal' for clu"),
             ("msa", "-output=phylip", "--format"),
-            ("allpairs", "--force", "replaced in any case"),
+            ("allpairs", "--force", "always replaced"),
             ("plan", "--force", "never replaced"),
         ] {
             assert!(advice(command, option).is_some_and(|advice| advice.contains(expected)), "{command} {option}");

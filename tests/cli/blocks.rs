@@ -107,12 +107,15 @@ fn other_jobs_in_blocks_write_what_they_write_at_once() {
             assert!(fs::read(one).expect("it is there") == fs::read(other).expect("it is there"), "{one} {other}");
         }
     }
-    assert!(refused(&["merge", &path(&folder, "work1"), "--table", "t.tsv"]).contains("--table: the job is 'edit'"));
+    assert!(
+        refused(&["merge", &path(&folder, "work1"), "--table", "t.tsv"])
+            .contains("--table: the blocks belong to a job of 'edit'")
+    );
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
     assert!(plan(&["dist", GENES, "--distance", "kmer"]).contains("--distance: distances by words"));
     assert!(plan(&["tree", GENES, "--tree", "mbed"]).contains("--tree mbed"));
     assert!(plan(&["msa", GENES, "--mode", "accurate"]).contains("--mode accurate needs no distances"));
-    assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: what is written"));
+    assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results"));
 }
 
 /// Searches and listed pairs, in every format: what a query has in several blocks is put together, and queries that found nothing are
@@ -172,13 +175,18 @@ fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
     let scored = planned(&folder, "scored", "300K", &["search", &queries, &db, "--fields", "query,target,score"]);
     runs(&["run", &scored, "--device", "cpu"]);
     let page = path(&folder, "page.html");
-    assert!(refused(&["merge", &scored, "--report", &page]).contains("--report shows alignments, but these blocks"));
+    assert!(
+        refused(&["merge", &scored, "--report", &page])
+            .contains("--report shows alignments, but these blocks have none")
+    );
     assert!(!Path::new(&page).exists());
-    assert!(refused(&["merge", &path(&folder, "work8"), "--report", &page]).contains("the job is 'pairs'"));
+    assert!(refused(&["merge", &path(&folder, "work8"), "--report", &page]).contains("a job of 'pairs'"));
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
-    assert!(plan(&["search", &queries, &db, "--report", "r.html"]).contains("--report: what is written"));
-    assert!(plan(&["search", &queries, &db, "-p", "3"]).contains("--threads: who computes"));
-    assert!(plan(&["pairs", "-", GENES]).contains("standard input can be read once"));
+    assert!(
+        plan(&["search", &queries, &db, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results")
+    );
+    assert!(plan(&["search", &queries, &db, "-p", "3"]).contains("--threads: 'pairwave plan' computes nothing"));
+    assert!(plan(&["pairs", "-", GENES]).contains("standard input can be read only once"));
     // A database is an input as others are.
     let mut bytes = fs::read(&db).expect("it is there");
     bytes.push(0);
@@ -239,7 +247,8 @@ fn what_is_damaged_missing_or_claimed_is_named() {
     );
     let directory = Directory::open(Path::new(&work)).expect("it is there");
     let ClaimOutcome::Acquired(claim) = directory.claim(0).expect("it can be claimed") else { panic!("nobody has it") };
-    let me = format!("block 0 is computed by process {} on {}", std::process::id(), pairwave::distributed::host());
+    let me =
+        format!("block 0 is being computed by process {} on {}", std::process::id(), pairwave::distributed::host());
     for which in ["--block=0", "--blocks=0-2", "--share=0/1"] {
         let run = pairwave(&["run", &work, which, "--device", "cpu", "--quiet"]).assert().code(2);
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -255,7 +264,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
     let ClaimOutcome::Acquired(all) = directory.claim_all().expect("it can be claimed") else {
         panic!("nobody has it")
     };
-    assert!(refused(&["run", &work]).contains("computes all blocks"));
+    assert!(refused(&["run", &work]).contains("is computing all blocks"));
     drop(all);
     runs(&["run", &work, "--block", "0", "--device", "cpu"]);
 
@@ -321,16 +330,22 @@ fn what_makes_no_sense_is_refused() {
     let folder = folder();
     let (job, work) = (genes(&[]), path(&folder, "work"));
     let plan = |more: &[&str]| refused(&[&["plan"], &words(&job)[..], more].concat());
-    assert!(plan(&[]).contains("a directory for the blocks is missing"));
-    assert!(plan(&["-o", &work, "--device", "cpu"]).contains("--device: who computes is said to 'pairwave run'"));
-    assert!(plan(&["-o", &work, "--threads", "2"]).contains("--threads: who computes"));
-    assert!(plan(&["-o", &work, "--stats", "s.json"]).contains("--stats: what is written is said to 'pairwave merge'"));
+    assert!(plan(&[]).contains("no directory for the blocks is given"));
+    assert!(
+        plan(&["-o", &work, "--device", "cpu"])
+            .contains("--device: 'pairwave plan' computes nothing: give this option to 'pairwave run'")
+    );
+    assert!(plan(&["-o", &work, "--threads", "2"]).contains("--threads: 'pairwave plan' computes nothing"));
+    assert!(
+        plan(&["-o", &work, "--stats", "s.json"])
+            .contains("--stats: 'pairwave plan' writes no results: give this option to 'pairwave merge'")
+    );
     assert!(plan(&["-o", &work, "--speed", "fast"]).contains("--speed 'fast'"));
-    assert!(plan(&["-o", &work, "--block-seconds", "0"]).contains("--block-seconds 0: above 0"));
+    assert!(plan(&["-o", &work, "--block-seconds", "0"]).contains("--block-seconds 0: must be above 0"));
     assert!(plan(&["-o", &work, "--max-blocks", "0"]).contains("--max-blocks 0"));
     assert!(plan(&["-o", TINY]).contains("the directory is not empty"));
     let standard = ["plan", "allpairs", "-", "-o", &work];
-    assert!(refused(&standard).contains("standard input can be read once"));
+    assert!(refused(&standard).contains("standard input can be read only once"));
     assert!(refused(&["run", &work]).contains("work: no such file or directory"));
     assert!(refused(&["merge", folder.path().to_str().expect("text")]).contains("this directory has no plan of a job"));
     assert!(!Path::new(&work).exists());
@@ -339,20 +354,20 @@ fn what_makes_no_sense_is_refused() {
         pairwave(&[&["plan"], &words(&job)[..], &["--dry-run", "--speed", "2x1G,500M"]].concat()).assert().success();
     let text = String::from_utf8_lossy(&dry.get_output().stdout).into_owned();
     assert!(
-        text.contains("\n3 devices of 0.0025 TCUPS together: ") && text.contains("input assets/16s/gold12.fasta: ")
+        text.contains("\n3 devices with 0.0025 TCUPS in total: ") && text.contains("input assets/16s/gold12.fasta: ")
     );
-    assert!(
-        text.contains("\nblocks' files: about ") && text.contains(" if nothing is left out, the largest "),
-        "{text}"
-    );
+    assert!(text.contains("\nfiles of blocks: about ") && text.contains(" without filtering, the largest "), "{text}");
     runs(&[&["plan"], &words(&job)[..], &["-o", &work, "--block-cells", "1M", "--max-blocks", "4"]].concat());
     let blocks = blocks_of(&work);
     assert!((2..=4).contains(&blocks), "{blocks}");
     let last = blocks - 1;
-    assert!(refused(&["run", &work, "--block", "99"]).contains(&format!("block 99: there are 0 to {last}")));
-    assert!(refused(&["run", &work, "--blocks", "3-1"]).contains("the first is behind the last"));
-    assert!(refused(&["run", &work, "--blocks", "3"]).contains("first and last are needed"));
-    assert!(refused(&["run", &work, "--share", "2/2"]).contains("shares count from 0, and there are 2"));
+    assert!(
+        refused(&["run", &work, "--block", "99"])
+            .contains(&format!("block 99 does not exist: blocks are numbered 0 to {last}"))
+    );
+    assert!(refused(&["run", &work, "--blocks", "3-1"]).contains("the first block comes after the last"));
+    assert!(refused(&["run", &work, "--blocks", "3"]).contains("must be the first and the last block"));
+    assert!(refused(&["run", &work, "--share", "2/2"]).contains("shares are numbered from 0, and there are only 2"));
     assert!(refused(&["run", &work, "--next=0"]).contains("--next 0"));
     assert!(refused(&["run", &work, "--next", "--block", "0"]).contains("cannot be used with"));
 }

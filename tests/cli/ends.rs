@@ -202,8 +202,7 @@ fn too_little_memory_is_an_error() {
     let ended = command.stdin(Stdio::null()).output().expect("there is a shell");
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     let message = String::from_utf8_lossy(&ended.stderr);
-    let last =
-        "pairwave: error: there is not enough memory; fewer threads, a lower --memory or smaller inputs need less\n";
+    let last = "pairwave: error: out of memory; use fewer threads, a lower --memory or smaller inputs\n";
     assert!(message.starts_with("memory allocation of ") && message.ends_with(last), "{message}");
     assert_eq!(entries(folder.path()), ["long.fa"]);
 }

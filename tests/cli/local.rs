@@ -131,6 +131,6 @@ fn a_named_gpu_computes_the_scores() {
     }
     let run = pairwave(&["allpairs", &input, "--mode", "local", "--kernel", "nw_rows"]).assert().failure();
     let stderr = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-    assert!(stderr.contains("no kernel is called 'nw_rows'; there is: sw_tile, "), "{stderr}");
+    assert!(stderr.contains("no kernel is called 'nw_rows'; the kernels are: sw_tile, "), "{stderr}");
     pairwave(&["allpairs", &input, "--kernel", "sw_tile"]).assert().failure();
 }

@@ -388,7 +388,7 @@ fn rows_without_common_columns_are_warned_of_once() {
     };
     for command in [&["dist"][..], &["tree"], &["tree", "--bootstrap", "3"]] {
         for (more, pairs, what) in
-            [(&[][..], 1, ""), (&["--kimura"], 1, ""), (&["--no-gap-columns"], 6, " that --no-gap-columns leaves")]
+            [(&[][..], 1, ""), (&["--kimura"], 1, ""), (&["--no-gap-columns"], 6, " that --no-gap-columns keeps")]
         {
             let arguments = [command, &["--aligned", &rows, "--device", "cpu"], more].concat();
             let run = pairwave(&arguments).assert().success();

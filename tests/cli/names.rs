@@ -168,7 +168,7 @@ fn names_in_guide_trees_of_clustalw_are_its_own() {
         messages.contains("'a:b(c,d;e)' is called 'a_b_c_d_e_': ClustalW has no such characters in names"),
         "{messages}"
     );
-    assert!(messages.contains("other programs may read other names: '5'[k]' and 1 more"), "{messages}");
+    assert!(messages.contains("other programs may misread these names: '5'[k]' and 1 more"), "{messages}");
     // Its own reader takes the names as ClustalW's does.
     pairwave(&[&msa[..], &["--guidetree-in", &tree, "--quiet"]].concat()).assert().success().stdout(text);
 }

@@ -196,7 +196,7 @@ fn columns_that_are_left_out_are_named_where_reads_go_alone() {
         REFERENCE.lines().map(|line| format!("{line}{}\n", if line.starts_with('>') { "" } else { "-N" })).collect();
     file(&folder, "ref.fa", &with_gaps);
     let said = success(papara(inputs).args(cpu)).1;
-    assert!(said.contains("warning: 2 of 20 columns of ") && said.contains("are left out"), "{said}");
+    assert!(said.contains("warning: 2 of 20 columns of ") && said.contains("are dropped"), "{said}");
     assert!(!success(papara(inputs).args(&cpu[..3])).1.contains("columns"));
 }
 
@@ -230,7 +230,7 @@ fn checkpoints() {
         ((alignment, read(&table)), stderr)
     };
     let expected = run(&[]).0;
-    let goes_on = |stderr: &str| stderr.lines().find(|line| line.contains("going on behind")).map(str::to_owned);
+    let goes_on = |stderr: &str| stderr.lines().find(|line| line.contains("resuming after")).map(str::to_owned);
     let (first, stderr) = run(&["--checkpoint", &work]);
     assert!(first == expected && goes_on(&stderr).is_none(), "{stderr}");
     let (again, stderr) = run(&["--checkpoint", &work, "--exhaustive"]);

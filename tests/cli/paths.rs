@@ -167,7 +167,7 @@ fn wrong_names_that_are_not_utf_8_are_shown() {
     for (job, expected) in [
         ("allpairs @none.fa", "none@.fa: no such file"),
         ("allpairs @a.fa", "a@.fa, line 2, column 3, record 'a': "),
-        ("allpairs @a.fa -o @a.fa", "--output a@.fa would replace the input of that name"),
+        ("allpairs @a.fa -o @a.fa", "--output a@.fa would overwrite an input file"),
         ("allpairs @a.fa -o @a.nwk", "--output a@.nwk: .nwk stands for a Newick tree"),
         ("allpairs @b.fa --matrix @none.txt", "--matrix none@.txt: no such file"),
         ("msa @b.fa --guidetree-in @none.nwk", "none@.nwk: no such file"),

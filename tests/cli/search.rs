@@ -220,7 +220,7 @@ fn scores_without_parameters_come_with_a_warning() {
     let (out, err) = (run.get_output().stdout.clone(), run.get_output().stderr.clone());
     let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).expect("text"));
     assert!(out.starts_with("query\ttarget\tscore\tidentity\t") && out.lines().count() == 4, "{out}");
-    assert!(err.contains("warning: no parameters are known for these scores and gap costs"), "{err}");
+    assert!(err.contains("warning: no statistical parameters are known for these scores and gap costs"), "{err}");
 }
 
 #[test]
@@ -234,30 +234,30 @@ fn wrong_input_is_one_clear_error() {
         assert!(text.contains(part) && text.lines().count() == 1, "{arguments:?}: {text}");
     };
     let both = [QUERIES, SUBJECTS];
-    refused(&[QUERIES], "a database, or a file of sequences to search in, is missing");
+    refused(&[QUERIES], "DB is missing: name a database or a file of sequences");
     refused(&["-", "-"], "standard input can be read once");
     refused(&["no such file", SUBJECTS], "no such file");
     refused(&[QUERIES, "no such file"], "no such file");
     refused(&[&both[..], &["third.fa"]].concat(), "third.fa");
-    refused(&[&both[..], &["-d", SUBJECTS]].concat(), "are named already");
+    refused(&[&both[..], &["-d", SUBJECTS]].concat(), "are already given");
     refused(&[&both[..], &["-k", "0"]].concat(), "--max-target-seqs 0");
     refused(&[&both[..], &["--id", "90"]].concat(), "did you mean 0.9?");
     refused(&[&both[..], &["--evalue", "-1"]].concat(), "--evalue -1");
     refused(&[&both[..], &["--evalue", "1", "--mode", "global"]].concat(), "local alignments only");
-    refused(&[&both[..], &["--evalue", "1"], &odd[..]].concat(), "no parameters are known");
+    refused(&[&both[..], &["--evalue", "1"], &odd[..]].concat(), "no statistical parameters are known");
     refused(&[&both[..], &["--fields", "evalue"], &odd[..]].concat(), "'evalue'");
     refused(&[&both[..], &["--fields", "query,bits", "--mode", "global"]].concat(), "'bits'");
     refused(&[&both[..], &["--strand", "both"]].concat(), "--strand");
     refused(&[&both[..], &["--format", "sam"]].concat(), "SAM is for nucleotides");
-    refused(&[&both[..], &["--format", "paf", "--fields", "query"]].concat(), "--fields is for");
-    refused(&[&both[..], &["--outfmt", "5"]].concat(), "--outfmt 5: there are 0, 6 and 7");
+    refused(&[&both[..], &["--format", "paf", "--fields", "query"]].concat(), "--fields applies only to");
+    refused(&[&both[..], &["--outfmt", "5"]].concat(), "--outfmt 5: must be 0, 6 or 7");
     refused(&[&both[..], &["--score-only", "--id", "0.5"]].concat(), "--score-only");
     refused(&[&both[..], &["--score-only", "--format", "paf"]].concat(), "--score-only");
-    refused(&[&both[..], &["-o", SUBJECTS]].concat(), "would replace the input");
-    refused(&[&both[..], &["--report", QUERIES]].concat(), "would replace the input");
+    refused(&[&both[..], &["-o", SUBJECTS]].concat(), "would overwrite an input file");
+    refused(&[&both[..], &["--report", QUERIES]].concat(), "would overwrite an input file");
     refused(&[&both[..], &["--report", "a.html", "--score-only"]].concat(), "--score-only");
     refused(&[&both[..], &["--report", "a.html", "--mode", "global"]].concat(), "--mode local");
-    refused(&[&both[..], &["--outfmt", "0", "--mode", "global"]].concat(), "blast0 is for --mode local");
+    refused(&[&both[..], &["--outfmt", "0", "--mode", "global"]].concat(), "blast0 applies only to --mode local");
     refused(&[&both[..], &["--match", "2"]].concat(), "are for nucleotides");
     let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
     refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");

@@ -75,8 +75,8 @@ fn a_file_that_cannot_be_written_is_found_first() {
         String::from_utf8(run.get_output().stderr.clone()).expect("text")
     };
     assert!(refused(&["no such file.fa", "--stats", &missing]).contains("none/stats.json: "));
-    assert!(refused(&[&genes, "--stats", &genes]).contains("would replace the input"));
-    assert!(refused(&[&genes, "--stats", &name("x"), "-o", &name("x")]).contains("would replace the output"));
+    assert!(refused(&[&genes, "--stats", &genes]).contains("would overwrite an input file"));
+    assert!(refused(&[&genes, "--stats", &name("x"), "-o", &name("x")]).contains("would overwrite the output file"));
     assert!(refused(&[&genes, "--stats", "-"]).contains("standard output"));
     assert_eq!(std::fs::read_dir(folder.path()).expect("a directory").count(), 1);
 }

@@ -128,7 +128,7 @@ fn a_single_sequence_has_no_pair() {
 #[test]
 fn errors_are_one_line_on_standard_error_and_exit_code_2() {
     let wrong = pairwave(&["allpairs", "none.fa", "--min-identity", "97"]).assert().code(2).stdout("");
-    wrong.stderr("pairwave: error: --min-identity 97: identities are fractions from 0 to 1; did you mean 0.97?\n");
+    wrong.stderr("pairwave: error: --min-identity 97: must be a fraction from 0 to 1; did you mean 0.97?\n");
     let unknown = pairwave(&["allpairs", "none.fa", "--nonsense"]).assert().code(2).stdout("");
     unknown.stderr("pairwave: error: unexpected argument '--nonsense' found; see 'pairwave allpairs --help'\n");
     pairwave(&[]).assert().code(2).stdout("").stderr(predicates::str::contains("Usage: pairwave"));

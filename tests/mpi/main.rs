@@ -183,7 +183,7 @@ fn the_death_of_a_rank_loses_nothing() {
         let said = refused(2, &all);
         assert!(said.contains("--resume"), "{said}");
         let said = succeeds(2, &[&all[..], &["--resume"]].concat());
-        assert!(said.contains("blocks are done already"), "{said}");
+        assert!(said.contains("blocks are already done"), "{said}");
         gone_on += usize::from(there > 0);
         assert!(fs::read(&output).unwrap() == expected, "turn {turn}");
         assert!(case.is_swept(&output));
@@ -225,7 +225,7 @@ fn other_jobs_go_on_after_a_death() {
         if !ended.status.success() {
             gone_on += usize::from(parts(&work) > 0);
             let said = succeeds(3, &[&all[..], &["--resume"]].concat());
-            assert!(said.contains("blocks are done already"), "{said}");
+            assert!(said.contains("blocks are already done"), "{said}");
         }
         assert!(fs::read(&output).unwrap() == expected, "{job:?}");
         assert!(case.is_swept(&output));
@@ -244,8 +244,8 @@ fn what_would_be_done_is_said_and_nothing_is_written() {
     let has = |words: &str| assert_eq!(said.matches(words).count(), 1, "{words}: {said}");
     has(&format!("input {}: ", case.input));
     has("276 pairs");
-    has("blocks' files: about ");
-    has("\n3 ranks of 0.0180 TCUPS together: ");
+    has("files of blocks: about ");
+    has("\n3 ranks with 0.0180 TCUPS in total: ");
     (0..3).for_each(|rank| has(&format!("rank {rank} on ")));
     assert_eq!(said.matches(": 2 CPU threads").count(), 3, "{said}");
     assert!(case.is_swept(&output) && !Path::new(&output).exists());
@@ -270,7 +270,7 @@ fn two_runs_in_one_directory_are_one_too_many() {
         sleep(Duration::from_millis(2));
     }
     let said = refused(1, &[&job[..], &["--resume"]].concat());
-    assert!(said.contains("computes these blocks now") && said.contains("process "), "{said}");
+    assert!(said.contains("is computing these blocks") && said.contains("process "), "{said}");
     assert!(first.wait_with_output().unwrap().status.success());
     assert!(Path::new(&output).exists() && case.is_swept(&output));
 }
@@ -285,10 +285,10 @@ fn a_search_goes_on_with_other_threads() {
     assert!(!expected.is_empty());
     fs::remove_file(&output).unwrap();
     let said = succeeds(1, &[&all[..], &["--resume", "-p1"]].concat());
-    assert!(said.contains("blocks are done already"), "{said}");
+    assert!(said.contains("blocks are already done"), "{said}");
     assert!(fs::read(&output).unwrap() == expected);
     let said = refused(1, &[&all[..], &["--resume", "-p1", "-k", "1"]].concat());
-    assert_eq!(said.matches("these blocks are of another job").count(), 1, "{said}");
+    assert_eq!(said.matches("these blocks belong to another job").count(), 1, "{said}");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn what_cannot_be_is_said_once() {
     succeeds(2, &all);
     assert!(Path::new(&format!("{output}.pairwave")).exists());
     let said = refused(2, &[&all[..], &["--resume", "--min-identity", "0.5"]].concat());
-    assert_eq!(said.matches("these blocks are of another job").count(), 1, "{said}");
+    assert_eq!(said.matches("these blocks belong to another job").count(), 1, "{said}");
     genes(Path::new(&case.input), 7, 40, 5);
     let said = refused(2, &[&all[..], &["--resume"]].concat());
     assert!(said.contains("it is not what it was"), "{said}");

@@ -23,7 +23,7 @@ impl<F: RowFormat> RowsArgs<F> {
         if self.fields.is_none() || has_fields {
             return Ok(());
         }
-        Err(Error::usage(format!("--fields is for tsv and jsonl: {} has its own columns", self.typed())))
+        Err(Error::usage(format!("--fields applies only to tsv and jsonl: the columns of {} are fixed", self.typed())))
     }
 
     /// Refuses `--score-only` for a format that describes alignments.
@@ -32,7 +32,7 @@ impl<F: RowFormat> RowsArgs<F> {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "--score-only leaves out the alignments that {} describes: use --format tsv or jsonl",
+            "--score-only computes no alignments, but {} describes them: use --format tsv or jsonl",
             self.typed()
         )))
     }
@@ -44,7 +44,7 @@ impl WidthArgs {
         if self.width.is_none() || is_text {
             return Ok(());
         }
-        Err(Error::usage(format!("--width is for --format text, but the format is {typed}")))
+        Err(Error::usage(format!("--width applies only to --format text, but the format is {typed}")))
     }
 
     /// Returns the columns in a block.
@@ -60,7 +60,7 @@ impl WidthArgs {
 pub(in crate::cli) fn check_score_only(score_only: bool, options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| score_only && *given) {
         Some((option, _, why)) => {
-            Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")))
+            Err(Error::usage(format!("{option} {why}, but --score-only computes none: remove one of them")))
         }
         None => Ok(()),
     }

@@ -29,7 +29,7 @@ pub(super) fn foreseen<J: Divisible>(
     }
     let parts: Vec<u64> = blocks.iter().map(|block| job.part_bytes(block)).collect();
     text += &format!(
-        "blocks' files: about {} if nothing is left out, the largest {}\n",
+        "files of blocks: about {} without filtering, the largest {}\n",
         HumanBytes(parts.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))),
         HumanBytes(parts.iter().copied().max().unwrap_or(0)),
     );
@@ -39,7 +39,7 @@ pub(super) fn foreseen<J: Divisible>(
     let speed = speeds.iter().sum::<f64>();
     let share = if seconds > 0.0 { 100.0 * totals(blocks).1 as f64 / speed / seconds } else { 100.0 };
     text += &format!(
-        "{} {} of {:.4} TCUPS together: {seconds:.1} s of computing, {share:.1}% of their speed\n",
+        "{} {} with {:.4} TCUPS in total: {seconds:.1} s of computation at {share:.1}% of their speed\n",
         HumanCount(speeds.len() as u64),
         names[usize::from(speeds.len() != 1)],
         speed / 1e12
@@ -52,7 +52,7 @@ pub(super) fn words(blocks: &[Block]) -> String {
     let (pairs, cells) = totals(blocks);
     let of = |block: Option<&Block>| block.map_or(0, |block| block.cells) as f64;
     format!(
-        "{} {}, 0 to {}: {} pairs, {:.3e} cells; a block has {:.3e} to {:.3e}",
+        "{} {}, 0 to {}: {} pairs, {:.3e} cells; {:.3e} to {:.3e} cells per block",
         HumanCount(blocks.len() as u64),
         if blocks.len() == 1 { "block" } else { "blocks" },
         blocks.len().saturating_sub(1),
@@ -74,6 +74,6 @@ mod tests {
     #[test]
     fn blocks_in_words() {
         let block = Block { units: 0..1, targets: None, pairs: 1, cells: 100 };
-        assert_eq!(words(&[block]), "1 block, 0 to 0: 1 pairs, 1.000e2 cells; a block has 1.000e2 to 1.000e2");
+        assert_eq!(words(&[block]), "1 block, 0 to 0: 1 pairs, 1.000e2 cells; 1.000e2 to 1.000e2 cells per block");
     }
 }

@@ -39,7 +39,9 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     // Behind the job's name, before what is positional: formats may follow from names.
     for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
         if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
-            return Err(Error::usage(format!("{option}: the job is '{job}', which writes no such file")));
+            return Err(Error::usage(format!(
+                "{option}: the blocks belong to a job of '{job}', which writes no such file: remove the option"
+            )));
         }
         arguments.splice(1..1, [(*option).into(), path.into()]);
     }
@@ -92,7 +94,7 @@ impl Task for PutTogether<'_> {
             let (pairs, cells, seconds) = (manifest.pairs(), manifest.cells(), begin.elapsed().as_secs_f64());
             Ok(Summary { pairs, cells, written: merged.rows, seconds, ..Summary::default() })
         })?;
-        let merged = found.ok_or_else(|| Error::Internal("rows of blocks that nobody asked for".into()))?;
+        let merged = found.ok_or_else(|| Error::Internal("the job did not read the rows of its blocks".into()))?;
         let seconds = begin.elapsed().as_secs_f64();
         if let Some(stats) = stats {
             let version = env!("CARGO_PKG_VERSION");
@@ -100,7 +102,7 @@ impl Task for PutTogether<'_> {
         }
         if !quiet {
             log::line(&format!(
-                "{} pairs in {} {}, which took {:.1} s of devices; {} written in {seconds:.3} s",
+                "{} pairs in {} {}, computed in {:.1} s of device time; {} written in {seconds:.3} s",
                 HumanCount(manifest.pairs()),
                 HumanCount(merged.blocks as u64),
                 if merged.blocks == 1 { "block" } else { "blocks" },

@@ -104,7 +104,7 @@ impl Task for Ranks<'_> {
 }
 
 fn one_input() -> Error {
-    Error::usage("standard input is that of one rank, but all of them read the input: name a file")
+    Error::usage("every rank reads the input, but only one of them has standard input: name a file")
 }
 
 /// Every rank but the first.
@@ -141,13 +141,15 @@ fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C)
 /// The directory that rank 0 has.
 fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
     let missing = |error: &Error| {
-        let message = "rank 0 writes there; where machines have no directory in common, use --results gather";
+        let message = "rank 0 writes there; if the machines share no directory, use --results gather";
         Error::usage(format!("{error}; {message}"))
     };
     let directory = Directory::open(path).map_err(|error| missing(&error))?;
     match directory.digest() == digest {
         true => Ok(directory),
-        false => Err(missing(&Error::usage(format!("{}: another job's blocks are here", path.display())))),
+        false => {
+            Err(missing(&Error::usage(format!("{}: this directory holds the blocks of another job", path.display()))))
+        }
     }
 }
 
@@ -211,7 +213,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     let place = directory.path().display();
     let led = led.inspect_err(|_| {
         if !quiet {
-            log::line(&format!("finished blocks are in {place}; --resume goes on from them"));
+            log::line(&format!("finished blocks are in {place}; continue from them with --resume"));
         }
     })?;
     if let Some((block, said)) = led.failed_blocks.first() {
@@ -219,7 +221,8 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         return Err(Error::Device {
             device: "all ranks".into(),
             message: format!(
-                "blocks {} could not be computed; block {block}: {said}; the others are in {place}, and --resume tries these again",
+                "blocks {} failed; block {block}: {said}; the other blocks are in {place}; retry the failed ones \
+            with --resume",
                 pairwave::distributed::ranges(&all)
             ),
         });
@@ -240,7 +243,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     }
     let silent = &led.silent;
     if !silent.is_empty() {
-        tracing::warn!("ranks {} do not answer; they are ended", pairwave::distributed::ranges(silent));
+        tracing::warn!("ranks {} do not answer and are terminated", pairwave::distributed::ranges(silent));
     }
     drop(claim);
     if !options.keep {
@@ -263,7 +266,8 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     let is_there = work.join("manifest.json").exists();
     if is_there && !options.resume {
         return Err(Error::usage(format!(
-            "{}: blocks of a job that did not end are here: go on from them with --resume, or remove the directory",
+            "{}: this directory holds blocks of an unfinished job: continue from them with --resume, or \
+            remove the directory",
             work.display()
         )));
     }
@@ -285,13 +289,13 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     let claim = match directory.claim_all()? {
         ClaimOutcome::Acquired(claim) => claim,
         ClaimOutcome::HeldBy(holder) => {
-            return Err(Error::usage(format!("{}: {} computes these blocks now", work.display(), holder.process)));
+            return Err(Error::usage(format!("{}: {} is computing these blocks", work.display(), holder.process)));
         }
     };
     let done: Vec<bool> = directory.states()?.iter().map(PartState::is_done).collect();
     if is_there && !quiet {
         let there = done.iter().filter(|done| **done).count();
-        log::line(&format!("{there} of {} blocks are done already", done.len()));
+        log::line(&format!("{there} of {} blocks are already done", done.len()));
     }
     let read = |path: &PathBuf| fs::read(path).map_err(|error| Error::io(path, error));
     let files = if options.broadcast { inputs.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
@@ -323,7 +327,7 @@ fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
     match directory.manifest().job.difference(now) {
         // It says itself that the content of a file has changed.
         Some(Difference::Content(_)) => directory.manifest().check(now),
-        Some(difference) => Err(Error::usage(format!("{place}: these blocks are of another job: {difference}"))),
+        Some(difference) => Err(Error::usage(format!("{place}: these blocks belong to another job: {difference}"))),
         None => Ok(()),
     }
 }
@@ -332,7 +336,7 @@ fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
 fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
     match of_rank_0.difference(own) {
         Some(difference) => Err(Error::usage(format!(
-            "not all ranks see the same input: {difference}; use --input broadcast where machines have no files in common"
+            "the ranks see different input: {difference}; use --input broadcast if the machines share no files"
         ))),
         None => Ok(()),
     }

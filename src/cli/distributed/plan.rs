@@ -31,7 +31,9 @@ impl Task for Cut<'_> {
         command.check_plan()?;
         let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
         if inputs.iter().any(|input| is_standard(input)) {
-            return Err(Error::usage("standard input can be read once, but every run of blocks reads it: name a file"));
+            return Err(Error::usage(
+                "standard input can be read only once, but every 'pairwave run' reads the input: name a file",
+            ));
         }
         let place = plan.directory.as_deref().map(absolute).transpose()?;
         place.as_deref().map_or(Ok(()), Directory::check_new)?;
@@ -69,5 +71,5 @@ fn cut<J: Divisible>(job: &J, cells: u64, most: Option<usize>) -> Result<(u64, V
         }
         cells += cells / 16 + 1;
     }
-    Err(Error::usage(format!("--max-blocks {most}: the job cannot be cut into less than {}", blocks.len())))
+    Err(Error::usage(format!("--max-blocks {most}: the job cannot be split into fewer than {} blocks", blocks.len())))
 }

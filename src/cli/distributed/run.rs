@@ -71,8 +71,8 @@ impl Task for Compute<'_> {
         let wanted = wanted::<C::Job>(directory, &options.which)?;
         if wanted.is_empty() {
             say(match options.which {
-                Which::One(_) => "the block is done already",
-                _ => "all blocks are done already",
+                Which::One(_) => "the block is already done",
+                _ => "all blocks are already done",
             });
             return Ok(());
         }
@@ -149,7 +149,7 @@ fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque
 fn refuse_if_all_are_claimed(directory: &Directory) -> Result<()> {
     match directory.holders()?.1 {
         Some(holder) => Err(Error::usage(format!(
-            "{}: {} computes all blocks; wait for it, or end it first",
+            "{}: {} is computing all blocks; wait for it or stop it first",
             directory.path().display(),
             holder.process
         ))),
@@ -173,14 +173,22 @@ fn left_to_others(
     let Some((block, holder)) = open.first() else { return Ok(()) };
     let numbers: Vec<usize> = open.iter().map(|(block, _)| *block).collect();
     if matches!(which, Which::Next(_)) {
-        say(&format!("others compute {} {}", if numbers.len() == 1 { "block" } else { "blocks" }, ranges(&numbers)));
+        say(&format!(
+            "other processes are computing {} {}",
+            if numbers.len() == 1 { "block" } else { "blocks" },
+            ranges(&numbers)
+        ));
         return Ok(());
     }
     let message = match numbers.len() {
-        1 => format!("block {block} is computed by {}", holder.process),
-        _ => format!("blocks {} are computed by others, block {block} by {}", ranges(&numbers), holder.process),
+        1 => format!("block {block} is being computed by {}", holder.process),
+        _ => format!(
+            "blocks {} are being computed by other processes, block {block} by {}",
+            ranges(&numbers),
+            holder.process
+        ),
     };
-    Err(Error::usage(format!("{}: {message}; wait for it, or end it first", directory.path().display())))
+    Err(Error::usage(format!("{}: {message}; wait for it or stop it first", directory.path().display())))
 }
 
 /// Blocks that are computed by this process.
@@ -293,7 +301,7 @@ impl<'a> Work<'a> {
                 }
                 ClaimOutcome::Acquired(claim) => {
                     if let Some((from, why)) = &claim.taken_over {
-                        tracing::warn!("block {block} is taken over from {}: {why}", from.process);
+                        tracing::warn!("taking over block {block} from {}: {why}", from.process);
                     }
                     // Whoever had it may have finished it just now.
                     if !self.directory.state(block)?.is_done() {

@@ -50,10 +50,10 @@ fn words(directory: &Directory) -> Result<String> {
         let _ = writeln!(text, "{what:<9} {}{named}", blocks.len());
     }
     for (block, holder) in held.iter().filter(|(block, _)| now.contains(block)) {
-        let _ = writeln!(text, "  block {block} is computed by {}", holder.process);
+        let _ = writeln!(text, "  block {block} is being computed by {}", holder.process);
     }
     if let Some(holder) = all {
-        let _ = writeln!(text, "  all are computed by {}", holder.process);
+        let _ = writeln!(text, "  all blocks are being computed by {}", holder.process);
     }
     failed.retain(|block, _| states.get(*block).is_some_and(|state| !state.is_done()));
     for (block, (host, error)) in failed {

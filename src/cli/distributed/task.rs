@@ -30,7 +30,9 @@ pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Outp
         Action::Msa(command) => task.on(*command),
         Action::Tree(command) => task.on(*command),
         Action::Dist(command) => task.on(*command),
-        _ => Err(Error::usage("only a job that computes has blocks: help and lists have none")),
+        _ => Err(Error::usage(
+            "this command line prints help or a list: only jobs that compute can be split into blocks",
+        )),
     }
 }
 

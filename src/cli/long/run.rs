@@ -35,10 +35,7 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
             count => {
                 let first: Vec<&str> = names().take(3).collect();
                 let more = if count > 3 { ", ..." } else { "" };
-                wrong(format!(
-                    "it holds {count} sequences, but one is aligned: name it with {option} ({}{more})",
-                    shown(&first)
-                ))
+                wrong(format!("the file holds {count} sequences: select one with {option} ({}{more})", shown(&first)))
             }
         };
     };
@@ -55,9 +52,12 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
             let (word, listed) =
                 if near.is_empty() { ("there is", names().take(3).collect()) } else { ("did you mean", near) };
             let mark = if word == "there is" { "" } else { "?" };
-            wrong(format!("{option} '{wanted}': it holds no sequence of this name; {word} {}{mark}", shown(&listed)))
+            wrong(format!(
+                "{option} '{wanted}': the file holds no sequence of this name; {word} {}{mark}",
+                shown(&listed)
+            ))
         }
-        _ => wrong(format!("{option} '{wanted}': it holds {} sequences of this name", found.len())),
+        _ => wrong(format!("{option} '{wanted}': the file holds {} sequences of this name", found.len())),
     }
 }
 
@@ -88,7 +88,7 @@ fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Resul
     for (file, sequence, is_reference) in sides {
         let name = sequence.store.name(sequence.id);
         let is_long = is_reference && sequence.length() > i32::MAX as u32;
-        let too_long = is_long.then(|| "SAM has no references of 2^31 symbols or more".to_owned());
+        let too_long = is_long.then(|| "SAM cannot describe references of 2^31 symbols or more".to_owned());
         if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
             let place = Place { record: Some(name.to_owned()), ..Place::of_file(file) };
             return Err(Error::Input { place, message: format!("{message}; use --format paf") });
@@ -260,8 +260,8 @@ fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, 
         (few, all) => format!("{few} of {all} scores, from {least} on, are"),
     };
     tracing::warn!(
-        "{what} less than twice what chance gives unrelated sequences of these lengths and compositions, about \
-         {expected:.0}: it may mean nothing"
+        "{what} below twice the score that chance gives unrelated sequences of these lengths and \
+            compositions, about {expected:.0}: such alignments may be meaningless"
     );
 }
 
@@ -309,9 +309,9 @@ fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
         let share = 100.0 * summary.pruned_cells as f64 / summary.cells.max(1) as f64;
         line.push_str(&format!(", {share:.1}% of them pruned"));
     }
-    line.push_str(&format!("; sweeps {:.3} s, walks {:.3} s", summary.sweep_seconds, summary.trace_seconds));
+    line.push_str(&format!("; sweeps {:.3} s, tracebacks {:.3} s", summary.sweep_seconds, summary.trace_seconds));
     if summary.resumed {
-        line.push_str("; gone on from a checkpoint");
+        line.push_str("; resumed from a checkpoint");
     }
     let plural = if written == 1 { "" } else { "s" };
     line.push_str(&format!("; {written} alignment{plural}"));
@@ -323,7 +323,7 @@ fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
     let several = summary.engines.len() > 1;
     lines.extend(summary.engines.iter().filter(|engine| several || engine.lost.is_some()).map(|engine| {
         let share = 100.0 * engine.cells as f64 / summary.cells.max(1) as f64;
-        let lost = engine.lost.as_ref().map_or(String::new(), |why| format!("; given up: {why}"));
+        let lost = engine.lost.as_ref().map_or(String::new(), |why| format!("; abandoned: {why}"));
         format!("  {}: {share:.1}% of the cells, {} while busy{lost}", engine.name, speed(engine.cells, engine.seconds))
     }));
     lines

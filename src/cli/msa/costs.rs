@@ -33,7 +33,7 @@ impl PairScoringArgs {
     pub(in crate::cli) fn check(&self, distance: Option<PairDistanceName>) -> Result<()> {
         match self.given() {
             Some(option) if distance.is_some_and(|distance| distance != PairDistanceName::Clustal) => {
-                Err(Error::usage(format!("{option} is for --distance clustal: the others have numbers of their own")))
+                Err(Error::usage(format!("{option} applies only to --distance clustal")))
             }
             _ => Ok(()),
         }
@@ -43,7 +43,7 @@ impl PairScoringArgs {
     pub(in crate::cli) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
         match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
             Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
-                "{option} with --tree mbed: that tree is made of words that sequences share, leave one of them out"
+                "{option} has no effect with --tree mbed, which compares shared k-mers: remove one of them"
             ))),
             _ => Ok(()),
         }
@@ -84,7 +84,7 @@ pub(super) fn cost_of(option: &str, typed: f32) -> Result<f32> {
     if (0.0..=1000.0).contains(&typed) {
         Ok(typed)
     } else {
-        Err(Error::usage(format!("{option} {typed}: costs are from 0 to 1000")))
+        Err(Error::usage(format!("{option} {typed}: must be from 0 to 1000")))
     }
 }
 
@@ -134,7 +134,7 @@ fn of_series(option: &str, name: &Path, alphabet: Alphabet) -> Result<Option<Ser
         Ok(Some(series))
     } else {
         Err(Error::usage(format!(
-            "{option} {}: it is for {}, but these are {}",
+            "{option} {}: this matrix is for {}, but the sequences are {}",
             name.display(),
             needed.letters(),
             alphabet.letters()

@@ -67,7 +67,7 @@ impl ProfileScoringArgs {
         };
         if let Some((option, _, letters)) = others.into_iter().find(|(_, given, _)| *given) {
             return Err(Error::usage(format!(
-                "{option} is for {letters}, but these are {}: leave it out",
+                "{option} applies only to {letters}, but the sequences are {}: remove it",
                 alphabet.letters()
             )));
         }
@@ -117,7 +117,7 @@ impl ProfileScoringArgs {
                     1.0..=100.0 => format!("; did you mean {}?", share_of_percent(f64::from(share))),
                     _ => String::new(),
                 };
-                Err(Error::usage(format!("--transition-weight {share}: a share is from 0 to 1{advice}")))
+                Err(Error::usage(format!("--transition-weight {share}: must be from 0 to 1{advice}")))
             }
             share => Ok(share.unwrap_or(0.5)),
         }
@@ -130,6 +130,6 @@ fn hydrophilic(letters: &str) -> Result<Vec<u8>> {
     match upper.iter().find(|letter| !letter.is_ascii_uppercase()) {
         _ if upper == b"NONE" => Ok(Vec::new()),
         None if !upper.is_empty() => Ok(upper),
-        _ => Err(Error::usage(format!("--hydrophilic '{letters}': letters of residues are needed, or none"))),
+        _ => Err(Error::usage(format!("--hydrophilic '{letters}': must be letters of residues, or 'none'"))),
     }
 }

@@ -174,7 +174,8 @@ impl MultipleAlign {
         {
             let (name, count) = (String::from_utf8_lossy(first), names.iter().filter(is_special).count());
             tracing::warn!(
-                "{}: quotes and brackets in names stand as ClustalW writes them, and other programs may read other names: '{name}'{}",
+                "{}: quotes and brackets in names are written unquoted, as ClustalW does, so other programs may \
+            misread these names: '{name}'{}",
                 file.display(),
                 if count > 1 { format!(" and {} more", count - 1) } else { String::new() }
             );
@@ -237,7 +238,8 @@ impl BlockCommand for MultipleAlign {
     }
 
     fn job(&self, input: &Input) -> Result<DistanceRows> {
-        let nothing = |why: &str| Err(Error::usage(format!("{why}: the distances of all pairs are what is cut")));
+        let nothing =
+            |why: &str| Err(Error::usage(format!("{why}: only the distances of all pairs can be split into blocks")));
         if input.guide_tree.is_some() {
             return nothing("--guidetree-in needs no distances");
         }

@@ -25,7 +25,7 @@ impl Source {
     pub(in crate::cli) fn read(&self) -> Result<Sequences> {
         let written = Written::read(&self.path, &self.options)?;
         if written.store.alphabet() == Alphabet::Bytes {
-            return Err(Error::usage("--alphabet bytes: only nucleotides and proteins are aligned with each other"));
+            return Err(Error::usage("--alphabet bytes: the sequences must be nucleotides or proteins"));
         }
         Ok(Sequences { store: Arc::new(written.store.clone()), written })
     }
@@ -47,7 +47,7 @@ impl Sequences {
         if left_out == 0 {
             return self;
         }
-        tracing::warn!("{left_out} letters J and * are left out, as ClustalW does");
+        tracing::warn!("{left_out} letters J and * are skipped, as in ClustalW");
         Sequences { store: Arc::new(written.store.clone()), written }
     }
 

@@ -59,7 +59,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         let selection = selection(&args, scoring.mode())?;
         let format = format(&args, scoring.mode())?;
         let compute = Compute::try_from(&args.compute)?;
-        let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
+        let seqs = args.seqs.ok_or_else(|| Error::usage("SEQS is missing: name a file of sequences"))?;
         let inputs: Vec<&Path> = [Some(&*seqs), args.against.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and OTHER cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
@@ -72,12 +72,12 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
     if let Some(given) = args.min_identity {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
-                "--min-identity {given}: identities are fractions from 0 to 1; did you mean {}?",
+                "--min-identity {given}: must be a fraction from 0 to 1; did you mean {}?",
                 share_of_percent(given)
             )));
         }
         if !(0.0..=1.0).contains(&given) {
-            return Err(Error::usage(format!("--min-identity {given}: identities are fractions from 0 to 1")));
+            return Err(Error::usage(format!("--min-identity {given}: must be a fraction from 0 to 1")));
         }
     }
     check_score_only(
@@ -97,7 +97,9 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
         score_only: args.score_only,
         edit_filter: match args.edit_filter {
             Some(_) if args.min_identity.is_none() => {
-                return Err(Error::usage("--edit-filter: nothing is left out without --min-identity"));
+                return Err(Error::usage(
+                    "--edit-filter has no effect without --min-identity: add --min-identity or remove it",
+                ));
             }
             None | Some(EditFilterName::Auto) => EditFilter::Auto,
             Some(EditFilterName::On) => EditFilter::On,

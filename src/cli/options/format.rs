@@ -36,7 +36,7 @@ fn check_format(args: &AllPairsArgs) -> Result<()> {
     args.rows.check_fields(has_fields)?;
     for (option, given) in [("--distance", args.distance.is_some()), ("--matrix-shape", args.matrix_shape.is_some())] {
         if given && name != FormatName::Phylip {
-            return Err(Error::usage(format!("{option} is for --format phylip, but the format is {typed}")));
+            return Err(Error::usage(format!("{option} applies only to --format phylip, but the format is {typed}")));
         }
     }
     args.width.check(name == FormatName::Text, &typed)?;
@@ -46,7 +46,7 @@ fn check_format(args: &AllPairsArgs) -> Result<()> {
 /// Refuses what a matrix of distances cannot show.
 fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
     if mode == Mode::Local {
-        return Err(Error::usage("phylip has distances of whole sequences, but --mode local leaves parts of them out"));
+        return Err(Error::usage("--format phylip needs end-to-end alignments: remove --mode local"));
     }
     let filters = [
         ("--min-identity", args.min_identity.is_some()),
@@ -54,13 +54,17 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
         ("--max-hits", args.max_hits.is_some()),
     ];
     if let Some(option) = first_given(&filters) {
-        return Err(Error::usage(format!("{option} would leave holes in the matrix: phylip needs every pair")));
+        return Err(Error::usage(format!(
+            "{option} would leave holes in the matrix: remove it, because phylip needs every pair"
+        )));
     }
     if args.against.is_some() && args.matrix_shape == Some(ShapeName::Lower) {
-        return Err(Error::usage("--matrix-shape lower is for one file: with a second one the matrix is a rectangle"));
+        return Err(Error::usage(
+            "--matrix-shape lower needs a single file: with a second file the matrix is a rectangle",
+        ));
     }
     if args.identity.iddef.is_some() && args.distance.is_some_and(|distance| distance != DistanceName::Identity) {
-        return Err(Error::usage("--iddef counts only with --distance identity"));
+        return Err(Error::usage("--iddef applies only to --distance identity"));
     }
     Ok(())
 }
@@ -81,7 +85,7 @@ fn fields(
             let fields = Field::parse_list(list, args.score_only)?;
             match fields.iter().find(|field| is_local && field.needs_whole_sequences()) {
                 Some(field) => Err(Error::usage(format!(
-                    "--fields: '{}' compares whole sequences, but --mode local leaves parts of them out",
+                    "--fields: '{}' needs end-to-end alignments, but the mode is local",
                     field.name
                 ))),
                 None => Ok(fields),
@@ -105,7 +109,7 @@ fn check_definition(args: &AllPairsArgs, format: &Format) -> Result<()> {
     let has_effect = shows_identity || args.min_identity.is_some() || args.max_hits.is_some();
     if args.identity.iddef.is_some() && !has_effect {
         return Err(Error::usage(format!(
-            "--iddef: nothing that {} writes here depends on the definition of identity, leave it out",
+            "--iddef: nothing that {} writes here depends on the definition of identity: remove it",
             args.rows.typed()
         )));
     }

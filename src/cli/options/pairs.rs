@@ -47,11 +47,12 @@ impl TryFrom<PairsArgs> for PairsJob {
             fields.extend(is_default.then(|| Field::named("cigar")).flatten());
         }
         let compute = Compute::try_from(&args.compute)?;
-        let a = args.a.ok_or_else(|| Error::usage("a file of queries is missing"))?;
+        let a = args.a.ok_or_else(|| Error::usage("A is missing: name a file of queries"))?;
         let listing = match (args.b, args.pairs) {
             (None, None) => {
                 return Err(Error::usage(
-                    "B is missing: record i of A is aligned with record i of B; or name pairs of A in a file with --pairs",
+                    "B is missing: name a file whose record i is aligned with record i of A, or list pairs of A in a \
+            file with --pairs",
                 ));
             }
             (Some(b), None) => Listing::InStep(b),

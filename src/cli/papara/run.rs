@@ -54,7 +54,7 @@ impl Papara {
         if let Some(path) = &self.checkpoint {
             let (spool, reads) = Spool::open(path, &self.fingerprint(reference)?)?;
             if reads > 0 {
-                log::line(&format!("going on behind {} reads of {}", HumanCount(reads), path.display()));
+                log::line(&format!("resuming after {} reads of {}", HumanCount(reads), path.display()));
             }
             return Ok(Some(spool));
         }
@@ -165,8 +165,8 @@ impl JobCommand for Papara {
         if self.format.keep_length && self.format.reads_only && sites < columns {
             // EPA-ng compares their lengths with those of a file of references.
             tracing::warn!(
-                "{} of {columns} columns of '{}' say nothing of any reference and are left out: reads fit the references as \
-                 they are written without --split, not that file",
+                "{} of {columns} columns of '{}' carry no information and are dropped: the reads \
+                 fit the references as written without --split, not that file",
                 columns - sites,
                 self.reference.display()
             );
@@ -193,7 +193,7 @@ impl JobCommand for Papara {
         let engines: Vec<String> =
             summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();
         vec![format!(
-            "{} {} aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
+            "{} {} aligned in {:.3} s: {} reads/s, {} over all edges, {share:.1}% of them computed; {}",
             HumanCount(summary.written),
             if summary.written == 1 { "read" } else { "reads" },
             summary.seconds,

@@ -65,8 +65,8 @@ impl HitWriter {
     fn write(&mut self, hits: &[SearchHit]) -> Result<()> {
         if self.has_page && hits.iter().any(|hit| hit.alignment.is_none()) {
             return Err(Error::usage(
-                "--report shows alignments, but these blocks were computed without: plan with a format or with fields that \
-                 describe them",
+                "--report shows alignments, but these blocks have none: plan the job with a format or with \
+            fields that describe alignments",
             ));
         }
         let query = hits[0].query;

@@ -40,8 +40,8 @@ impl Search {
             return Ok(());
         }
         tracing::warn!(
-            "no parameters are known for these scores and gap costs: hits have scores, but neither bits nor E-values; \
-             --min-score selects"
+            "no statistical parameters are known for these scores and gap costs: hits have neither bit \
+            scores nor E-values; use --min-score to select hits"
         );
         let some = input.subjects.ranges(chance::ENOUGH).into_iter().next().map(|range| input.subjects.chunk(range));
         if let Some(some) = some.transpose()? {
@@ -88,7 +88,7 @@ impl JobCommand for Search {
         let format = self.format.resolve(score_only, statistics.is_some(), has_strands, &self.command)?;
         if statistics.is_none() && self.selection.evalue.is_some() {
             return Err(Error::usage(
-                "--evalue: no parameters are known for these scores and gap costs; use --min-score",
+                "--evalue: no statistical parameters are known for these scores and gap costs; use --min-score",
             ));
         }
         Ok(Sequences { queries, subjects, scoring, statistics, format })

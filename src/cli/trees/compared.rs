@@ -49,11 +49,11 @@ impl Rows {
         let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
         if let Doubts { far: far @ 1.., .. } = doubts {
             let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
-            tracing::warn!("--kimura: {far} of {pairs} distances are too great to be corrected: they count as {most}");
+            tracing::warn!("--kimura: {far} of {pairs} distances are too large to be corrected and count as {most}");
         }
         if let Some([a, b]) = doubts.first_apart {
             let place = Place::of_file(&self.file);
-            let left = if comparison.without_gaps { " that --no-gap-columns leaves" } else { "" };
+            let left = if comparison.without_gaps { " that --no-gap-columns keeps" } else { "" };
             tracing::warn!(
                 "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
                  in ClustalW; the first are '{}' and '{}'",
@@ -70,9 +70,7 @@ impl ColumnArgs {
     /// Refuses to take gaps out of an alignment.
     pub(super) fn check(&self, input: &SequencesArgs) -> Result<()> {
         if self.aligned && input.letters.degap {
-            return Err(Error::usage(
-                "--degap with --aligned: the gaps say which columns are compared, leave one of them out",
-            ));
+            return Err(Error::usage("--degap with --aligned: an alignment needs its gaps: remove one of them"));
         }
         Ok(())
     }
@@ -88,7 +86,7 @@ impl Compared {
     pub(super) fn sequences(&self) -> Result<&Sequences> {
         match self {
             Compared::Sequences(sequences) => Ok(sequences),
-            Compared::Rows(_) => Err(Error::usage("--aligned: columns are compared at once, there is nothing to cut")),
+            Compared::Rows(_) => Err(Error::usage("--aligned: the comparison of columns cannot be split into blocks")),
         }
     }
 }

@@ -52,11 +52,11 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             && let Some(option) = args.distance.map(|_| "--distance").or_else(|| args.pairs.given())
         {
             return Err(Error::usage(format!(
-                "{option} with --aligned: distances are the part of columns that differ, leave it out"
+                "{option} has no effect with --aligned, where a distance is the fraction of columns that differ: remove it"
             )));
         }
         if args.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
-            return Err(Error::usage("--matrix-shape is for --format phylip: the others are square"));
+            return Err(Error::usage("--matrix-shape applies only to --format phylip: other matrices are square"));
         }
         Ok(DistanceMatrix {
             columns: args.columns.comparison(),

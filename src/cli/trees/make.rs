@@ -57,7 +57,7 @@ fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) ->
     }
     if rows.codes.len() < 4 {
         return Err(Error::usage(format!(
-            "--bootstrap: a tree of {} has no groups; give four sequences or more",
+            "--bootstrap: a tree of {} sequences has no groups; give four sequences or more",
             rows.codes.len()
         )));
     }
@@ -86,7 +86,7 @@ impl TryFrom<TreeArgs> for TreeMake {
             && let Some(option) = first_given(&given)
         {
             return Err(Error::usage(format!(
-                "{option} with --aligned: that tree is neighbour joining of the columns that differ, leave it out"
+                "{option} has no effect with --aligned, where neighbour joining uses the columns that differ: remove it"
             )));
         }
         size::check_positive("--bootstrap", args.bootstrap)?;
@@ -181,9 +181,9 @@ impl BlockCommand for TreeMake {
 
     fn job(&self, input: &Compared) -> Result<DistanceRows> {
         let distances = self.tree_of(input.sequences()?)?.pair_distances();
-        distances
-            .map(DistanceRows::new)
-            .ok_or_else(|| Error::usage("--tree mbed: that tree needs few distances, there is nothing to cut"))
+        distances.map(DistanceRows::new).ok_or_else(|| {
+            Error::usage("--tree mbed: this tree needs so few distances that the job cannot be split into blocks")
+        })
     }
 
     fn deliver(

@@ -59,7 +59,7 @@ pub(super) fn words(led: &LeadSummary, directory: &Directory, done: &[bool], sec
     }
     if led.tally.failures > 0 {
         lines.push(format!(
-            "{} on some rank, and were computed elsewhere",
+            "{} on some ranks; other ranks computed these blocks",
             plural(led.tally.failures as usize, "failure")
         ));
     }

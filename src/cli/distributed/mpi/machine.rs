@@ -84,5 +84,5 @@ pub(super) fn settle(
 }
 
 pub(super) fn broken(error: serde_json::Error) -> Error {
-    Error::Internal(format!("what ranks tell each other: {error}"))
+    Error::Internal(format!("a message between ranks: {error}"))
 }
