@@ -26,7 +26,7 @@ fn main(
     let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
     let place = group * (WG / LANES) + t / LANES;
     let task = task_of(place);
-    own_lane = t;
+    this_lane = t;
     var pair = Pair(0u, 0u, 0u, 0u, 0u, 0u);
     if (task < params.task_count) {
         pair = pair_of(group, task);

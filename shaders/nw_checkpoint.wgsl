@@ -18,7 +18,7 @@
 
 #import exchange_subgroup
 #import substitution
-#import walk
+#import traceback
 
 const COLUMNS: u32 = CELLS * WORDS;
 const COLUMNS4: u32 = COLUMNS / 4u;
@@ -55,14 +55,14 @@ struct Pair {
     ways: u32,
 }
 
-fn border_of(pair: Pair, pass_index: u32) -> Part {
-    return Part(pair.task.arena, pair.task.arena_begin + pass_index * pair.task.rows_words * PLANES, 1u);
+fn border_of(pair: Pair, pass_index: u32) -> ArenaPart {
+    return ArenaPart(pair.task.arena, pair.task.arena_begin + pass_index * pair.task.rows_words * PLANES, 1u);
 }
 
 // A lane's registers before a block, which is not the pass's first.
-fn state_of(pair: Pair, pass_index: u32, block: u32) -> Part {
+fn state_of(pair: Pair, pass_index: u32, block: u32) -> ArenaPart {
     let begin = pair.states + (pass_index * pair.checkpoints + block - 1u) * STATE_QUADS * LANES;
-    return Part(pair.task.arena, begin + pair.lane, LANES);
+    return ArenaPart(pair.task.arena, begin + pair.lane, LANES);
 }
 
 // Makes the profile of a pass. Begins and ends with a barrier: to be called by all invocations of the workgroup.
@@ -103,7 +103,7 @@ fn sweep(pair: Pair, pass_index: u32) {
     var f: array<i32, COLUMNS>;
     for (var c = 0u; c < COLUMNS; c++) {
         v[c] = rim(column_begin + i32(c) + 1, pair.row_pad);
-        f[c] = NEVER;
+        f[c] = NEG_INF;
     }
     var corner = rim(column_begin, pair.row_pad);
     let border = border_of(pair, pass_index);
@@ -205,7 +205,7 @@ fn sweep(pair: Pair, pass_index: u32) {
         }
     }
     if (OWN_ENDS) {
-        let below = Part(pair.task.arena, pair.below + (pass_index * UNIT + lane * COLUMNS) / 4u, 1u);
+        let below = ArenaPart(pair.task.arena, pair.below + (pass_index * UNIT + lane * COLUMNS) / 4u, 1u);
         for (var c4 = 0u; c4 < COLUMNS4; c4++) {
             let c = c4 * 4u;
             store(below, c4, vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]));
@@ -244,7 +244,7 @@ fn directed(diagonal: i32, up: i32, near: i32, e: i32, f_above: i32, step: i32, 
         return Cell(v, max(v - params.opening, e), f, direction(v, step, across, e, f, v - params.opening, opened == f, tag));
     }
     let v = max(max(across, up), near);
-    return Cell(v, 0, 0, direction(v, step, across, near, up, NEVER, false, tag));
+    return Cell(v, 0, 0, direction(v, step, across, near, up, NEG_INF, false, tag));
 }
 
 // A block again, and its directions: quads of four steps of all lanes, those of a lane's words one after the other.
@@ -273,7 +273,7 @@ fn again(pair: Pair, pass_index: u32, block: u32) {
     if (block == 0u) {
         for (var c = 0u; c < COLUMNS; c++) {
             v[c] = rim(column_begin + i32(c) + 1, pair.row_pad);
-            f[c] = NEVER;
+            f[c] = NEG_INF;
         }
     } else {
         let state = state_of(pair, pass_index, block);
@@ -294,7 +294,7 @@ fn again(pair: Pair, pass_index: u32, block: u32) {
     let first_group = block * BLOCK_GROUPS;
     var word_before = target_word(pair.task, first_group - 1u - behind, pair.first_b_word, pair.b_begin);
     var word_ahead = target_word(pair.task, first_group - behind, pair.first_b_word, pair.b_begin);
-    let ways = Part(pair.task.arena, pair.ways + lane, 1u);
+    let ways = ArenaPart(pair.task.arena, pair.ways + lane, 1u);
     for (var turn_group = 0u; turn_group < BLOCK_GROUPS; turn_group++) {
         let group = first_group + turn_group;
         var symbols = (word_ahead << turn) | ((word_before >> 1u) >> (31u - turn));
@@ -381,7 +381,7 @@ fn end_of(pair: Pair, turned: bool) -> End {
     if (!OWN_ENDS) {
         return found;
     }
-    let below = Part(pair.task.arena, pair.below, 1u);
+    let below = ArenaPart(pair.task.arena, pair.below, 1u);
     for (var k = pair.lane + 1u; k <= pair.m; k += LANES) {
         let column = pair.m - k;
         var here = edge(i32(pair.n));
@@ -418,8 +418,8 @@ fn block_of(pair: Pair, i: u32, j: u32) -> vec2<u32> {
 
 // Walks through a block whose directions are there, as far as it goes.
 fn walk_block(pair: Pair, place: vec2<u32>) {
-    let ways = Part(pair.task.arena, pair.ways, 1u);
-    var quad_at_hand = NONE_AT_HAND;
+    let ways = ArenaPart(pair.task.arena, pair.ways, 1u);
+    var quad_at_hand = NO_QUAD;
     var at_hand = vec4<u32>(0u);
     while (walk_i > 0u && walk_j > 0u) {
         let column = walk_j - 1u + u32(pair.column_pad);
@@ -476,7 +476,7 @@ fn main(
         task.arena = workgroup.x / params.slots_an_arena;
         let begin = workgroup.x % params.slots_an_arena * params.slot_quads + team * quads;
         task.arena_begin = begin;
-        own_runs = Part(task.arena, begin + own_runs_begin, 1u);
+        pair_runs = ArenaPart(task.arena, begin + own_runs_begin, 1u);
         let pair = Pair(
             task, lane, task.query_symbols, b.symbols, i32(task.columns - task.query_symbols),
             i32(task.rows_words * 4u) - i32(b.symbols), task.rows_words - (b.symbols + 3u) / 4u, b.end_word - task.rows_words,
@@ -505,7 +505,7 @@ fn main(
 
         // Phase 4: the walk, block by block.
         if (DIRECTIONS && params.walk != 0u) {
-            begin_walk(end.i, end.j, pair.m, pair.n, turned);
+            start_traceback(end.i, end.j, pair.m, pair.n, turned);
             loop {
                 let stands = is_own && walk_i > 0u && walk_j > 0u;
                 if (t == 0u) {
@@ -537,17 +537,17 @@ fn main(
             }
 
             // Phase 5: the runs to a place that holds no more than them.
-            var at = NO_ROOM;
+            var at = NO_INDEX;
             var words = 0u;
             if (is_own && lane == 0u) {
-                let kept_count = end_walk(pair.m, pair.n);
+                let kept_count = end_traceback(pair.m, pair.n);
                 at = place_runs(pair_number, pair.m, pair.n, kept_count);
                 words = (kept_count + 1u) / 2u;
             }
             storageBarrier();
             at = subgroupShuffle(at, sg_lane - lane);
             words = subgroupShuffle(words, sg_lane - lane);
-            if (at != NO_ROOM) {
+            if (at != NO_INDEX) {
                 for (var k = lane; 4u * k < words; k += LANES) {
                     copy_runs(k, words, at);
                 }

@@ -28,7 +28,7 @@ fn main(
         return;
     }
     let task = tasks[task_index];
-    own_lane = t;
+    this_lane = t;
     load_substitution(t, WG);
     let passes = min(params.slice_end, task.columns / (WG * COLUMNS));
     for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {

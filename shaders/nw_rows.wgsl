@@ -58,7 +58,7 @@ fn main(
         for (var c = 0u; c < SLICE; c++) {
             v[c] = rim(column_begin + i32(c) + 1, row_pad);
             if (AFFINE) {
-                f[c] = NEVER;
+                f[c] = NEG_INF;
             }
         }
         var corner = rim(column_begin, row_pad);
@@ -122,7 +122,7 @@ fn main(
                                 let across = diagonal + steps[q];
                                 near = max(max(across, up), before);
                                 if (DIRECTIONS) {
-                                    word = (word >> 2u) | (direction(near, steps[q], across, before, up, NEVER, false, left_tag) << 30u);
+                                    word = (word >> 2u) | (direction(near, steps[q], across, before, up, NEG_INF, false, left_tag) << 30u);
                                 }
                             }
                             v[c] = near;

@@ -133,11 +133,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         let slices = columns / SLICE;
         let slice_end = min(select(params.slice_end, slices, params.ticketed != 0u), slices);
 
-        var best = NEVER;
+        var best = NEG_INF;
         if (OWN_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
             best = scratch[state_index].x;
         }
-        var last = NEVER;
+        var last = NEG_INF;
 
         for (var s = select(params.slice_begin, 0u, params.ticketed != 0u); s < slice_end; s++) {
             // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
@@ -150,7 +150,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             for (var c = 0u; c < SLICE; c++) {
                 v[c] = rim(column_begin + i32(c) + 1, row_pad);
                 if (AFFINE) {
-                    f[c] = NEVER;
+                    f[c] = NEG_INF;
                 }
             }
             var corner = rim(column_begin, row_pad);
@@ -223,9 +223,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 // The last row: an end gap takes in the query symbols that are left.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
-                    best = max(best, select(NEVER, v[c] + edge(i32(m) - j), j >= 0));
+                    best = max(best, select(NEG_INF, v[c] + edge(i32(m) - j), j >= 0));
                 }
-                best = max(best, select(NEVER, edge(i32(n)) + edge(i32(m)), s == 0u));
+                best = max(best, select(NEG_INF, edge(i32(n)) + edge(i32(m)), s == 0u));
             }
         }
 
@@ -240,7 +240,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     let column = scratch[slot_base + w * PLANES * WG];
                     for (var k = 0u; k < 4u; k++) {
                         let i = i32(w * 4u + k) - row_pad + 1;
-                        best = max(best, select(NEVER, column[k] + edge(i32(n) - i), i >= 0));
+                        best = max(best, select(NEG_INF, column[k] + edge(i32(n) - i), i >= 0));
                     }
                 }
                 value = best;

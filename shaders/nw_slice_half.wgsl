@@ -182,7 +182,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         let slices = columns / SLICE;
         let slice_end = min(select(params.slice_end, slices, params.ticketed != 0u), slices);
 
-        var best = vec2<i32>(NEVER);
+        var best = vec2<i32>(NEG_INF);
         if (OWN_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
             if (meets(one, place)) {
                 best.x = bitcast<i32>(out.data[value_index(one, place)]);
@@ -191,7 +191,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 best.y = bitcast<i32>(out.data[value_index(other, place)]);
             }
         }
-        var last = vec2<i32>(NEVER);
+        var last = vec2<i32>(NEG_INF);
 
         for (var s = select(params.slice_begin, 0u, params.ticketed != 0u); s < slice_end; s++) {
             // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
@@ -312,7 +312,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
                     let ended = base + rounded(v[c]) + edges(m - j);
-                    best = max(best, select(vec2<i32>(NEVER), ended, j >= vec2<i32>(0)));
+                    best = max(best, select(vec2<i32>(NEG_INF), ended, j >= vec2<i32>(0)));
                 }
             }
         }
@@ -335,7 +335,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         for (var k = 0u; k < 4u; k++) {
                             let i = i32(w * 4u + k) - row_pad + 1;
                             below = rounded(row_of(upper, lower, k));
-                            best = max(best, select(vec2<i32>(NEVER), base + below + edge(n - i), vec2<bool>(i >= 0)));
+                            best = max(best, select(vec2<i32>(NEG_INF), base + below + edge(n - i), vec2<bool>(i >= 0)));
                         }
                     }
                     base += below;

@@ -38,7 +38,7 @@ fn main(
         return;
     }
     let row_begin = (d - column) * TILE_ROWS;
-    own_lane = t;
+    this_lane = t;
     load_substitution(t, WG);
     scan(task, 0u, t, WG, column, row_begin, min(row_begin + TILE_ROWS, rows), true, d);
 }

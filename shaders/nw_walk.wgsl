@@ -3,15 +3,15 @@
 //             else a target symbol; a gap is left as soon as that is as good.
 // Owns:       invocation k owns pair slot k % SLOTS of task k / SLOTS, and of the arena only that pair's part `runs`.
 // Layout:     arena as in common/arena.wgsl. out.data[3 p ..] of pair p: value, first word of its runs from runs_begin on, and
-//             number of runs; NO_ROOM if they did not fit; DROPPED if the pair has not the identity asked for. Runs go from the
+//             number of runs; NO_INDEX if they did not fit; DROPPED if the pair has not the identity asked for. Runs go from the
 //             alignment's end to its beginning, two a word, the low half first: kind | length << 2, kinds 0 to 3 for = X I D;
 //             longer runs are several.
-// Invariant:  that of common/walk.wgsl.
+// Invariant:  that of common/traceback.wgsl.
 // Uniform:    no barrier.
 // Limits:     matches carried in the values, where there is a walk (they tell = from X).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 
-#import walk
+#import traceback
 
 @compute @workgroup_size(WG)
 fn main(
@@ -91,9 +91,9 @@ fn main(
         lanes = u32(load(corners(task, slot), 0u).x);
     }
     let ways = directions(task, slot);
-    own_runs = runs(task, slot);
-    begin_walk(i, j, m, n, turned);
-    var quad_at_hand = NONE_AT_HAND;
+    pair_runs = runs(task, slot);
+    start_traceback(i, j, m, n, turned);
+    var quad_at_hand = NO_QUAD;
     var at_hand = vec4<u32>(0u);
     while (walk_i > 0u && walk_j > 0u) {
         let column = walk_j - 1u + column_pad;
@@ -106,11 +106,11 @@ fn main(
         }
         advance(at_hand[place.y] >> (32u - CELLS * BITS + (column % CELLS) * BITS));
     }
-    let kept_count = end_walk(m, n);
+    let kept_count = end_traceback(m, n);
 
     // Phase 3: the runs to a place that holds no more than them.
     let place = place_runs(pair, m, n, kept_count);
-    if (place == NO_ROOM) {
+    if (place == NO_INDEX) {
         return;
     }
     let words = (kept_count + 1u) / 2u;

@@ -27,7 +27,7 @@
 #import striped_border
 
 const RING: u32 = 2u * WG;
-const NEVER: i32 = -0x40000000;
+const NEG_INF: i32 = -0x40000000;
 
 const MATCH: u32 = 0u;
 const MISMATCH: u32 = 1u;

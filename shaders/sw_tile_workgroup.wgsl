@@ -20,6 +20,6 @@ fn common_steps(own: u32, of_task: u32) -> u32 {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-    own_lane = t;
+    this_lane = t;
     run_tasks(workgroup.x, t, t);
 }

@@ -1,6 +1,8 @@
-// What a lane's left neighbour sent, by shuffle: one pair per subgroup, whatever the subgroup's size.
+// Passes values to the right neighbour of a lane by shuffles: one pair per subgroup, for any
+// subgroup size.
 
-// The value that the lane to the left passed to this call. To be called by all invocations of the subgroup.
+// Returns the value that the left lane passed to this call. All invocations of the subgroup must
+// call it.
 fn from_left(value: vec2<i32>, step: u32) -> vec2<i32> {
     return vec2<i32>(subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u));
 }

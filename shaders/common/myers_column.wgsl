@@ -1,15 +1,16 @@
-// A column of WORDS words, and the match bits that make the next one: what myers_thread, myers_subgroup and myers_workgroup
-// share beside common/myers.wgsl.
+// Shared by myers_thread, myers_subgroup and myers_workgroup: a column of WORDS words, and the
+// match bits that produce the next one.
 
 #import myers
 
-// Rows that each invocation keeps of its pattern: one a base.
+// Profile rows that each invocation keeps of its pattern: one per base.
 const ROWS: u32 = select(4u, 0u, BITS == 8u);
 
-// Safe without barriers: an invocation reads only what it wrote.
+// Safe without barriers: an invocation reads only values that it wrote.
 var<workgroup> rows: array<u32, max(ROWS * WORDS, 1u) * WG>;
 
-// Loads the rows of WORDS words from word `first` on, of which the pattern has those from `pads` on.
+// Loads the profile rows of WORDS words from word `first` on. The pattern has the words from `pads`
+// on.
 fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
     for (var row = 0u; row < ROWS; row++) {
         for (var w = 0u; w < WORDS; w++) {
@@ -22,20 +23,22 @@ fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
     }
 }
 
-// Differences down the column before the first one: +1 in rows of the pattern, unless its begin costs nothing.
+// Differences down the column before the first one: +1 in rows of the pattern, unless an overlap
+// may start anywhere in it.
 fn first_differences(pair: Pair, word: u32, pads: u32) -> u32 {
-    return select(own_rows(pair, word, pads), 0u, IS_OVERLAP);
+    return select(pattern_rows(pair, word, pads), 0u, IS_OVERLAP);
 }
 
-// Bits of the rows of the pattern.
-fn own_rows(pair: Pair, word: u32, pads: u32) -> u32 {
+// Bits of the rows that belong to the pattern.
+fn pattern_rows(pair: Pair, word: u32, pads: u32) -> u32 {
     if (word < pads) {
         return 0u;
     }
     return select(0xffffffffu, 0xffffffffu << (32u * pair.words - pair.m), word == pads);
 }
 
-// Match bits of word w for a code; `is_mixed`: the code is made up of several bases. `first`, `pads` as in load_rows.
+// Match bits of word w for a code. `is_mixed`: the code stands for several bases. `first` and
+// `pads` are those of load_rows.
 fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32, t: u32) -> u32 {
     let word = first + w;
     if (BITS == 8u) {
@@ -44,7 +47,7 @@ fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32,
     }
     if (is_mixed) {
         let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
-        var bits = PADS & ~own_rows(pair, word, pads);
+        var bits = PADS & ~pattern_rows(pair, word, pads);
         for (var row = 0u; row < 4u; row++) {
             bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
         }
@@ -53,14 +56,16 @@ fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32,
     return rows[code * (WORDS * WG) + w * WG + t];
 }
 
-// Differences down a column, of WORDS words: bits of cells that are one more, and one less, than the cell above.
+// Differences down a column, in WORDS words: bits of cells that are one more, or one less, than the
+// cell above.
 struct Column {
     more: array<u32, WORDS>,
     less: array<u32, WORDS>,
 }
 
-// Makes a column of the one before it. The top bits of `above` say whether row -1 is one more, and one less, in the new
-// column than in the old; those of the result say the same of the last row.
+// Computes the next column in place. The top bits of `above` give whether row -1 is one more, or
+// one less, in the new column than in the old one. The top bits of the result give the same for the
+// last row.
 fn advance_by(
     column: ptr<function, Column>,
     above: vec2<u32>,
@@ -76,8 +81,8 @@ fn advance_by(
         let more = (*column).more[w];
         let less = (*column).less[w];
         let equal = matches(pair, code, is_mixed, w, first, pads, t);
-        // The carry of the long addition is the difference along the row: both are 1 where the row above the word is one
-        // less than in the old column.
+        // The carry of the long addition is the difference along the row: both are 1 if the row
+        // above the word is one less than in the old column.
         let carry = last.y >> 31u;
         let same = (((equal & more) + more + carry) ^ more) | equal | less;
         let along_more = less | ~(same | more);
@@ -90,8 +95,8 @@ fn advance_by(
     return last;
 }
 
-// The same for the lowest of some symbols. Mixed codes are rare, and have code of their own, so that the others pay nothing
-// for them.
+// Computes the next column for the lowest of several symbols. Mixed codes are rare and have
+// separate code, so that the others do not pay for them.
 fn advance(
     column: ptr<function, Column>,
     above: vec2<u32>,
@@ -108,10 +113,11 @@ fn advance(
     return advance_by(column, above, pair, code, false, first, pads, t);
 }
 
-// The least value of the last column in rows that may end an overlap, or one more than the most edits of any. `value` is that
-// of the last of these words, which has `below` rows of the pattern after it.
+// Least value of the last column in rows that may end an overlap, or one more than the greatest
+// number of edits. `value` belongs to the last row of these words, which is followed by `below`
+// rows of the pattern.
 fn least_of_column(column: ptr<function, Column>, value: u32, below: u32, pair: Pair) -> u32 {
-    // What is beyond the end's own limit is rarely looked at twice.
+    // Values beyond the limit of an end are rarely tested twice.
     var least = most_edits(pair.m, pair.n) + 1u;
     var current = value;
     var after = below;

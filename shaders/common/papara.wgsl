@@ -1,36 +1,46 @@
-// Scores of a read against vectors of ancestral states: what the kernels for phylogeny-aware alignment share.
+// Shared by the kernels for phylogeny-aware alignment: scores of a read against vectors of ancestral
+// states.
 // Recurrence: L[i,j] = max(S[i-1,j] - (free_i ? 0 : deletion.first), L[i-1,j] - (free_i ? 0 : deletion.next)),
 //             U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next),
-//             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger and Stamatakis 2013,
-//             equation 1, maximised), held as S + insertion.next * column + b_i, where b_i is deletion.next for each site up to
-//             i that is not free: then extending a gap changes nothing. Every CHUNK sites b begins at 0 again.
-// Owns:       four invocations have a read against an octet of vectors, each two of these. COLUMNS columns of a read, a slice,
-//             are in registers while the sites go by.
-// Layout:     columns are those of the longest read of a workgroup, its first, in whole slices; what a read is short of them
-//             stands before it (row ROWS - 1 of the table), where S stays 0. vectors: as papara/vectors.rs has them, four
-//             bytes a word, or words. reads: a row of the table for every symbol, four a word. rows: the set that a row is of.
-//             Of scratch every workgroup has params.scratch_vectors: S and L of every column, then S and U at the last column
-//             of the slice before, a site of the chunk each; every WG-th is an invocation's.
-//             out: eight scores a place.
-// Invariant:  when a slice of a chunk begins, the borders hold what the slice before it left of the same sites.
-// Uniform:    no barrier; an invocation reads of workgroup memory and of scratch what it wrote.
-// Limits:     |S| and what is added to it stay within what a number of S holds exactly; the host sees to it.
+//             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger
+//             and Stamatakis 2013, equation 1, maximised).
+//             Values are held as S + insertion.next * column + b_i, where b_i is deletion.next for each
+//             site up to i that is not free. Extending a gap then changes nothing. b restarts at 0
+//             every CHUNK sites.
+// Owns:       four invocations have a read against an octet of vectors, two vectors each. A slice of
+//             COLUMNS columns of the read is in registers while the sites are visited.
+// Layout:     columns are those of the longest read of a workgroup, which is its first, in whole slices.
+//             Shorter reads are padded at the front (row ROWS - 1 of the table), where S stays 0.
+//             vectors: in the format of papara/vectors.rs, four bytes per word, or words.
+//             reads: a row of the table for every symbol, four per word.
+//             rows: the set of each row.
+//             scratch: every workgroup has params.scratch_vectors. They hold S and L of every column,
+//             then S and U at the last column of the previous slice, one per site of the chunk. Every
+//             WG-th vector belongs to the same invocation.
+//             out: eight scores per place.
+// Invariant:  when a slice of a chunk begins, the borders hold the previous slice's values of the same
+//             sites.
+// Uniform:    no barrier; an invocation reads only its own values from workgroup memory and scratch.
+// Limits:     |S| and the numbers added to it are exact in the number type of S. The host ensures this.
 // Oracle:     src/papara/oracle.rs
-//
-// Constants:  WG, COLUMNS, CHUNK, ROWS (of the table), IS_PLAIN (rows are A, C, G, T and the one before reads), IS_PROTEIN.
-// From whoever imports it: S (two numbers), V (two S), number, rounded, lowest, later_max, S_ZERO.
+// Constants:  WG, COLUMNS, CHUNK, ROWS (of the table), IS_PLAIN (rows are A, C, G, T and padding),
+//             IS_PROTEIN.
+// Imports:    the importing shader supplies S (two numbers), V (two S), number, rounded, lowest,
+//             later_max, S_ZERO.
 
 struct Params {
     // Places of the dispatch: first and end.
     place_begin: u32,
     place_end: u32,
-    // Workgroups that there are. If the dispatch does not do all sites, each has places once.
+    // Number of workgroups. If the dispatch does not compute all sites, each workgroup has places
+    // only once.
     groups: u32,
-    // Sites of the dispatch: first, a multiple of CHUNK, and end. Those before were done, those after will be.
+    // Sites of the dispatch: first, a multiple of CHUNK, and end. Other dispatches compute the
+    // sites before and after.
     site_begin: u32,
     site_end: u32,
     sites: u32,
-    // Columns that scratch has room for.
+    // Number of columns for which scratch has room.
     columns: u32,
     scratch_vectors: u32,
     free_read_ends: u32,
@@ -45,14 +55,14 @@ struct Params {
 
 // A read against an octet.
 struct Place {
-    // First symbol of the read, and how many there are.
+    // First symbol and length of the read.
     read: u32,
     symbols: u32,
-    // Its rows of the table: first among rows, and how many.
+    // Rows of the read in the table: index of the first among rows, and their number.
     rows: u32,
     row_count: u32,
     octet: u32,
-    // Where its scores go.
+    // Index of its scores in out.
     score: u32,
 }
 
@@ -64,14 +74,14 @@ struct Place {
 @group(0) @binding(5) var<storage, read_write> scratch: array<V>;
 @group(0) @binding(6) var<storage, read_write> out: array<vec2<i32>>;
 
-// Of every invocation, what a symbol of each row scores at the site.
+// Per invocation, the score of a symbol of each row at the current site.
 var<workgroup> table: array<S, ROWS * WG>;
 
-// Places of a workgroup.
+// Places per workgroup.
 const PLACES: u32 = WG / 4u;
 const SET_BITS: u32 = select(4u, 20u, IS_PROTEIN);
 
-// A site of two vectors as it lies in memory.
+// One site of two vectors, in the format of memory.
 fn site_bits(octet: u32, site: u32, pair: u32) -> vec2<u32> {
     if (IS_PROTEIN) {
         let at = (octet * params.sites + site) * 8u + 2u * pair;
@@ -126,7 +136,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     row[k] = ((reads[symbol / 4u] >> (8u * (symbol % 4u))) & 0xffu) * WG + t;
                 }
                 if (begin == 0u) {
-                    // Before the first site: symbols that hang over, or are inserted.
+                    // Before the first site, symbols overhang or are inserted.
                     let before = i32(column + 1u) - i32(pads);
                     let cost = params.insertion_first + (before - 1) * params.insertion_next;
                     let start = select(-cost, 0, is_free || before <= 0);
@@ -138,15 +148,15 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     l[k] = high(kept);
                 }
             }
-            // S one site up at the column before the slice.
+            // S one site up, at the column before the slice.
             var above = S_ZERO;
             if (slice > 0u) {
                 above = low(scratch[border + CHUNK * WG + t]);
             }
-            // What the next slice finds as that.
+            // S one site up, for the next slice.
             let above_next = s[COLUMNS - 1u];
             var b = S_ZERO;
-            // What the next site needs is asked for a site ahead, so that nobody waits for it.
+            // The next site's data is loaded one site ahead, to hide the latency.
             var next_bits = vec2<u32>(0u);
             var next_border = V_of(S_ZERO, none);
             if (begin < end) {
@@ -162,7 +172,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                 var u = high(next_border);
                 next_bits = site_bits(octet, min(site + 1u, end - 1u), pair);
                 if (slice > 0u) {
-                    // Behind the chunk's last site lies something else, which nobody looks at.
+                    // The entry after the chunk's last site holds other data, which is not used.
                     next_border = scratch[at + WG];
                 }
                 let no_cost = has(bits, 2u << SET_BITS);
@@ -178,8 +188,8 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     table[2u * WG + t] = select(miss, hit, has(bits, 4u));
                     table[3u * WG + t] = select(miss, hit, has(bits, 8u));
                 } else {
-                    for (var own = 0u; own < place.row_count; own++) {
-                        table[own * WG + t] = select(miss, hit, has(bits, rows[place.rows + own]));
+                    for (var r = 0u; r < place.row_count; r++) {
+                        table[r * WG + t] = select(miss, hit, has(bits, rows[place.rows + r]));
                     }
                 }
                 table[(ROWS - 1u) * WG + t] = one_step + b_step;
@@ -190,7 +200,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                 var diagonal = above;
                 above = left;
                 for (var k = 0u; k < COLUMNS; k++) {
-                    // Only what comes from the left waits for the column before.
+                    // Only values from the left depend on the previous column.
                     let aligned = diagonal + table[row[k]];
                     diagonal = s[k];
                     l[k] = max(l[k], diagonal + down);
@@ -213,7 +223,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     scratch[scratch_begin + (first + k) * WG + t] = V_of(s[k] - b, l[k] - b);
                 }
             } else if (is_free) {
-                // Symbols behind any column may hang over behind the last site.
+                // Symbols after any column may overhang behind the last site.
                 for (var k = 0u; k < COLUMNS; k++) {
                     best = max(best, s[k] - b - number(params.insertion_next * i32(first + k + 1u)));
                 }
@@ -243,12 +253,12 @@ fn main(
     let groups_needed = (params.place_end - params.place_begin + PLACES - 1u) / PLACES;
     for (var index = group; index < groups_needed; index += params.groups) {
         let first = params.place_begin + index * PLACES;
-        // Those that have no place do what the last does, and keep it to themselves.
-        let own = first + t / 4u;
-        let place = places[min(own, params.place_end - 1u)];
+        // Invocations without a place compute the last place and discard the result.
+        let place_index = first + t / 4u;
+        let place = places[min(place_index, params.place_end - 1u)];
         let columns = (places[first].symbols + COLUMNS - 1u) / COLUMNS * COLUMNS;
         let scores = align(place, columns, t % 4u, t, group * params.scratch_vectors);
-        if (own < params.place_end) {
+        if (place_index < params.place_end) {
             out[place.score * 4u + t % 4u] = scores;
         }
     }

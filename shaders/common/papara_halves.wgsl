@@ -1,4 +1,5 @@
-// Halves, of two vectors side by side: multiples of 1/2048 between -1 and 1 are exact.
+// Score type: half floats, two vectors side by side. Multiples of 1/2048 between -1 and 1 are
+// exact.
 
 alias S = vec2<f16>;
 alias V = vec4<f16>;
@@ -13,12 +14,13 @@ fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(vec2<f32>(value) * 2048.0);
 }
 
-// Below all that can be; what is taken from it is lost in rounding.
+// Below all possible scores. Subtractions from it are lost in rounding.
 fn lowest() -> S {
     return vec2<f16>(-30000.0h);
 }
 
-// The greater, where b is at most 1 above a: an addition that clamps runs beside the comparisons of the other maxima.
+// The greater value, if b is at most 1 above a. The saturating addition runs in parallel to the
+// comparisons of the other maxima.
 fn later_max(a: S, b: S) -> S {
     return a + saturate(b - a);
 }

@@ -1,4 +1,4 @@
-// Numbers of 32 bits, of two vectors side by side.
+// Score type: i32, two vectors side by side.
 
 alias S = vec2<i32>;
 alias V = vec4<i32>;
@@ -13,7 +13,7 @@ fn rounded(value: S) -> vec2<i32> {
     return value;
 }
 
-// Below all that can be, with room for what is taken from it.
+// Below all possible scores, with room for subtractions.
 fn lowest() -> S {
     return vec2<i32>(-0x40000000);
 }

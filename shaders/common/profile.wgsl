@@ -1,6 +1,7 @@
-// Common to the kernels of one pair per invocation: the scores of a slice's query symbols against every code, in workgroup
-// memory, since the query is the workgroup's. Constants: SLICE (columns a slice), STRIDE4 (profile row in vec4s, odd so that
-// rows of neighbouring codes start in different banks).
+// Shared by the kernels with one pair per invocation: the scores of a slice's query symbols against every
+// code, in workgroup memory, because the workgroup shares a query.
+// Constants:  SLICE (columns per slice), STRIDE4 (length of a profile row in vec4s; odd, so that rows of
+//             neighbouring codes start in different banks).
 
 #import nw
 
@@ -8,8 +9,8 @@ const SLICE4: u32 = SLICE / 4u;
 
 var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 
-// Makes the profile of slice s. Columns before the query's first word, first_a_word from a_begin on, are padding. Begins and
-// ends with a barrier: to be called by all invocations of the workgroup.
+// Fills the profile of slice s. Columns before the query's first word, first_a_word from a_begin
+// on, are padding. Starts and ends with a barrier: all invocations of the workgroup must call it.
 fn make_profile(s: u32, a_begin: u32, first_a_word: u32, t: u32) {
     workgroupBarrier();
     for (var p = t; p < CODES * SLICE4; p += WG) {
@@ -25,6 +26,7 @@ fn make_profile(s: u32, a_begin: u32, first_a_word: u32, t: u32) {
             table[row + (a_word & 255u)], table[row + ((a_word >> 8u) & 255u)],
             table[row + ((a_word >> 16u) & 255u)], table[row + (a_word >> 24u)]);
     }
-    // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
+    // Safe: every entry was written by one invocation before this barrier, and is only read until
+    // the next slice.
     workgroupBarrier();
 }

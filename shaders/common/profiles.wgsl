@@ -1,11 +1,13 @@
-// Common to the kernels for profiles against profiles: parameters, profiles, rectangles, borders.
+// Shared by the kernels for profiles against profiles: parameters, profiles, rectangles and
+// borders.
 
 struct Params {
-    // Problems of the batch, and of each the rectangles node_begin .. node_begin + nodes of its list.
+    // Number of problems in the batch. Of each problem, the dispatch computes the rectangles
+    // node_begin .. node_begin + nodes of its list.
     problems: u32,
     node_begin: u32,
     nodes: u32,
-    // Rows of tiles that a rectangle's half has at most, and the anti-diagonal of tiles to do.
+    // Largest number of tile rows in half a rectangle, and the antidiagonal of tiles to compute.
     tile_rows: u32,
     diagonal: u32,
     reserved0: u32,
@@ -13,42 +15,45 @@ struct Params {
     reserved2: u32,
 }
 
-// Two profiles. Places are of words of `data`, of entries of `nodes`, `rows`, `columns` and `corners`.
+// Two profiles. Offsets are in words of `data`, and in entries of `nodes`, `rows`, `columns` and
+// `corners`.
 struct Problem {
-    // Columns of both profiles; rows and columns of the matrix.
+    // Columns of both profiles, which are the rows and columns of the matrix.
     m: u32,
     n: u32,
-    // Letters in fours.
+    // Number of letters divided by four.
     fours: u32,
-    // What letters score with columns of the first profile: those of its first column first.
+    // Scores of letters with columns of the first profile, starting with those of its first column.
     scored: u32,
-    // Tenths of letters of the second profile, four in a word: all columns of the first four letters first.
+    // Tenths of letters of the second profile, four per word: all columns of the first four letters
+    // first.
     tenths: u32,
-    // Opening costs, costs of symbols, sums of these: m + 2 numbers each, n + 2 numbers each.
+    // Opening costs, costs of symbols, and their sums: m + 2 numbers each, and n + 2 numbers each.
     first: u32,
     second: u32,
     nodes: u32,
-    // n entries for the way from above, and n for that from below.
+    // n entries for the pass from above, and n for the pass from below.
     rows: u32,
-    // m entries: those of the upper half are of the way from above.
+    // m entries. Those of the upper half belong to the pass from above.
     columns: u32,
-    // Three times corner_count for either way.
+    // Three times corner_count entries for each pass.
     corners: u32,
     corner_count: u32,
 }
 
-// A rectangle of the matrix, and where the best alignment crosses its middle row.
+// A rectangle of the matrix, and the point where the best alignment crosses its middle row.
 struct Node {
-    // Rows and columns before it, rows and columns in it.
+    // Rows and columns before the rectangle, rows and columns in it.
     a: u32,
     b: u32,
     m: u32,
     n: u32,
-    // 1: a gap along the left edge is opened in it; 2: one along the right edge is.
+    // Bits: 1 if a gap along the left side opens in the rectangle, 2 if a gap along the right side
+    // does.
     ends: u32,
-    // The column behind which the best alignment crosses; UNDIVIDED if there is no such thing.
+    // Column behind which the best alignment crosses; UNDIVIDED if there is none.
     column: u32,
-    // Whether it is in a gap there.
+    // Whether the alignment is in a gap at the crossing.
     in_gap: u32,
     reserved: u32,
 }
@@ -59,7 +64,8 @@ const UNDIVIDED: u32 = 0xffffffffu;
 @group(0) @binding(1) var<storage, read> problems: array<Problem>;
 @group(0) @binding(2) var<storage, read> data: array<i32>;
 @group(0) @binding(3) var<storage, read_write> nodes: array<Node>;
-// Of every column of the matrix the score of the last row that was done, and that with an open gap in the second profile.
+// For every column of the matrix, the score of the last computed row, and the score with an open
+// gap in the second profile.
 @group(0) @binding(4) var<storage, read_write> rows: array<vec2<i32>>;
 
 fn first_open(problem: Problem, a: u32) -> i32 {
@@ -86,17 +92,19 @@ fn second_sum(problem: Problem, b: u32) -> i32 {
     return data[problem.second + 2u * (problem.n + 2u) + b];
 }
 
-// Opening a gap in the first profile behind row a, before column b: nothing at its ends.
+// Cost of opening a gap in the first profile behind row a, before column b. It is 0 at the ends of
+// the profile.
 fn open_first(problem: Problem, a: u32, b: u32) -> i32 {
     return select(first_open(problem, a) + second_open(problem, b), 0, a == 0u || a == problem.m);
 }
 
-// Opening a gap in the second profile before row a, behind column b: nothing at its ends.
+// Cost of opening a gap in the second profile before row a, behind column b. It is 0 at the ends of
+// the profile.
 fn open_second(problem: Problem, a: u32, b: u32) -> i32 {
     return select(first_open(problem, a) + second_open(problem, b), 0, b == 0u || b == problem.n);
 }
 
-// The score before the first column of a half, p rows from its edge.
+// Score of the border before the first column of a half, p rows from its first row.
 fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
     let right = node.b + node.n;
     if (p == 0u) {
@@ -113,7 +121,7 @@ fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
     return -symbols - opening;
 }
 
-// The scores before the first row of a half, q columns from its corner.
+// Scores of the border before the first row of a half, q columns from its corner.
 fn top_edge(problem: Problem, node: Node, is_back: bool, q: u32) -> vec2<i32> {
     if (q == 0u) {
         return vec2<i32>(0);

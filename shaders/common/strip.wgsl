@@ -1,18 +1,23 @@
-// Common to the kernels in which LANES neighbouring invocations, a team, compute one pair along its diagonals: lane l keeps
-// COLUMNS columns in registers and is one row behind lane l - 1, so that a step computes a diagonal of blocks of 1 x COLUMNS
-// cells. Of the three diagonals of scores that such a scan needs (Truong et al. 2014, section 4.2), the boundaries of the
-// last two pass from lane to lane by from_left() (exchange_workgroup.wgsl or exchange_subgroup.wgsl), the rest never leaves
-// the registers. Steps come in groups of four, after which all lanes store together what they found, whatever rows that is of.
+// Shared by the kernels in which a team of LANES neighbouring invocations computes one pair along its
+// diagonals.
+// Lane l keeps COLUMNS columns in registers and is one row behind lane l - 1, so that a step computes
+// a diagonal of blocks of 1 x COLUMNS cells. Such a scan needs three diagonals of scores (Truong et al.
+// 2014, section 4.2). The boundaries of the last two pass from lane to lane by from_left()
+// (exchange_workgroup.wgsl or exchange_subgroup.wgsl); the rest stays in registers.
+// Steps come in groups of four. After each group all lanes store their directions together, although
+// they belong to different rows.
 
 #import arena
 #import substitution
 
 const COLUMNS: u32 = CELLS * WORDS;
 
-// Rows row_begin .. row_end (multiples of 4) of the columns of pass `strip`, for the pair in `slot`, by `lanes` invocations of
-// which this is `lane`. What lies above is read from the row border, what lies left from the column border, where this is
-// not the pair's first row or column; both then hold the strip's last row (if keep_row) and last column. `corner_slot`:
-// nw_tiled_diagonal's corners (its contract says which).
+// Computes rows row_begin .. row_end (multiples of 4) of the columns of pass `strip`, for the pair
+// in `slot`, on `lanes` invocations. `lane` is the index of this one.
+// Values above are read from the row border and values to the left from the column border, unless
+// this is the pair's first row or column. Afterwards the borders hold the strip's last row (if
+// keep_row) and last column.
+// The corners of nw_tiled_diagonal are described in its contract.
 fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32, row_end: u32, keep_row: bool, diagonal_of_tiles: u32) {
     let b = targets[task.first + min(slot, task.count - 1u)];
     let m = task.query_symbols;
@@ -53,7 +58,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     if (row_begin == 0u) {
         for (var c = 0u; c < COLUMNS; c++) {
             v[c] = rim(column_begin + i32(c) + 1, row_pad);
-            f[c] = NEVER;
+            f[c] = NEG_INF;
         }
     } else {
         for (var c4 = 0u; c4 < COLUMNS / 4u; c4++) {
@@ -72,13 +77,15 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         }
     }
 
-    // Phase 2: the steps. Lane 0's column border is read four rows ahead of need, every lane's symbols likewise.
+    // Phase 2: the steps. Lane 0's column border and every lane's symbols are read four rows ahead
+    // of need.
     let first_word = row_begin / 4u;
     var ahead: array<vec4<i32>, 2>;
     if (strip > 0u) {
         ahead = load_border(border, first_word);
     }
-    // Word w of the target's symbols has rows 4 w to 4 w + 3; a lane begins a group with one of the last three of the word before.
+    // Word w of the target's symbols has rows 4 w to 4 w + 3. A lane starts a group with one of the
+    // last three rows of the previous word, or with the first row of word w.
     let behind = lane / 4u;
     let turn = 8u * (lane & 3u);
     var word_before = 0u;
@@ -89,7 +96,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     let place = first_quad(task, lanes, strip, row_begin) * WORDS * lanes + lane;
     let groups = (row_end - row_begin + lanes) / 4u;
     for (var group = 0u; group < groups; group++) {
-        // Phase 2a: what enters in these four steps.
+        // Phase 2a: values that enter in these four steps.
         var symbols = (word_ahead << turn) | ((word_before >> 1u) >> (31u - turn));
         word_before = word_ahead;
         word_ahead = target_word(task, first_word + group + 1u - behind, first_b_word, b_begin);
@@ -112,7 +119,8 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             let received = from_left(sent, step);
             let code = symbols & 255u;
             symbols >>= 8u;
-            // Four steps become a quad; by shifting, since an index that is not constant would put it in memory.
+            // Four steps form a quad. It is built by shifting, because a variable index would move
+            // it to memory.
             for (var w = 0u; w < WORDS; w++) {
                 words[w] = vec4<u32>(words[w].yzw, 0u);
             }
@@ -157,7 +165,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                             let across = diagonal + substitution[a[c] + code];
                             near = max(max(across, up), before);
                             if (DIRECTIONS) {
-                                word = (word >> 2u) | (direction(near, across - diagonal, across, before, up, NEVER, false, left_tag) << 30u);
+                                word = (word >> 2u) | (direction(near, across - diagonal, across, before, up, NEG_INF, false, left_tag) << 30u);
                             }
                         }
                         v[c] = near;
@@ -166,7 +174,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                     words[w].w = word;
                 }
                 if (END_OPENING && i32(row) == row_pad - 1) {
-                    // The corner, if it is in one of the lane's columns.
+                    // Handles the corner, if it is in one of the lane's columns.
                     for (var c = 0u; c < COLUMNS; c++) {
                         v[c] -= select(0, params.edge_opening, i32(first_column + c) == column_pad - 1);
                     }
@@ -177,7 +185,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                 last_e = vec4<i32>(last_e.yzw, e);
             }
             if (k == 2u) {
-                // The last lane, LANES - 1 rows behind, ends four rows here.
+                // The last lane, LANES - 1 rows behind, finishes four rows here.
                 border_v = last_v;
                 border_e = last_e;
             }
@@ -185,8 +193,8 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             e_0 = e_0.yzwx;
         }
 
-        // Phase 2c: what all lanes found, and the last lane's column border. Safe: lane 0 had these rows' border before it made
-        // the first of them, lanes steps ago.
+        // Phase 2c: the directions of all lanes, and the last lane's column border. Safe: lane 0
+        // read the border of these rows before it computed the first of them, `lanes` steps ago.
         if (DIRECTIONS) {
             store_directions(ways, place + group * (WORDS * lanes), lanes, words);
         }
@@ -195,12 +203,13 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         }
     }
 
-    // Phase 3: the last row. Safe: lane l + 1 read its corner in phase 1, before lane l came here.
+    // Phase 3: the last row. Safe: lane l + 1 read its corner in phase 1, before lane l reaches
+    // this point.
     if (keep_row) {
         for (var c4 = 0u; c4 < COLUMNS / 4u; c4++) {
             let c = c4 * 4u;
-            let own_v = vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]);
-            store_border(below, first_column / 4u + c4, own_v, vec4<i32>(f[c], f[c + 1u], f[c + 2u], f[c + 3u]));
+            let last_row = vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]);
+            store_border(below, first_column / 4u + c4, last_row, vec4<i32>(f[c], f[c + 1u], f[c + 2u], f[c + 3u]));
         }
     }
     if (KEEP_CORNERS && lane == lanes - 1u) {

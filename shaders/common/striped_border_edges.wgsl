@@ -1,4 +1,4 @@
-// Borders of a rectangle at a chunk's upper left corner: the chunk's edges.
+// Borders of a rectangle at a chunk's upper left corner: the stored borders of the chunk.
 
 #import striped_edges
 

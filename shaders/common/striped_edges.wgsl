@@ -1,6 +1,8 @@
-// The edges of chunks. vertical[(k * rows_stride + i) * 2 ..]: H and the D that enters the next column, at row i of the left
-// edge of strip k; words with the highest bit turned. horizontal[(c * columns_stride + j) * 2 ..]: H and the I that enters the
-// next row, at column j of the upper edge of chunk row c.
+// Stored borders of chunks.
+// Layout:     vertical[(k * rows_stride + i) * 2 ..] has H and the D that enters the next column, at row
+//             i of the left border of strip k, as words with an inverted highest bit.
+//             horizontal[(c * columns_stride + j) * 2 ..] has H and the I that enters the next row, at
+//             column j of the upper border of chunk row c.
 
 #import striped_trace
 

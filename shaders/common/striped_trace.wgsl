@@ -1,19 +1,20 @@
-// What the kernels of phases 2 and 3 of a long pair's traceback share (Li, Ranka and Sahni, "Pairwise Sequence Alignment for
-// Very Long Sequences on GPUs", section V): where the region, the edges of its chunks, symbols and scores are.
-//
-// Rows and columns count from the region's first. A region has strips of `strip` columns, and these have chunks of `chunk`
-// rows; column j > 0 is in strip (j - 1) / strip, row i > 0 in chunk row (i - 1) / chunk. Nothing below `rows` and right of
-// `columns` is looked at: the last strip and the last chunks end there. A block is a chunk, or some chunks of a strip.
-//
-// Constants: WG, CODES, COLUMN_BITS, LOCAL, EDGES.
+// Shared by the kernels of phases 2 and 3 of a long pair's traceback (Li, Ranka and Sahni, "Pairwise
+// Sequence Alignment for Very Long Sequences on GPUs", section V): the region, the borders of its chunks,
+// symbols and scores.
+// Layout:     rows and columns count from the region's first. A region has strips of `strip` columns,
+//             which are divided into chunks of `chunk` rows. Column j > 0 is in strip (j - 1) / strip, and
+//             row i > 0 is in chunk row (i - 1) / chunk. Nothing below `rows` or right of `columns` is
+//             used: the last strip and the last chunks end there. A block is a chunk, or several chunks of
+//             a strip.
+// Constants:  WG, CODES, COLUMN_BITS, LOCAL, EDGES.
 
-// States of a point; NEW: a local alignment begins there, in state H.
+// States of a point. NEW: a local alignment starts there, in state H.
 const STATE_H: u32 = 0u;
 const STATE_I: u32 = 1u;
 const STATE_D: u32 = 2u;
 const STATE_NEW: u32 = 3u;
 
-// Columns that an invocation keeps in registers.
+// Number of columns that an invocation keeps in registers.
 const CELLS: u32 = 8u;
 
 struct Params {
@@ -21,7 +22,7 @@ struct Params {
     target_begin_symbols: u32,
     rows: u32,
     columns: u32,
-    // Entries of `vertical` a column, and of `horizontal` a row.
+    // Entries of `vertical` per strip, and of `horizontal` per chunk row.
     rows_stride: u32,
     columns_stride: u32,
     strip: u32,
@@ -33,13 +34,13 @@ struct Params {
     strip_begin: u32,
     strip_count: u32,
     block_count: u32,
-    // Where the walk is.
+    // Position of the traceback.
     at_row: u32,
     at_column: u32,
     at_state: u32,
     path_capacity: u32,
     directions_capacity_words: u32,
-    // Columns that the first strip lacks.
+    // Number of columns that the first strip lacks.
     lead: u32,
 }
 

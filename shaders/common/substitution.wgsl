@@ -1,8 +1,9 @@
-// Common to the kernels whose lanes look up each cell's step by both symbols: the table in workgroup memory.
+// Shared by the kernels whose lanes look up the score of each cell by both symbols: the table in
+// workgroup memory.
 
 #import nw
 
-// Substitution table in rows of odd stride, so that rows spread over the banks.
+// Substitution table with rows of an odd stride, so that the rows spread over the banks.
 const TABLE_STRIDE: u32 = CODES | 1u;
 var<workgroup> substitution: array<i32, CODES * TABLE_STRIDE>;
 

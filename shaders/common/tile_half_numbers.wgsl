@@ -1,7 +1,7 @@
-// Halves, of two pairs side by side. Multiples of 1/2048 between -1 and 1 are exact.
+// Half floats of two pairs, side by side. Multiples of 1/2048 between -1 and 1 are exact.
 
 alias S = vec2<f16>;
-// What goes from column to column: H less a gap's first symbol, and E.
+// Border value that passes from column to column: H minus the cost of a gap's first symbol, and E.
 alias B = vec4<f16>;
 
 const S_ZERO: S = vec2<f16>(0.0h);
@@ -10,17 +10,18 @@ fn number(value: i32) -> S {
     return vec2<f16>(f16(f32(value) / 2048.0));
 }
 
-// The scores of the two pairs; 2048 is 2048 or more.
+// The scores of the two pairs. 2048 stands for 2048 or more.
 fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(vec2<f32>(value) * 2048.0);
 }
 
-// The sum, but at least 0 (and at most 1).
+// The sum, but at least 0 and at most 1.
 fn floored(a: S, b: S) -> S {
     return saturate(a + b);
 }
 
-// The greater, where b is at most 1 above a: an addition that clamps runs beside the comparisons of the other maxima.
+// The greater value, if b is at most 1 above a. The saturating addition runs in parallel to the
+// comparisons of the other maxima.
 fn later_max(a: S, b: S) -> S {
     return a + saturate(b - a);
 }
@@ -37,7 +38,8 @@ fn e_of(border: B) -> S {
     return border.zw;
 }
 
-// As words: shuffles of halves are not to be had everywhere, nor bitcasts. Exact, for all are halves.
+// Packs a border into 32-bit integers, because shuffles and bitcasts of half floats are not
+// available everywhere. Exact, because all values are half floats.
 fn packed(border: B) -> vec2<i32> {
     let g = pack2x16float(vec2<f32>(border.xy));
     let e = pack2x16float(vec2<f32>(border.zw));
@@ -50,7 +52,7 @@ fn unpacked(words: vec2<i32>) -> B {
     return vec4<f16>(vec2<f16>(g), vec2<f16>(e));
 }
 
-// What padding scores is far below all others, and -2048 enough.
+// Padding scores far below all others; -2048 is low enough.
 fn score_of(row: u32, symbol: u32) -> f16 {
     return f16(f32(max(table[row + symbol], -2048)) / 2048.0);
 }

@@ -1,25 +1,25 @@
-// Numbers of a tile: halves, of one query and two targets.
+// Score type of a tile: half floats, one query and two targets.
 
 #import tile_half_numbers
 
 // Scores of LOAD columns.
 alias V = vec4<f16>;
-// The same against both targets' symbols.
+// Scores of LOAD columns against the symbols of both targets.
 struct L {
     one: V,
     two: V,
 }
 
-// Queries and targets that are computed together.
+// Number of queries and of targets that are computed together.
 const QUERIES: u32 = 1u;
 const TARGETS: u32 = 2u;
 
-// The bits of a packed border that are the query's: all, of both targets.
+// Bits of a packed border that belong to the query: all bits, of both targets.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, -1, first);
 }
 
-// What the profile has in a load.
+// Profile entries of a load.
 fn loaded(places: vec2<u32>) -> L {
     return L(profile[places.x], profile[places.y]);
 }
@@ -28,7 +28,7 @@ fn column_of(scores: L, c: u32) -> S {
     return vec2<f16>(scores.one[c], scores.two[c]);
 }
 
-// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of the first query.
+// Scores of a code against LOAD symbols of the query. The code's row of the table starts at `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<f16>(

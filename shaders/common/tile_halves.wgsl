@@ -1,24 +1,25 @@
-// Numbers of a tile: halves, of two queries and one target.
+// Score type of a tile: half floats, two queries and one target.
 
 #import tile_half_numbers
 
-// Scores of LOAD columns, of one query beside the other's: of the first two, and of the others.
+// Scores of LOAD columns of both queries, side by side: of the first two columns, and of the
+// others.
 struct V {
     near: vec4<f16>,
     far: vec4<f16>,
 }
 alias L = V;
 
-// Queries and targets that are computed together.
+// Number of queries and of targets that are computed together.
 const QUERIES: u32 = 2u;
 const TARGETS: u32 = 1u;
 
-// The bits of a packed border that are the first query's, the second's.
+// Bits of a packed border that belong to the first and to the second query.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, 65535, first) | select(0, -65536, second);
 }
 
-// What the profile has in a load.
+// Profile entry of a load.
 fn loaded(places: vec2<u32>) -> L {
     return profile[places.x];
 }
@@ -36,12 +37,13 @@ fn column_of(scores: L, c: u32) -> S {
     return scores.far.zw;
 }
 
-// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of both queries.
+// Scores of a code against LOAD symbols of both queries. The code's row of the table starts at
+// `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     return V(two_columns(row, symbols), two_columns(row, symbols >> vec2<u32>(16u)));
 }
 
-// The same against the first two of them.
+// Scores of a code against the first two of these symbols.
 fn two_columns(row: u32, symbols: vec2<u32>) -> vec4<f16> {
     let one = symbols & vec2<u32>(255u);
     let two = (symbols >> vec2<u32>(8u)) & vec2<u32>(255u);

@@ -1,13 +1,13 @@
-// Numbers of a tile: words, of one query.
+// Score type of a tile: i32, one query.
 
 alias S = i32;
 // Scores of LOAD columns.
 alias V = vec4<i32>;
 alias L = V;
-// What goes from column to column: H less a gap's first symbol, and E.
+// Border value that passes from column to column: H minus the cost of a gap's first symbol, and E.
 alias B = vec2<i32>;
 
-// Queries and targets that are computed together.
+// Number of queries and of targets that are computed together.
 const QUERIES: u32 = 1u;
 const TARGETS: u32 = 1u;
 const S_ZERO: S = 0;
@@ -16,7 +16,7 @@ fn number(value: i32) -> S {
     return value;
 }
 
-// The scores of the two queries.
+// The scores of the two pairs; the second is unused.
 fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(value, 0);
 }
@@ -26,7 +26,7 @@ fn floored(a: S, b: S) -> S {
     return max(a + b, 0);
 }
 
-// The greater.
+// The greater value.
 fn later_max(a: S, b: S) -> S {
     return max(a, b);
 }
@@ -51,12 +51,12 @@ fn unpacked(words: vec2<i32>) -> B {
     return words;
 }
 
-// The bits of a packed border that are the first query's; there is no second one.
+// Bits of a packed border that belong to the first query. There is no second one.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, -1, first);
 }
 
-// What the profile has in a load.
+// Profile entry of a load.
 fn loaded(places: vec2<u32>) -> L {
     return profile[places.x];
 }
@@ -65,7 +65,7 @@ fn column_of(scores: L, c: u32) -> S {
     return scores[c];
 }
 
-// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of the first query.
+// Scores of a code against LOAD symbols of the query. The code's row of the table starts at `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<i32>(

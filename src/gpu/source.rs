@@ -1,14 +1,14 @@
-//! Shader texts from their parts.
+//! Assembles shader texts from parts.
 //!
-//! A line `#import name` in a shader asks for a part: the file `shaders/common/name.wgsl`, or what the host supplies by that
-//! name, text that depends on a variant or a choice among files. Parts import others; each comes once, before whoever asks
-//! for it.
+//! A line `#import name` in a shader imports a part: the file `shaders/common/name.wgsl`, or a text
+//! that the host supplies under that name. Supplied texts depend on the variant or select a file.
+//! Parts can import other parts. Each part appears once, before all parts that import it.
 
 use std::fmt::Write;
 
 use crate::error::{Error, Result};
 
-/// A file of `shaders/common`.
+/// Returns a file of `shaders/common` with its name.
 macro_rules! part {
     ($name:literal) => {
         ($name, include_str!(concat!("../../shaders/common/", $name, ".wgsl")))
@@ -46,91 +46,94 @@ const PARTS: &[(&str, &str)] = &[
     part!("tile_half_targets"),
     part!("tile_halves"),
     part!("tile_words"),
-    part!("walk"),
+    part!("traceback"),
 ];
 
-/// What begins a line that imports a part.
+/// Start of a line that imports a part.
 const IMPORT: &str = "#import ";
 
-/// The constants of a shader, in WGSL.
+/// The constants of a shader, as WGSL text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Constants(String);
 
 impl Constants {
-    /// A constant of 32 bits.
+    /// Adds a u32 constant.
     pub fn number(mut self, name: &str, value: u32) -> Self {
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.0, "const {name}: u32 = {value}u;");
         self
     }
 
-    /// A constant that is true or false.
+    /// Adds a bool constant.
     pub fn flag(mut self, name: &str, value: bool) -> Self {
         let _ = writeln!(self.0, "const {name}: bool = {value};");
         self
     }
 }
 
-/// What the host supplies to a shader: parts by their names, which may import others.
+/// Parts that the host supplies to a shader, by name. They can import other parts.
 pub type Supplied = Vec<(&'static str, String)>;
 
-/// The parts that a text imports, and the text without these lines.
+/// Splits a text into its imports and the text without the import lines.
 fn split(text: &str) -> (Vec<&str>, String) {
     let imports = text.lines().filter_map(|line| line.strip_prefix(IMPORT)).map(str::trim).collect();
-    let own = text.split_inclusive('\n').filter(|line| !line.starts_with(IMPORT)).collect();
-    (imports, own)
+    let rest = text.split_inclusive('\n').filter(|line| !line.starts_with(IMPORT)).collect();
+    (imports, rest)
 }
 
-/// A text being put together.
+/// A text under construction.
 struct Resolver<'a> {
     supplied: &'a [(&'static str, String)],
-    /// Parts that are in the text.
+    /// Parts that are already in the text.
     done: Vec<&'a str>,
-    /// Parts whose own imports are being put into the text, each imported by the one before.
+    /// Parts whose imports are being added. Each one is imported by the one before it.
     open: Vec<&'a str>,
     text: String,
 }
 
 impl<'a> Resolver<'a> {
     fn part(&self, name: &str) -> Option<&'a str> {
-        let supplied = self.supplied.iter().find(|(own, _)| *own == name).map(|(_, text)| text.as_str());
-        supplied.or_else(|| PARTS.iter().find(|(own, _)| *own == name).map(|(_, text)| *text))
+        let supplied = self.supplied.iter().find(|(part, _)| *part == name).map(|(_, text)| text.as_str());
+        supplied.or_else(|| PARTS.iter().find(|(part, _)| *part == name).map(|(_, text)| *text))
     }
 
     fn add(&mut self, name: &'a str, text: &'a str) -> Result<()> {
         self.open.push(name);
-        let (imports, own) = split(text);
+        let (imports, rest) = split(text);
         for import in imports {
             let import: &'a str = import;
             if self.done.contains(&import) {
                 continue;
             }
             if self.open.contains(&import) {
-                return Err(Error::Internal(format!("shader parts in a circle: {} > {import}", self.open.join(" > "))));
+                return Err(Error::Internal(format!(
+                    "shader parts import each other in a cycle: {} > {import}",
+                    self.open.join(" > ")
+                )));
             }
             let part = self
                 .part(import)
-                .ok_or_else(|| Error::Internal(format!("shader '{name}' imports '{import}', which nobody supplies")))?;
+                .ok_or_else(|| Error::Internal(format!("shader '{name}' imports '{import}', which does not exist")))?;
             self.add(import, part)?;
         }
         self.open.pop();
         self.done.push(name);
-        self.text.push_str(&own);
+        self.text.push_str(&rest);
         Ok(())
     }
 }
 
-/// The whole text of a shader: constants, what it imports, its own.
+/// Returns the whole text of a shader: its constants, its imports and its own text.
 ///
 /// # Errors
-/// [`Error::Internal`] if a part is imported that there is not, or parts import each other in a circle.
+/// [`Error::Internal`] if an import is missing, or if parts import each other in a cycle.
 pub fn resolve(stem: &str, shader: &str, constants: &Constants, supplied: &Supplied) -> Result<String> {
     let mut resolver = Resolver { supplied, done: Vec::new(), open: Vec::new(), text: constants.0.clone() };
     resolver.add(stem, shader)?;
     Ok(resolver.text)
 }
 
-/// The files of `shaders/common`, by their names, without the lines that import others.
+/// Returns the files of `shaders/common` with their names, without their import lines.
 pub fn parts() -> impl Iterator<Item = (&'static str, String)> {
     PARTS.iter().map(|&(name, text)| (name, split(text).1))
 }
@@ -145,21 +148,21 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_once_and_before_those_that_import_them() {
+    fn parts_appear_once_and_before_their_importers() {
         let supplied = [("a", "#import b\n#import c\nA\n"), ("b", "// b\n#import c\nB\n"), ("c", "C\n"), ("d", "D\n")];
         let text = resolved("// own\n#import a\n#import b\n\nOWN\n", &supplied).expect("all are there");
         assert_eq!(text, "const WG: u32 = 64u;\nconst LOCAL: bool = true;\nC\n// b\nB\nA\n// own\n\nOWN\n");
     }
 
     #[test]
-    fn what_the_host_supplies_may_choose_a_file() {
+    fn supplied_part_may_import_a_file() {
         let text = resolved("#import lanes\nOWN\n", &[("lanes", "#import exchange_subgroup\n")]).expect("it is there");
         assert!(text.contains("subgroupShuffleUp") && text.ends_with("OWN\n"), "{text}");
         assert!(!text.contains(IMPORT), "{text}");
     }
 
     #[test]
-    fn unknown_names_and_circles_are_errors() {
+    fn missing_parts_and_cycles_are_errors() {
         let message = |shader, supplied: &[(&'static str, &str)]| {
             resolved(shader, supplied).expect_err("it is wrong").to_string()
         };

@@ -192,7 +192,7 @@ fn structures_of_tiles() {
         ]
     );
     same_layout!(tiles(), sw_tile::Task, "Task", [parts_begin, passes, first, count, before, words]);
-    same_layout!(tiles(), sw_tile::Part, "Part", [end_word, words, words_left, pairs_begin, floor, state]);
+    same_layout!(tiles(), sw_tile::Part, "LanePart", [end_word, words, words_left, pairs_begin, floor, state]);
     same_layout!(tiles(), Target, "Target", [end_word, symbols, number]);
     for module in tiles() {
         let (members, _) = shader_layout(&module, "Output");
@@ -471,7 +471,7 @@ fn lists_of_passes() {
     same_layout!(
         Pass::ALL.map(pass),
         clustal_layout::Found,
-        "Found",
+        "PairResult",
         [score, end_row, end_column, rows_back, columns_back, identities, reserved0, reserved1]
     );
     let slices = [Pass::Ends, Pass::Starts].map(pass);
@@ -683,7 +683,7 @@ fn constants_of_the_walk() {
         }
     };
     let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
-    assert_eq!(ours, ["NO_ROOM", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
+    assert_eq!(ours, ["NO_INDEX", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
 }
 
 #[test]

@@ -1,19 +1,22 @@
-// Common to the kernels that walk back over directions: the runs of a pair's alignment, as they are found from its end to its
-// beginning, their counts, and whether the pair is kept.
-// The walk stands at row walk_i, column walk_j, both counted in real symbols; all columns after it are counted and emitted.
+// Shared by the kernels that trace alignments back over stored directions.
+// They collect the runs of a pair's alignment from its end to its start, count columns, and decide
+// whether the pair is kept.
+// State:      the traceback is at row walk_i and column walk_j, counted in real symbols. All columns
+//             after it are counted and emitted.
 
 #import arena
 
 const LONGEST_RUN: u32 = 16383u;
-const NO_ROOM: u32 = 0xffffffffu;
+const NO_INDEX: u32 = 0xffffffffu;
+// Marks a pair that does not pass the identity filter.
 const DROPPED: u32 = 0xfffffffeu;
 const MATCH: u32 = 0u;
 const MISMATCH: u32 = 1u;
 const INSERTION: u32 = 2u;
 const DELETION: u32 = 3u;
-const NONE: u32 = 4u;
-const NONE_AT_HAND: u32 = 0xffffffffu;
-// What the walk stands at: V, or in a gap from the left or from above.
+const NO_RUN: u32 = 4u;
+const NO_QUAD: u32 = 0xffffffffu;
+// State of the traceback: at V, in a gap from the left, or in a gap from above.
 const AT_V: u32 = 0u;
 const IN_LEFT: u32 = 1u;
 const IN_ABOVE: u32 = 2u;
@@ -31,18 +34,19 @@ struct Output {
 var<private> walk_i: u32;
 var<private> walk_j: u32;
 var<private> walk_state: u32;
-// What a step from the left, and one from above, is in the alignment, and the tag of the former.
+// Kinds of a step from the left and of a step from above in the alignment, and the tag of a step
+// from the left.
 var<private> from_left_kind: u32;
 var<private> from_above_kind: u32;
 var<private> left_tag: u32;
-// Where runs are collected, how many there are, and the last of them, up to a quad.
-var<private> own_runs: Part;
+// Place and number of the collected runs, and the last of them, up to one quad.
+var<private> pair_runs: ArenaPart;
 var<private> run_count: u32;
 var<private> held: vec4<u32>;
 // The run that still grows.
 var<private> run_kind: u32;
 var<private> run_length: u32;
-// The counts of IdentityDefinition.
+// Counts of IdentityDefinition.
 var<private> matches: u32;
 var<private> mismatches: u32;
 var<private> gap_columns: u32;
@@ -50,16 +54,17 @@ var<private> gap_openings: u32;
 var<private> end_gap_columns: u32;
 
 fn emit(code: u32) {
-    // The next half word.
+    // Appends a half word.
     held = vec4<u32>((held.x >> 16u) | (held.y << 16u), (held.y >> 16u) | (held.z << 16u),
                      (held.z >> 16u) | (held.w << 16u), (held.w >> 16u) | (code << 16u));
     if ((run_count & 7u) == 7u) {
-        write_quad(own_runs.arena, own_runs.begin + (run_count >> 3u) * own_runs.stride, held);
+        write_quad(pair_runs.arena, pair_runs.begin + (run_count >> 3u) * pair_runs.stride, held);
     }
     run_count++;
 }
 
-// The run at hand has ended. The first run is an end gap if it is a gap; so is the last, which the caller sees to.
+// Ends the current run. The first run is an end gap if it is a gap. The caller handles the last
+// run.
 fn close_run() {
     if (run_length == 0u) {
         return;
@@ -95,7 +100,7 @@ fn push(kind: u32, length: u32) {
     run_length += length;
 }
 
-// As IdentityFilter has it, with counts known and a looser threshold; the host tests again.
+// Tests IdentityFilter with exact counts and a looser threshold. The host tests again.
 fn reaches(m: u32, n: u32) -> bool {
     let longer = f32(max(m, n));
     if (params.filter_mode == 3u) {
@@ -107,16 +112,17 @@ fn reaches(m: u32, n: u32) -> bool {
     } else if (params.filter_mode == 2u) {
         denominator = matches + mismatches + gap_columns - end_gap_columns;
     }
-    // Where nothing is counted the identity is 0.
+    // The identity of an alignment without counted columns is 0.
     if (denominator == 0u) {
         return params.filter_threshold <= 0.0;
     }
     return f32(matches) >= params.filter_threshold * f32(denominator);
 }
 
-// Begins at a cell, after end gaps to the corner: at most one of the two is not 0. `turned`: columns are the query's symbols in the
-// kernel, in the alignment the target's.
-fn begin_walk(i: u32, j: u32, m: u32, n: u32, turned: bool) {
+// Starts a traceback at a cell, after end gaps to the corner, at most one of which is not empty.
+// `turned`: the columns of the kernel are symbols of the query, but of the target in the reported
+// alignment.
+fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     from_left_kind = select(INSERTION, DELETION, turned);
     from_above_kind = select(DELETION, INSERTION, turned);
     left_tag = u32(tag_left(turned));
@@ -125,7 +131,7 @@ fn begin_walk(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     walk_state = AT_V;
     run_count = 0u;
     held = vec4<u32>(0u);
-    run_kind = NONE;
+    run_kind = NO_RUN;
     run_length = 0u;
     matches = 0u;
     mismatches = 0u;
@@ -136,7 +142,7 @@ fn begin_walk(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     push(from_above_kind, n - i);
 }
 
-// One step, from a cell with these directions.
+// Takes one step, from a cell with these directions.
 fn advance(bits: u32) {
     if (!AFFINE || (walk_state == IN_LEFT && (bits & 4u) != 0u)) {
         walk_state = AT_V;
@@ -144,7 +150,7 @@ fn advance(bits: u32) {
     if (walk_state == AT_V && (bits & 2u) == 0u) {
         walk_state = select(IN_ABOVE, IN_LEFT, (bits & 3u) == left_tag);
     }
-    // One push a step: its loops would stand here several times otherwise.
+    // A single call of push per step keeps its loops from being inlined several times.
     var kind = select(MISMATCH, MATCH, (bits & 1u) != 0u);
     if (walk_state == IN_LEFT) {
         kind = from_left_kind;
@@ -159,11 +165,11 @@ fn advance(bits: u32) {
     }
 }
 
-// Ends at the first row or column: gives the number of runs, the last quad of which is padded.
-fn end_walk(m: u32, n: u32) -> u32 {
+// Ends at the first row or column. Returns the number of runs; the last quad is padded.
+fn end_traceback(m: u32, n: u32) -> u32 {
     push(from_left_kind, walk_j);
     push(from_above_kind, walk_i);
-    // The alignment's first run is an end gap too, unless it is also the last.
+    // The alignment's first run is an end gap, too, unless it is also the last.
     let is_only_run = run_length == m + n;
     let last_kind = run_kind;
     let last_length = run_length;
@@ -171,7 +177,7 @@ fn end_walk(m: u32, n: u32) -> u32 {
     if ((last_kind == INSERTION || last_kind == DELETION) && !is_only_run) {
         end_gap_columns += last_length;
     }
-    // The last quad, its spare half words at its end.
+    // Fills the unused half words at the end of the last quad.
     let kept_count = run_count;
     while ((run_count & 7u) != 0u) {
         emit(0u);
@@ -179,29 +185,29 @@ fn end_walk(m: u32, n: u32) -> u32 {
     return kept_count;
 }
 
-// Room for the runs of a pair, and what the host is told of it: the first word of the runs, or NO_ROOM if there is none, or if the pair
-// is not kept.
+// Reserves memory for the runs of a pair and stores its status. Returns the index of the first word
+// of the runs; NO_INDEX if they do not fit or if the pair is dropped.
 fn place_runs(pair: u32, m: u32, n: u32, kept_count: u32) -> u32 {
     if (params.filter_mode != 6u && !reaches(m, n)) {
         out.data[3u * pair + 2u] = DROPPED;
-        return NO_ROOM;
+        return NO_INDEX;
     }
     let words = (kept_count + 1u) / 2u;
-    // Cannot wrap round: the host gives a batch's pairs fewer than 2^32 words of runs together.
-    let place = atomicAdd(&out.runs_words, words);
-    if (place > params.runs_capacity_words || words > params.runs_capacity_words - place) {
-        out.data[3u * pair + 2u] = NO_ROOM;
-        return NO_ROOM;
+    // Cannot overflow: the pairs of a batch have fewer than 2^32 words of runs in all.
+    let index = atomicAdd(&out.runs_words, words);
+    if (index > params.runs_capacity_words || words > params.runs_capacity_words - index) {
+        out.data[3u * pair + 2u] = NO_INDEX;
+        return NO_INDEX;
     }
-    out.data[3u * pair + 1u] = place;
+    out.data[3u * pair + 1u] = index;
     out.data[3u * pair + 2u] = kept_count;
-    return place;
+    return index;
 }
 
-// Copies a quad of the runs, of which there are so many words from `place` on.
-fn copy_runs(k: u32, words: u32, place: u32) {
-    let quad = read_quad(own_runs.arena, own_runs.begin + k * own_runs.stride);
+// Copies quad k of `words` words of runs to the words from `index` on.
+fn copy_runs(k: u32, words: u32, index: u32) {
+    let quad = read_quad(pair_runs.arena, pair_runs.begin + k * pair_runs.stride);
     for (var q = 0u; q < min(words - 4u * k, 4u); q++) {
-        out.data[params.runs_begin + place + 4u * k + q] = quad[q];
+        out.data[params.runs_begin + index + 4u * k + q] = quad[q];
     }
 }
