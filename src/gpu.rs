@@ -1,4 +1,5 @@
-//! Adapters, devices, memory, pipelines and copies: what every kernel's host half needs of wgpu.
+//! Adapters, devices, memory, pipelines and copies: everything that a kernel's host code needs from
+//! wgpu.
 
 pub mod adapter;
 mod bindings;
@@ -19,5 +20,6 @@ pub(crate) mod shortage;
 pub mod source;
 pub(crate) mod timer;
 
-/// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
+/// Target duration of a batch in seconds: long enough to hide its overhead, short enough for
+/// desktop watchdogs.
 pub(crate) const BATCH_SECONDS: f64 = 0.7;

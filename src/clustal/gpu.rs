@@ -16,7 +16,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, BatchContext, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, KernelSizes, ResidentBuffer, has_kernel_set};
 use crate::gpu::kernels::{ClustalStage, Kernel, KernelKind, LaneGrouping};
-use crate::gpu::launch::{Buffers, Results};
+use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
@@ -222,7 +222,7 @@ impl GpuKind for Clustal {
         _buffers: &mut Buffers,
         batch: &Arc<ClustalBatch>,
         chosen: &Chosen,
-        results: Results,
+        results: BatchResults,
     ) -> Result<ClustalReport> {
         let kernel_time = results.kernel_time;
         if chosen.is_partial {

@@ -34,7 +34,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, BatchContext, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, has_kernel_set};
 use crate::gpu::kernels::Kernel;
-use crate::gpu::launch::Results;
+use crate::gpu::launch::BatchResults;
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 use crate::score::Found;
@@ -50,7 +50,7 @@ const FEW_SHARE: u64 = 16;
 /// Seconds that a batch has to take for its speed to tell anything.
 const TELLING_SECONDS: f64 = 0.005;
 /// When other words a lane and lanes a pair are tried while a job goes on.
-const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 1.5 };
+const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
 
 /// A GPU that computes Levenshtein distances.
 pub type EditGpu = engine::GpuEngine<Edit>;
@@ -244,7 +244,7 @@ impl GpuKind for Edit {
         slot: &mut EditSlot,
         _batch: &Arc<EditBatch>,
         chosen: &Chosen,
-        results: Results,
+        results: BatchResults,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
         let (mut report, kept) = slot.decode(&host.kernels.gpu, &pool, &host.found, results)?;

@@ -75,7 +75,7 @@ impl ReorderWindow {
 }
 
 /// A chunk whose results are arriving.
-struct OpenChunk<B> {
+struct GatheringChunk<B> {
     info: Arc<ChunkInfo>,
     pairs_left: u64,
     /// Bytes that `gathered` occupies.
@@ -85,7 +85,7 @@ struct OpenChunk<B> {
 
 /// Gathers the results of chunks, in a `B` for each chunk, and delivers them in order.
 pub struct Ordered<B> {
-    open: BTreeMap<usize, OpenChunk<B>>,
+    open: BTreeMap<usize, GatheringChunk<B>>,
     /// Index of the next chunk to deliver.
     next: usize,
     /// Bytes of all open chunks.
@@ -142,9 +142,9 @@ impl<B> Ordered<B> {
             return Err(too_many());
         }
         let chunk = self.open.entry(info.index).or_insert_with(|| {
-            let bytes = size_of::<OpenChunk<B>>() as u64;
+            let bytes = size_of::<GatheringChunk<B>>() as u64;
             self.bytes += bytes;
-            OpenChunk { info: Arc::clone(info), pairs_left: info.pairs, bytes, gathered: begin() }
+            GatheringChunk { info: Arc::clone(info), pairs_left: info.pairs, bytes, gathered: begin() }
         });
         chunk.pairs_left = chunk.pairs_left.checked_sub(pairs).ok_or_else(too_many)?;
         let more = gather(&mut chunk.gathered)?;
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn results_that_wait_for_an_older_chunk_count() {
-        let empty_chunk = size_of::<OpenChunk<Vec<u64>>>() as u64;
+        let empty_chunk = size_of::<GatheringChunk<Vec<u64>>>() as u64;
         let mut ordered = Ordered::with_limits(empty_chunk + 100, 3);
         let window = ordered.window();
         // The bytes of the chunk to deliver next are not limited.

@@ -1,4 +1,4 @@
-//! Adapters: what there is, and which of them the user means.
+//! Lists adapters and finds the ones that the user selects.
 
 use serde::Serialize;
 
@@ -6,30 +6,31 @@ use super::heap::device_local_bytes;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 
-/// A graphics adapter as `pairwave devices` shows it.
+/// A graphics adapter, as `pairwave devices` shows it.
 #[derive(Debug, Clone, Serialize)]
 pub struct AdapterDescription {
-    /// Position in the list; what `--device` takes as a number.
+    /// Index in the list, which `--device` accepts as a number.
     pub index: usize,
     /// Marketing name.
     pub name: String,
-    /// What messages and summaries call it: the name, with the PCI bus id or the index where several adapters share it.
+    /// Name in messages and summaries. If several adapters share a name, it includes the PCI bus id
+    /// or the index.
     #[serde(skip)]
     pub label: String,
     /// PCI vendor.
     pub vendor: String,
-    /// Graphics interface: vulkan, metal, dx12, gl.
+    /// Graphics interface: vulkan, metal, dx12 or gl.
     pub backend: String,
-    /// discrete, integrated, virtual, cpu (software) or other.
+    /// Kind of device: discrete, integrated, virtual, cpu (software) or other.
     pub kind: &'static str,
     /// Driver and its version.
     pub driver: String,
     /// PCI bus id, e.g. `0000:01:00.0`; empty if unknown.
     pub pci_bus_id: String,
-    /// Device-local memory in bytes; `None` where its interface does not tell. For integrated and software adapters a
-    /// part of the system's memory.
+    /// Device-local memory in bytes; `None` if the graphics interface does not report it. For
+    /// integrated and software adapters this is a part of the system's memory.
     pub memory_bytes: Option<u64>,
-    /// Least and greatest subgroup size in invocations.
+    /// Smallest and largest subgroup size in invocations.
     pub subgroup_sizes: [u32; 2],
     /// Workgroup memory in bytes.
     pub workgroup_memory_bytes: u32,
@@ -37,18 +38,20 @@ pub struct AdapterDescription {
     pub max_buffer_bytes: u64,
     /// Largest storage binding in bytes.
     pub max_binding_bytes: u64,
-    /// Invocations a workgroup at most.
+    /// Largest number of invocations in a workgroup.
     pub max_workgroup_invocations: u32,
-    /// Features that matter to kernels.
+    /// Features that kernels use.
     pub features: Vec<&'static str>,
 }
 
-/// llvmpipe ends every loop of an invocation, without an error, once it has made 65,536 iterations in all (seen with
-/// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
+/// Number of loop iterations of an invocation in a dispatch that is safe with llvmpipe. After
+/// 65,536 iterations in all, llvmpipe ends every loop without an error (seen with Mesa 22.3;
+/// `LP_MAX_TGSI_LOOP_ITERATIONS` in its sources).
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 impl AdapterDescription {
-    /// Returns the fingerprint of measurements. Every field is named here, so that a new one cannot be forgotten.
+    /// Returns the fingerprint of measurements. The pattern names every field, so that a new field
+    /// cannot be forgotten.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let AdapterDescription {
             name,
@@ -62,11 +65,11 @@ impl AdapterDescription {
             max_binding_bytes,
             max_workgroup_invocations,
             features,
-            // These tell adapters of one model apart.
+            // These fields distinguish adapters of one model.
             index: _,
             label: _,
             pci_bus_id: _,
-            // Software adapters and integrated ones report a part of the system's memory.
+            // Software and integrated adapters report a part of the system's memory.
             memory_bytes: _,
         } = self;
         Fingerprint::default()
@@ -83,12 +86,14 @@ impl AdapterDescription {
             .with("features", features.join(","))
     }
 
-    /// Loop iterations that an invocation may make in a dispatch, if the driver limits them.
+    /// Returns the number of loop iterations that an invocation may make in a dispatch, if the
+    /// driver limits them.
     pub(crate) fn loop_budget(&self) -> Option<u64> {
         self.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS)
     }
 
-    /// What suits it: a card with memory of its own, a processor's part, or threads.
+    /// Returns the value for this kind of device: a card with its own memory, an integrated GPU, or
+    /// software on CPU threads.
     pub(crate) fn suited<T>(&self, card: T, integrated: T, threads: T) -> T {
         match self.kind {
             "discrete" | "virtual" => card,
@@ -101,37 +106,39 @@ impl AdapterDescription {
 /// An adapter and its description.
 #[derive(Debug, Clone)]
 pub struct FoundAdapter {
-    /// The handle.
+    /// Handle of the adapter.
     pub adapter: wgpu::Adapter,
-    /// What it is.
+    /// Description of the adapter.
     pub description: AdapterDescription,
-    /// For tests: the failure that every device opened on it shows.
+    /// Failure that every device opened on this adapter simulates. For tests.
     #[doc(hidden)]
     pub failure: Option<FeignedFailure>,
 }
 
-/// For tests: how a device fails.
+/// A simulated failure of a device. For tests.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeignedFailure {
-    /// It cannot be opened.
+    /// The device cannot be opened.
     AtOpen,
-    /// It is lost after this many calls of [`super::device::Gpu::check`]. Every batch makes some.
+    /// The device is lost after this many calls of [`super::device::Gpu::check`]. Every batch makes
+    /// some.
     AfterChecks(u64),
 }
 
 impl FoundAdapter {
-    /// Whether it is a software renderer.
+    /// Returns whether the adapter is a software renderer.
     pub fn is_software(&self) -> bool {
         self.description.kind == "cpu"
     }
 }
 
-/// Every adapter that can run compute shaders, hardware before software; an empty list where there is none.
+/// Returns every adapter that can run compute shaders, hardware before software. The list may be
+/// empty.
 pub fn enumerate() -> Vec<FoundAdapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
-        // No validation layers and no driver chatter, whatever the build profile.
+        // Disables validation layers and driver messages in every build profile.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
@@ -147,7 +154,8 @@ pub fn enumerate() -> Vec<FoundAdapter> {
     found.map(|(adapter, description)| FoundAdapter { adapter, description, failure: None }).collect()
 }
 
-/// Tells adapters of one name apart: by PCI bus id where that does it, else by index.
+/// Labels adapters. Adapters of the same name are distinguished by PCI bus id, or by index if that
+/// is not unique.
 fn label(descriptions: &mut [AdapterDescription]) {
     let named: Vec<(String, String)> =
         descriptions.iter().map(|found| (found.name.clone(), found.pci_bus_id.clone())).collect();
@@ -162,7 +170,7 @@ fn label(descriptions: &mut [AdapterDescription]) {
     }
 }
 
-/// The faster kinds first.
+/// Returns the sort key of a device type. Faster types come first.
 fn rank(kind: wgpu::DeviceType) -> u8 {
     match kind {
         wgpu::DeviceType::DiscreteGpu => 0,
@@ -209,7 +217,7 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
     }
 }
 
-/// Name of a PCI (or Khronos) vendor id.
+/// Returns the name of a PCI (or Khronos) vendor id.
 fn vendor_name(id: u32) -> String {
     match id {
         0x10de => "NVIDIA".into(),
@@ -225,25 +233,27 @@ fn vendor_name(id: u32) -> String {
     }
 }
 
-/// One device that a job uses.
+/// A device that a job uses.
 #[derive(Debug, Clone)]
 pub enum Device {
     /// The CPU engine.
     Cpu,
-    /// An adapter.
+    /// A graphics adapter.
     Adapter(Box<FoundAdapter>),
 }
 
-/// Finds the devices that `--device` values name. None given: the first hardware adapter, or the CPU engine where there
-/// is none (software Vulkan is slower than the CPU engine and must be asked for by name).
+/// Finds the devices that `--device` values select. Without values, returns the first hardware
+/// adapter, or the CPU engine if there is none. (Software Vulkan is slower than the CPU engine and
+/// must be selected by name.)
 ///
-/// A value is an index of `pairwave devices`, a PCI bus id, a part of a name (any case), `cpu`, or `all` (every hardware
-/// adapter and the CPU engine). A number that is no index here is a part of a name, as in `4090`. A part of a name means
-/// every hardware adapter that has it, or if there is none every software adapter. A card that two graphics interfaces list
-/// is taken once. So is a device that several values name.
+/// A value is an index of `pairwave devices`, a PCI bus id, a part of a name in any case, `cpu`, or
+/// `all` (every hardware adapter and the CPU engine). A number that is not an index is treated as a
+/// part of a name, for example `4090`. A part of a name selects all matching hardware adapters, or
+/// all matching software adapters if there are none. A card that is listed by two graphics
+/// interfaces is used once, and so is a device that several values select.
 ///
 /// # Errors
-/// [`Error::Usage`] for a value that names nothing, with a list of what there is.
+/// [`Error::Usage`] for a value that selects nothing. The message lists the available devices.
 pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     if wanted.len() == 1 && wanted[0].eq_ignore_ascii_case("cpu") {
         return Ok(vec![Device::Cpu]);
@@ -276,9 +286,9 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Indices of the adapters that one value names; at least one.
+/// Returns the indices of the adapters that a value selects, at least one.
 fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
-    let there_is = || {
+    let available = || {
         let mut list: Vec<String> = adapters.iter().map(|found| format!("{} = {}", found.index, found.name)).collect();
         list.push("cpu".into());
         list.join(", ")
@@ -300,13 +310,14 @@ fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
         }
     }
     let nothing = match number {
-        Some(index) => format!("no device has index {index}, nor {value} in its name"),
+        Some(index) => format!("no device has the index {index} or '{value}' in its name"),
         None => format!("no device is called '{value}'"),
     };
-    Err(Error::usage(format!("{nothing}; there is: {}", there_is())))
+    Err(Error::usage(format!("{nothing}; available devices: {}", available())))
 }
 
-/// Indices of the wanted adapters, each card once: not again through another graphics interface than where it was first.
+/// Returns the indices of the accepted adapters. A card that several graphics interfaces list is
+/// returned only once, with its first interface.
 fn cards(adapters: &[&AdapterDescription], wanted: impl Fn(&AdapterDescription) -> bool) -> Vec<usize> {
     let is_same_card = |a: &AdapterDescription, b: &AdapterDescription| {
         let known = !a.pci_bus_id.is_empty() && !b.pci_bus_id.is_empty();
@@ -326,12 +337,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_needs_no_adapter() {
+    fn cpu_is_found_without_adapters() {
         assert!(matches!(choose(&["CPU".into()]).unwrap()[..], [Device::Cpu]));
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_what_there_is() {
+    fn error_for_an_unknown_name_lists_the_devices() {
         for wrong in ["no such device", "4711", ""] {
             let error = choose(&[wrong.into()]).unwrap_err();
             assert!(matches!(error, Error::Usage(_)));
@@ -340,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_is_found_by_index_and_by_part_of_its_name_once() {
+    fn adapter_selected_by_index_and_name_is_used_once() {
         let Some(first) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -349,7 +360,7 @@ mod tests {
         assert!(matches!(&devices[..], [Device::Adapter(found), Device::Cpu] if found.description.index == 0));
     }
 
-    /// Adapters of these names, kinds, interfaces and PCI bus ids.
+    /// Returns descriptions with these names, kinds, interfaces and PCI bus ids.
     fn described(list: &[(&str, &'static str, &str, &str)]) -> Vec<AdapterDescription> {
         let adapters = list.iter().enumerate().map(|(index, &(name, kind, backend, bus))| AdapterDescription {
             index,
@@ -377,7 +388,7 @@ mod tests {
         adapters.iter().map(|found| found.label.as_str()).collect()
     }
 
-    /// Two equal cards and a third, each of them through two interfaces, and software.
+    /// Returns two equal cards and a third one, each with two interfaces, and a software adapter.
     fn node() -> Vec<AdapterDescription> {
         described(&[
             ("Tesla C2075", "discrete", "vulkan", "0000:03:00.0"),
@@ -390,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_all_its_cards_and_a_bus_id_or_an_index_one() {
+    fn name_selects_all_its_cards_and_bus_id_or_index_one() {
         let node = node();
         let node: Vec<&AdapterDescription> = node.iter().collect();
         let find = |value: &str| find(&node, value).unwrap();
@@ -401,14 +412,14 @@ mod tests {
         assert_eq!(find("0000:84:00.0"), [2]);
         assert_eq!(find("0000:03:00.0"), [0]);
         assert_eq!(find("3"), [3]);
-        // No index of this node, but in names of its cards.
+        // These numbers are not indices, but parts of names.
         assert_eq!(find("2075"), [0, 2]);
         assert_eq!(find("2050"), [1]);
         assert_eq!(cards(&node, |found| found.kind != "cpu"), [0, 1, 2]);
     }
 
     #[test]
-    fn cards_of_one_name_are_told_apart() {
+    fn labels_of_cards_with_one_name_differ() {
         let two = |bus: [&str; 2]| described(&bus.map(|bus| ("NVIDIA H200", "discrete", "vulkan", bus)));
         assert_eq!(
             labels(&two(["0000:03:00.0", "0000:84:00.0"])),
@@ -421,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_every_hardware_adapter_and_the_cpu() {
+    fn all_selects_every_hardware_adapter_and_the_cpu() {
         let devices = choose(&["all".into()]).unwrap();
         assert!(matches!(devices.last(), Some(Device::Cpu)));
         let software = devices.iter().any(|device| matches!(device, Device::Adapter(found) if found.is_software()));

@@ -1,10 +1,10 @@
-//! Bind group layouts and bind groups, from what a kernel's row says of its bindings.
+//! Bind group layouts and bind groups, derived from the bindings in a kernel's row.
 
 use super::device::Gpu;
 use super::kernels::{Access, Kernel};
 use crate::error::Result;
 
-/// The layout of a kernel's bindings, with so many arenas.
+/// Returns the layout of a kernel's bindings, with `arenas` arenas.
 pub(super) fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgpu::BindGroupLayout {
     let mut entries = Vec::new();
     for binding in kernel.bindings {
@@ -25,8 +25,8 @@ pub(super) fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgp
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(kernel.stem), entries: &entries })
 }
 
-/// The bind group of a kernel, of buffers by their names; of those that are several, in their order. Buffers that the
-/// kernel does not know are left out.
+/// Returns the bind group of a kernel. Buffers are given by binding name; several buffers of one
+/// name are bound in their order. Buffers that the kernel does not use are ignored.
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a buffer is missing.
@@ -38,9 +38,9 @@ pub(super) fn group(
 ) -> Result<wgpu::BindGroup> {
     let mut entries = Vec::new();
     for binding in kernel.bindings {
-        let own = buffers.iter().filter(|(name, _)| *name == binding.name).map(|(_, buffer)| *buffer);
+        let named = buffers.iter().filter(|(name, _)| *name == binding.name).map(|(_, buffer)| *buffer);
         let before = entries.len();
-        for (number, buffer) in (binding.number..).zip(own) {
+        for (number, buffer) in (binding.number..).zip(named) {
             let resource = match binding.access {
                 Access::Uniform(bytes) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer,
@@ -52,7 +52,7 @@ pub(super) fn group(
             entries.push(wgpu::BindGroupEntry { binding: number, resource });
         }
         if entries.len() == before {
-            return Err(gpu.error(format!("{}: nothing is bound to '{}'", kernel.stem, binding.name)));
+            return Err(gpu.error(format!("{}: no buffer is bound to '{}'", kernel.stem, binding.name)));
         }
     }
     let label = Some(kernel.stem);

@@ -1,12 +1,15 @@
-//! Which of several ways computes a batch: the one of least price, by what is assumed of it until batches have told.
+//! Chooses the cheapest of several ways to compute a batch, by assumed speeds that finished batches
+//! correct.
 //!
-//! A way is a kernel with its sizes. A device is full when it computes as many pairs as it can hold at once; a pair alone
-//! cannot go faster than the invocations that share it. So the time of a batch is that of all its cells at the full rate,
-//! and of the longest chain of cells that depend on each other at the rate of one chain (Graham's bound for list
-//! scheduling), and of what each dispatch and each step of a walk back takes beside.
+//! A way is a kernel with its sizes. A full device computes as many pairs as it can hold at once,
+//! while a single pair is limited by the invocations that share it. The time of a batch is
+//! therefore the sum of four parts: all its cells at the full rate, the longest chain of dependent
+//! cells at the rate of one chain (Graham's bound for list scheduling), the overhead of each
+//! dispatch, and the overhead of each step of a traceback.
 //!
-//! What batches take corrects the full rate of the way that they took. Of the other ways nothing is learnt by that: with
-//! [`Trials`], one that should be about as fast as the best is tried, if that pays for the work that remains.
+//! The duration of a batch corrects the full rate of its way. It reveals nothing about the other
+//! ways. With [`Trials`], a way that should be about as fast as the best one is tried, if the
+//! remaining work can repay the trial.
 
 mod measure;
 mod models;
@@ -21,230 +24,246 @@ pub(crate) use self::measure::{MeasuredLoad, grow, measure};
 pub(crate) use self::models::{at_once, once_a_model};
 pub(crate) use self::store::Store;
 
-/// Seconds of a dispatch that waits for the one before it (2.8 us on an H200; other devices are slower).
+/// Seconds of a dispatch that waits for the previous one (2.8 us on an H200; other devices are
+/// slower).
 const DISPATCH_SECONDS: f64 = 4e-6;
-/// Seconds of one column of a walk back, which waits for memory at every few of them (measured on an H200).
-const WALK_COLUMN_SECONDS: f64 = 0.9e-6;
-/// What it counts if the device or the host waits for the other: a batch more than the last has nothing to overlap with.
+/// Seconds of one column of a traceback, which waits for memory every few columns (measured on an
+/// H200).
+const TRACEBACK_COLUMN_SECONDS: f64 = 0.9e-6;
+/// Weight of the time in which the device or the host waits for the other, because the last batch
+/// has nothing to overlap with.
 const IDLE_WEIGHT: f64 = 0.1;
-/// The part of a batch's time that its cells have to take at the full rate for the batch to tell of that rate.
-const TELLING_PART: f64 = 0.6;
-/// By how much a batch after the first that told corrects a rate at most.
+/// Smallest fraction of a batch's time that its cells must take at the full rate, for the batch to
+/// correct that rate.
+const MIN_BULK_PART: f64 = 0.6;
+/// Largest factor by which a later batch corrects a rate. The first one is not limited.
 const CORRECTION: f64 = 2.0;
-/// Trials of a way, if batches come out too small to tell.
+/// Number of trials of a way whose batches are too short to measure.
 const MAX_TRIALS: u32 = 3;
 
-/// What a batch is for one way.
+/// Amount of work of a batch, if computed in one way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WorkEstimate {
-    /// Cells of all pairs, padding included.
+    /// Number of cells of all pairs, including padding.
     pub cells: f64,
-    /// Cells that come one after the other at least: of the longest pair, or of its chain of tiles.
+    /// Length in cells of the longest chain of dependent cells: of the longest pair, or of its
+    /// chain of tiles.
     pub chain: f64,
-    /// Dispatches that wait for each other.
+    /// Number of dispatches that wait for each other.
     pub dispatches: f64,
-    /// Columns of the longest alignments that are walked back one after the other.
-    pub walked_columns: f64,
-    /// Seconds on the host beside what every way takes there.
+    /// Number of columns of the longest alignments that are traced back one after the other.
+    pub traceback_columns: f64,
+    /// Seconds on the host in addition to the work that every way needs there.
     pub host_seconds: f64,
     /// Seconds on threads of the host while the device computes the next batch.
     pub meanwhile_seconds: f64,
 }
 
-/// How fast a way is, in cells a second.
+/// Speed of a way in cells per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
-    /// With enough pairs.
+    /// Rate with enough pairs to fill the device.
     pub full: f64,
-    /// One chain.
+    /// Rate of a single chain of dependent cells.
     pub lone: f64,
 }
 
 impl Speed {
-    /// Seconds until the results of a batch are there.
+    /// Returns the seconds until the results of a batch are available.
     pub fn seconds(&self, work: &WorkEstimate) -> f64 {
         work.cells / self.full
             + work.chain / self.lone
             + work.dispatches * DISPATCH_SECONDS
-            + work.walked_columns * WALK_COLUMN_SECONDS
+            + work.traceback_columns * TRACEBACK_COLUMN_SECONDS
             + work.host_seconds
     }
 
-    /// Seconds that a batch adds to a job of many: of the device and the threads of the host those of the slower.
+    /// Returns the seconds that a batch adds to a job of many batches: mainly the slower of the
+    /// device and the threads of the host.
     pub fn price(&self, work: &WorkEstimate) -> f64 {
         let (seconds, meanwhile) = (self.seconds(work), work.meanwhile_seconds);
         seconds.max(meanwhile) + IDLE_WEIGHT * seconds.min(meanwhile)
     }
 
-    /// By what the full rate should be multiplied so that a batch takes the seconds in the kernel that it took; `None`
-    /// where something else decided.
+    /// Returns the factor for the full rate that explains the measured seconds in the kernel;
+    /// `None` if the full rate did not dominate.
     fn correction(&self, work: &WorkEstimate, seconds: f64) -> Option<f64> {
         let (expected, bulk) = (self.seconds(work) - work.host_seconds, work.cells / self.full);
-        (bulk > TELLING_PART * expected && seconds > 0.0).then(|| expected / seconds)
+        (bulk > MIN_BULK_PART * expected && seconds > 0.0).then(|| expected / seconds)
     }
 
-    /// The same with another full rate.
+    /// Returns the speed with its full rate multiplied by a factor.
     fn corrected(self, by: f64) -> Self {
         Speed { full: self.full * by, ..self }
     }
 }
 
-/// When it pays to try what is only assumed.
+/// Conditions under which a way with an assumed speed is tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trials {
     /// Seconds of work in a trial.
     pub seconds: f64,
-    /// Seconds that a trial takes beside: shaders are compiled, and the device runs dry.
-    pub beside_seconds: f64,
-    /// By what factor a way may be faster than is assumed.
+    /// Additional seconds of a trial: shaders are compiled, and the device runs dry.
+    pub overhead_seconds: f64,
+    /// Factor by which a way may be faster than assumed.
     pub doubt: f64,
 }
 
 impl Trials {
-    /// Whether a trial pays of a way that should take `ratio` times as long as the best, with `seconds` of work in it, if
-    /// all work that remains takes the best way so many seconds: what it may save then is more than the trial costs,
-    /// which counts as lost as a whole.
+    /// Returns whether a trial pays off: whether it may save more than it costs.
+    ///
+    /// The way should take `ratio` times as long as the best one. The trial has `seconds` seconds
+    /// of work, all of which count as lost. The best way needs `remaining_seconds` for all
+    /// remaining work.
     pub fn pay(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
-        (1.0 - ratio / self.doubt) * remaining_seconds > seconds + self.beside_seconds
+        (1.0 - ratio / self.doubt) * remaining_seconds > seconds + self.overhead_seconds
     }
 }
 
 /// A way to compute a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CandidateKernel<W> {
-    /// The way: rates of equal ones are the same.
+    /// The way. Equal ways share their corrections.
     pub way: W,
-    /// What the batch is for it.
+    /// Amount of work of the batch in this way.
     pub work: WorkEstimate,
-    /// How fast it is assumed to be.
+    /// Assumed speed.
     pub assumed: Speed,
 }
 
-/// What batches have told of a way.
+/// Measurements of a way.
 #[derive(Debug, Clone, Copy)]
 struct LearnedRate {
-    /// By what its assumed full rate is to be multiplied, once a batch has told.
+    /// Factor for its assumed full rate, once a batch has measured it.
     correction: Option<f64>,
     trials: u32,
-    /// A trial is on the device. (One that never ends, as its batch was lost, is not made again.)
+    /// Whether a trial is on the device. If its batch is lost, the trial is not repeated.
     is_trying: bool,
 }
 
-/// A batch that ways were priced for.
+/// A batch for which the prices of ways were compared.
 #[derive(Debug, Clone)]
 struct Priced<W> {
     candidates: Vec<CandidateKernel<W>>,
-    /// All that remains, in batches like this one.
+    /// Remaining work, in batches of this size.
     remaining_batches: f64,
 }
 
-/// Chooses ways, and learns what they take.
+/// Chooses ways, and learns their speeds.
 #[derive(Debug, Clone)]
 pub struct Chooser<W> {
     trials: Option<Trials>,
-    /// Seconds that a batch has to take in the kernel for its rate to tell anything.
-    telling_seconds: f64,
-    told: HashMap<W, LearnedRate>,
-    /// The correction of the way of which a batch told last.
+    /// Smallest duration in the kernel, in seconds, of a batch that measures a rate.
+    min_seconds: f64,
+    learned: HashMap<W, LearnedRate>,
+    /// Correction of the way that was measured last.
     last_correction: f64,
     /// The last batch.
     last: Option<Priced<W>>,
 }
 
 impl<W: Copy + Eq + Hash> Chooser<W> {
-    /// Learns from batches that take so many seconds or more in the kernel. With trials, assumptions have to say only how
-    /// ways compare: those of which nothing was told are thought to differ from what is assumed as the best one does that
-    /// was. Without, they are believed as they are, so that a way that falls short makes room for the next.
-    pub fn new(telling_seconds: f64, trials: Option<Trials>) -> Self {
-        Chooser { trials, telling_seconds, told: HashMap::new(), last_correction: 1.0, last: None }
+    /// Returns a chooser that learns from batches of at least `min_seconds` seconds in the
+    /// kernel.
+    ///
+    /// With trials, only the ratios of the assumed speeds matter: ways without measurements get the
+    /// correction of the best measured way. Without trials, their assumed speeds are used as they
+    /// are, so that a way that turns out slow makes room for the next.
+    pub fn new(min_seconds: f64, trials: Option<Trials>) -> Self {
+        Chooser { trials, min_seconds, learned: HashMap::new(), last_correction: 1.0, last: None }
     }
 
-    /// The place of the way to take for a batch of so many cells, of a job of which `remaining` are to follow: the
-    /// cheapest, or one that is tried. Of equal ones the first; `None` if there are none.
+    /// Returns the index of the way for a batch of `cells` cells, in a job with `remaining` cells
+    /// after it: the cheapest way, or a way that is tried. The first of equal ways is chosen.
+    /// `None` if there are no candidates.
     pub fn pick(&mut self, candidates: &[CandidateKernel<W>], cells: u64, remaining: u64) -> Option<usize> {
         let best = self.cheapest(candidates)?;
         let remaining_batches = remaining as f64 / cells.max(1) as f64;
         let priced = Priced { candidates: candidates.to_vec(), remaining_batches };
         let trial = self.due(&priced, false);
         self.last = Some(priced);
-        if let Some(place) = trial {
-            let told = self.entry(candidates[place].way);
-            (told.trials, told.is_trying) = (told.trials + 1, true);
+        if let Some(index) = trial {
+            let learned = self.entry(candidates[index].way);
+            (learned.trials, learned.is_trying) = (learned.trials + 1, true);
         }
         trial.or(Some(best))
     }
 
-    /// The place of the cheapest way. Of equal ones the first; `None` if there are none.
+    /// Returns the index of the cheapest way, the first of equal ones; `None` if there are no
+    /// candidates.
     pub fn cheapest(&self, candidates: &[CandidateKernel<W>]) -> Option<usize> {
         let prices = self.prices(candidates);
         (0..prices.len()).min_by(|&one, &other| prices[one].total_cmp(&prices[other]))
     }
 
-    /// Whether the next batch should be small ([`Trials::seconds`]), since a way is tried if it is like the last.
+    /// Returns the duration of a small batch ([`Trials::seconds`]) if a way would be tried on a
+    /// batch like the last one.
     pub fn trial_seconds(&self) -> Option<f64> {
         self.last.as_ref().and_then(|last| self.due(last, true))?;
         self.trials.map(|trials| trials.seconds)
     }
 
-    /// A batch took so many seconds in the kernel.
+    /// Updates the corrections with a batch that took `seconds` seconds in the kernel.
     pub fn learn(&mut self, candidate: &CandidateKernel<W>, seconds: f64) {
-        let (before, untold, is_telling) = (self.correction(candidate), self.untold(), seconds > self.telling_seconds);
-        let speed = candidate.assumed.corrected(before.unwrap_or(untold));
-        let by = speed.correction(&candidate.work, seconds).filter(|_| is_telling);
-        let told = self.entry(candidate.way);
-        told.is_trying = false;
+        let (before, unmeasured, is_long_enough) =
+            (self.correction(candidate), self.unmeasured(), seconds > self.min_seconds);
+        let speed = candidate.assumed.corrected(before.unwrap_or(unmeasured));
+        let by = speed.correction(&candidate.work, seconds).filter(|_| is_long_enough);
+        let learned = self.entry(candidate.way);
+        learned.is_trying = false;
         let Some(by) = by else { return };
         let correction = match before {
             Some(before) => before * by.clamp(1.0 / CORRECTION, CORRECTION),
-            None => untold * by,
+            None => unmeasured * by,
         };
-        told.correction = Some(correction);
+        learned.correction = Some(correction);
         self.last_correction = correction;
     }
 
-    /// How fast a way is, as far as it is known.
+    /// Returns the speed of a way, corrected by its measurements.
     pub fn speed(&self, candidate: &CandidateKernel<W>) -> Speed {
-        candidate.assumed.corrected(self.correction(candidate).unwrap_or_else(|| self.untold()))
+        candidate.assumed.corrected(self.correction(candidate).unwrap_or_else(|| self.unmeasured()))
     }
 
     fn entry(&mut self, way: W) -> &mut LearnedRate {
-        self.told.entry(way).or_insert(LearnedRate { correction: None, trials: 0, is_trying: false })
+        self.learned.entry(way).or_insert(LearnedRate { correction: None, trials: 0, is_trying: false })
     }
 
     fn correction(&self, candidate: &CandidateKernel<W>) -> Option<f64> {
-        self.told.get(&candidate.way)?.correction
+        self.learned.get(&candidate.way)?.correction
     }
 
-    /// The correction of what no batch told of, beside nothing else.
-    fn untold(&self) -> f64 {
+    /// Returns the correction of ways without measurements.
+    fn unmeasured(&self) -> f64 {
         if self.trials.is_some() { self.last_correction } else { 1.0 }
     }
 
     fn prices(&self, candidates: &[CandidateKernel<W>]) -> Vec<f64> {
         let price = |candidate: &CandidateKernel<W>, by: f64| candidate.assumed.corrected(by).price(&candidate.work);
-        let told = candidates.iter().filter_map(|candidate| Some((candidate, self.correction(candidate)?)));
-        let best = told.min_by(|&(one, by), &(other, by_other)| price(one, by).total_cmp(&price(other, by_other)));
-        let untold = match (self.trials, best) {
+        let learned = candidates.iter().filter_map(|candidate| Some((candidate, self.correction(candidate)?)));
+        let best = learned.min_by(|&(one, by), &(other, by_other)| price(one, by).total_cmp(&price(other, by_other)));
+        let unmeasured = match (self.trials, best) {
             (Some(_), Some((_, correction))) => correction,
-            _ => self.untold(),
+            _ => self.unmeasured(),
         };
-        let known = |candidate: &CandidateKernel<W>| self.correction(candidate).unwrap_or(untold);
+        let known = |candidate: &CandidateKernel<W>| self.correction(candidate).unwrap_or(unmeasured);
         candidates.iter().map(|candidate| price(candidate, known(candidate))).collect()
     }
 
-    /// The way to try, if the cheapest is known and it pays to try another: the one of least price. `small`: with a batch
-    /// of the size of a trial, not with this one.
+    /// Returns the way to try: the cheapest one whose trial pays off, if the best way is measured.
+    /// `small`: the trial would use a batch of trial size, not this batch.
     fn due(&self, priced: &Priced<W>, small: bool) -> Option<usize> {
         let (trials, candidates) = (self.trials?, &priced.candidates);
         let prices = self.prices(candidates);
         let best = self.cheapest(candidates).filter(|&best| self.correction(&candidates[best]).is_some())?;
         let remaining_seconds = prices[best] * priced.remaining_batches;
-        let is_due = |&place: &usize| {
-            let told = self.told.get(&candidates[place].way);
-            let is_open =
-                told.is_none_or(|told| told.correction.is_none() && !told.is_trying && told.trials < MAX_TRIALS);
-            let seconds = if small { trials.seconds } else { prices[place].max(trials.seconds) };
-            is_open && trials.pay(prices[place] / prices[best], seconds, remaining_seconds)
+        let is_due = |&index: &usize| {
+            let learned = self.learned.get(&candidates[index].way);
+            let is_open = learned.is_none_or(|learned| {
+                learned.correction.is_none() && !learned.is_trying && learned.trials < MAX_TRIALS
+            });
+            let seconds = if small { trials.seconds } else { prices[index].max(trials.seconds) };
+            is_open && trials.pay(prices[index] / prices[best], seconds, remaining_seconds)
         };
         (0..candidates.len()).filter(is_due).min_by(|&one, &other| prices[one].total_cmp(&prices[other]))
     }

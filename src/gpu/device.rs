@@ -1,4 +1,5 @@
-//! An opened device: creation, buffers with errors instead of panics, and the news of its loss.
+//! An opened device: creation, buffers that return errors instead of panics, and detection of its
+//! loss.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,28 +12,29 @@ use crate::error::{Error, Result};
 pub struct Gpu {
     /// The device.
     pub device: wgpu::Device,
-    /// Its queue.
+    /// Queue of the device.
     pub queue: wgpu::Queue,
-    /// Its adapter's description.
+    /// Description of the adapter.
     pub description: super::adapter::AdapterDescription,
     /// Whether passes can be timed.
     pub timestamps: bool,
-    trouble: Arc<Mutex<Option<String>>>,
-    /// Buffers that could not be had.
+    /// First error of the device, which is permanent.
+    first_error: Arc<Mutex<Option<String>>>,
+    /// Number of buffers that could not be allocated.
     refused: Arc<AtomicU64>,
-    /// For tests: which buffers cannot be had.
+    /// Simulated memory shortage. For tests.
     feigned: Arc<Mutex<Shortage>>,
-    /// For tests: looks at the state that are left before the device is lost.
+    /// Number of checks before the device is lost. For tests.
     checks_left: Option<Arc<AtomicU64>>,
 }
 
 impl Gpu {
-    /// Opens an adapter with all of its limits and, where it has them, timestamps, subgroup operations and half
-    /// floats.
+    /// Opens an adapter with all its limits and, where available, timestamps, subgroup operations
+    /// and half floats.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let name = found.description.label.clone();
         if found.failure == Some(FeignedFailure::AtOpen) {
-            let message = "could not be opened, as a test wants it".into();
+            let message = "could not be opened (simulated by a test)".into();
             return Err(Error::Device { device: name, message });
         }
         let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
@@ -47,16 +49,17 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(found.adapter.request_device(&descriptor))
             .map_err(|error| Error::Device { device: name, message: format!("could not be opened: {error}") })?;
-        // wgpu panics on errors nobody catches; here they are remembered and surface at the next submit or collect.
-        let trouble: Arc<Mutex<Option<String>>> = Arc::default();
-        let remember = |trouble: &Arc<Mutex<Option<String>>>| {
-            let trouble = Arc::clone(trouble);
+        // wgpu panics on uncaptured errors. Here they are recorded, and reported by the next submit
+        // or collect.
+        let first_error: Arc<Mutex<Option<String>>> = Arc::default();
+        let remember = |first_error: &Arc<Mutex<Option<String>>>| {
+            let first_error = Arc::clone(first_error);
             move |text: String| {
-                let mut slot = trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut slot = first_error.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 slot.get_or_insert(text);
             }
         };
-        let (on_error, on_loss) = (remember(&trouble), remember(&trouble));
+        let (on_error, on_loss) = (remember(&first_error), remember(&first_error));
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(error.to_string())));
         device.set_device_lost_callback(move |reason, message| on_loss(format!("lost ({reason:?}): {message}")));
         Ok(Gpu {
@@ -64,7 +67,7 @@ impl Gpu {
             queue,
             description: found.description.clone(),
             timestamps,
-            trouble,
+            first_error,
             refused: Arc::default(),
             feigned: Arc::default(),
             checks_left: match found.failure {
@@ -74,42 +77,43 @@ impl Gpu {
         })
     }
 
-    /// What messages and summaries call it.
+    /// Returns the name in messages and summaries.
     pub fn label(&self) -> &str {
         &self.description.label
     }
 
-    /// Bytes of a binding at most, a multiple of 16.
+    /// Returns the largest size of a binding in bytes, a multiple of 16.
     pub fn binding_bytes(&self) -> u64 {
         let limits = self.device.limits();
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15
     }
 
-    /// An error of this device.
+    /// Returns an error of this device.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::Device { device: self.label().into(), message: message.into() }
     }
 
-    /// A refusal of one batch.
+    /// Returns a refusal of one batch.
     pub fn unsuited(&self, message: impl Into<String>) -> Error {
         Error::Unsuited { device: self.label().into(), message: message.into() }
     }
 
-    /// An error if the device was lost or raised an error since it was opened. A device in trouble stays in trouble.
+    /// Returns an error if the device was lost or raised an error since it was opened. The error is
+    /// permanent.
     pub fn check(&self) -> Result<()> {
-        let mut trouble = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut first_error = self.first_error.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(left) = &self.checks_left
             && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
         {
-            trouble.get_or_insert_with(|| "lost, as a test wants it".into());
+            first_error.get_or_insert_with(|| "lost (simulated by a test)".into());
         }
-        match &*trouble {
+        match &*first_error {
             Some(text) => Err(self.error(text.clone())),
             None => Ok(()),
         }
     }
 
-    /// Creates a buffer of at least 16 bytes; out of memory is an error.
+    /// Creates a buffer of at least 16 bytes. Shortage of memory is an error.
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let size = bytes.max(16).next_multiple_of(16);
         if size > self.device.limits().max_buffer_size {
@@ -135,18 +139,19 @@ impl Gpu {
         }
         if self.is_feigned(label) {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(self.error(format!("{label} of {size} bytes: out of memory, as a test wants it")));
+            return Err(self.error(format!("{label} of {size} bytes: out of memory (simulated by a test)")));
         }
         Ok(buffer)
     }
 
-    /// How many buffers could not be had since the device was opened: memory was short, or they were too large for it.
+    /// Returns the number of buffers that could not be allocated since the device was opened,
+    /// because memory was short or they exceeded a limit.
     pub fn refused_buffers(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// For tests: of the buffers with this label (an empty one stands for all), after `after` more `count` cannot be had, as
-    /// if memory were short.
+    /// Simulates memory shortage: for buffers with this label (all buffers if it is empty), `count`
+    /// allocations fail after `after` successful ones. For tests.
     #[doc(hidden)]
     pub fn feign_shortage(&self, label: &'static str, after: u64, count: u64) {
         *self.feigned.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Shortage { label, after, count };
@@ -166,7 +171,8 @@ impl Gpu {
     pub fn upload(&self, label: &str, content: &[u8]) -> Result<wgpu::Buffer> {
         let buffer =
             self.buffer(label, content.len() as u64, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST)?;
-        // In pieces: one staging buffer of the whole size would double the memory that a large store takes.
+        // One staging buffer of the whole size would double the memory that a large store takes, so
+        // the content is written in pieces.
         const PIECE: usize = 64 << 20;
         for (index, piece) in content.chunks(PIECE).enumerate() {
             self.queue.write_buffer(&buffer, (index * PIECE) as u64, piece);
@@ -178,41 +184,42 @@ impl Gpu {
     }
 }
 
-/// Memory that a test wants to be short.
+/// A simulated memory shortage.
 #[derive(Debug, Default)]
 struct Shortage {
     label: &'static str,
-    /// Buffers of the label that can be had before.
+    /// Number of successful allocations with the label before the shortage.
     after: u64,
-    /// Buffers that cannot.
+    /// Number of allocations that fail.
     count: u64,
 }
 
-/// A buffer that grows: reused while it is large enough.
+/// A growing buffer, which is reused while it is large enough.
 #[derive(Debug, Default)]
 pub struct GrowingBuffer {
     buffer: Option<wgpu::Buffer>,
 }
 
 impl GrowingBuffer {
-    /// The buffer, with room for `bytes` and the given usage (the same at every call).
+    /// Returns the buffer with at least `bytes` bytes and the given usage, which must not change
+    /// between calls.
     pub fn reserve(&mut self, gpu: &Gpu, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<&wgpu::Buffer> {
         if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
-            // The old one goes first, so that both need not fit at once.
+            // The old buffer is dropped first, so that both need not fit at the same time.
             self.buffer = None;
             self.buffer = Some(gpu.buffer(label, bytes, usage)?);
         }
         self.buffer.as_ref().ok_or_else(|| gpu.error("no buffer"))
     }
 
-    /// The buffer, with this at its begin.
+    /// Returns the buffer with this content at its start.
     pub fn fill(&mut self, gpu: &Gpu, label: &str, usage: wgpu::BufferUsages, content: &[u8]) -> Result<wgpu::Buffer> {
         let buffer = self.reserve(gpu, label, content.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
         gpu.queue.write_buffer(buffer, 0, content);
         Ok(buffer.clone())
     }
 
-    /// The buffer as it is.
+    /// Returns the buffer as it is.
     pub fn get(&self) -> Option<&wgpu::Buffer> {
         self.buffer.as_ref()
     }

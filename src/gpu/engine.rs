@@ -1,8 +1,8 @@
-//! The engine for a GPU, whatever it computes: a [`GpuKind`] says how its batches are recorded and read back.
+//! The general engine for GPUs. A [`GpuKind`] defines how its batches are recorded and decoded.
 //!
-//! Work goes through two slots, each with buffers of its own: while the device computes one batch, the host prepares the
-//! next and reads the last (the dual buffering of Truong et al. 2014, section 5.4, and figure 6a). What several batches
-//! use stays on the device ([`Residents`]).
+//! Batches go through two slots, each with its own buffers. While the device computes one batch,
+//! the host prepares the next and reads the last (the dual buffering of Truong et al. 2014, section
+//! 5.4 and figure 6a). Data that several batches use stays on the device ([`Residents`]).
 
 mod stages;
 
@@ -14,7 +14,7 @@ pub use self::stages::{FinishedBatch, FollowUp};
 use super::BATCH_SECONDS;
 use super::device::Gpu;
 use super::kernels::Kernel;
-use super::launch::{Results, Slot};
+use super::launch::{BatchResults, Slot};
 use super::memory::MemoryShares;
 use super::resident::Residents;
 use super::shortage;
@@ -22,72 +22,80 @@ use crate::engine::sizing::MinWork;
 use crate::engine::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 
-/// Batches at once.
+/// Number of batches in flight.
 const SLOTS: usize = 2;
 /// Seconds of work below which a batch is not worth its launch.
 const MIN_SECONDS: f64 = 0.025;
-/// Share of a usual batch's seconds from which on a batch tells how fast the device is.
-const TELLING_SHARE: f64 = 0.2;
+/// Smallest duration of a batch that measures the speed of the device, as a fraction of the usual
+/// duration.
+const MIN_MEASURED_SHARE: f64 = 0.2;
 
-/// A kind of work that GPUs do.
+/// A kind of work that GPUs compute.
 pub trait GpuKind: Work {
-    /// A kernel for a batch, with its sizes; and what of the device the batch uses until it is finished.
+    /// Kernel of a batch with its sizes, and the parts of the device that the batch uses until it
+    /// is finished.
     type Choice: Send;
-    /// What it has on a device beside batches in pending: pipelines, sizes of kernels, scratch memory, measured speeds.
+    /// State on a device besides batches in flight: pipelines, sizes of kernels, scratch memory and
+    /// measured speeds.
     type DeviceState: Send;
-    /// Buffers of a batch in pending.
+    /// Buffers of a batch in flight.
     type Slot: Slot;
 
-    /// Seconds of work that the first batch should be.
+    /// Target duration of the first batch in seconds.
     const FIRST_SECONDS: f64;
-    /// Pairs a batch at most.
+    /// Largest number of pairs in a batch.
     const MAX_PAIRS: u64;
 
-    /// Cells of a batch at most, as far as the kind knows: what its results or its scratch memory suffice for.
+    /// Returns the largest number of cells in a batch for which result buffers and scratch memory
+    /// suffice.
     fn max_cells(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
 
-    /// Pairs that keep a device busy, where fewer take as long.
+    /// Returns the number of pairs that fill the device. Fewer pairs take the same time.
     fn fill(_host: &Self::DeviceState) -> u64 {
         0
     }
 
-    /// Cells of a batch, which may have many blocks to count through.
+    /// Returns the number of cells of a batch. Kinds whose batches have many blocks may store the
+    /// count.
     fn count_cells(_host: &mut Self::DeviceState, batch: &Batch<Self>) -> Result<u64> {
         Ok(batch.cells())
     }
 
-    /// Bytes of what lies on the device from batch to batch, of all that the engine may take.
+    /// Returns the bytes for data that stays on the device from batch to batch, given the memory of
+    /// the engine in bytes.
     fn resident_bytes(memory: u64) -> u64;
 
-    /// Bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
+    /// Returns the bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
     fn store_bytes(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
 
-    /// The engine may take so many bytes in all; less than before.
+    /// Receives a lower limit for the memory of the engine in bytes.
     fn limit_memory(_host: &mut Self::DeviceState, _bytes: u64) {}
 
-    /// Frees the scratch memory of all batches together.
+    /// Frees the scratch memory that all batches share.
     fn release_scratch(_host: &mut Self::DeviceState) {}
 
-    /// The kernel for a batch: that which the user named, or the one that is expected to be fastest.
+    /// Returns the kernel for a batch: the one that the user named, or the one that is expected to
+    /// be fastest.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if none can compute it.
+    /// [`Error::Unsuited`] if no kernel can compute the batch.
     fn choose(
         state: &mut Self::DeviceState,
         context: &mut BatchContext<'_>,
         batch: &Arc<Batch<Self>>,
     ) -> Result<Self::Choice>;
 
-    /// What to try if a batch does not suit the kernel that was chosen.
+    /// Returns another choice for a batch that does not suit the chosen kernel.
     fn alternative(_choice: Self::Choice) -> Option<Self::Choice> {
         None
     }
 
-    /// Uploads a batch, records its dispatches and the copy back, and submits. Does not wait.
+    /// Uploads a batch, records its dispatches and the copy of its results, and submits. Does not
+    /// wait.
     fn record(
         state: &mut Self::DeviceState,
         context: &mut BatchContext<'_>,
@@ -102,14 +110,16 @@ pub trait GpuKind: Work {
         slot: &mut Self::Slot,
         batch: &Arc<Batch<Self>>,
         choice: &Self::Choice,
-        results: Results,
+        results: BatchResults,
     ) -> Result<Self::Report>;
 
-    /// A second batch for the slot of a finished one, of what that left to do, and its kernel; `None` where that does not pay.
-    /// `beside` are seconds of work that the device has in its other slots, in which the host could do the same.
+    /// Returns a second batch for the slot of a finished one, with the work that it left, and its
+    /// choice; `None` if a second batch does not pay. `beside` is the work of the device in its
+    /// other slots, in seconds, during which the host could do the same work.
     ///
     /// # Errors
-    /// Whatever keeps it from being computed. If the device is well the first report stands.
+    /// Any error that prevents the second batch. If the device still works, the first report
+    /// stands.
     fn follow_up(
         _host: &mut Self::DeviceState,
         _site: &mut BatchContext<'_>,
@@ -119,13 +129,13 @@ pub trait GpuKind: Work {
         Ok(None)
     }
 
-    /// What came of a batch, of its report and that of the batch that followed it up.
+    /// Joins the reports of a batch and of its second batch.
     fn join(_first: Self::Report, second: Self::Report) -> Self::Report {
         second
     }
 
-    /// Learns from a finished batch. Gives the cells a second that are to be expected of the next batch, if not those
-    /// of this one.
+    /// Updates measured speeds with a finished batch. Returns the expected speed of the next batch
+    /// in cells per second, if it differs from the speed of this one.
     fn learn(
         _host: &mut Self::DeviceState,
         _kernel: Option<&'static Kernel>,
@@ -136,35 +146,37 @@ pub trait GpuKind: Work {
         None
     }
 
-    /// Seconds that the next batch should be, if it is to be small because something is tried.
+    /// Returns the target duration of the next batch in seconds, if it should be small because a
+    /// kernel is being tried.
     fn trial_seconds(_host: &Self::DeviceState) -> Option<f64> {
         None
     }
 
-    /// What an engine reports that could do nothing of a batch.
+    /// Returns the report of a batch without any finished block.
     fn unfinished_report(batch: &Batch<Self>) -> Self::Report;
 }
 
-/// What a kind is told where a batch is chosen for and recorded.
+/// The engine's side of a batch that is being chosen for or recorded.
 pub struct BatchContext<'a> {
-    /// What lies on the device.
+    /// Data that stays on the device.
     pub residents: &'a mut Residents,
-    /// The kernel that the user named.
+    /// Kernel that the user named.
     pub kernel: Option<&'static Kernel>,
-    /// Bytes that the engine may take in all.
+    /// Bytes of memory that the engine may use in all.
     pub memory: u64,
-    /// Memory was short, and all that could be given back was: what can do with less now has to.
+    /// Memory was short, and everything that could be freed was freed. A kind that can work with
+    /// less memory must now do so.
     pub sparing: bool,
-    /// Cells of the batch.
+    /// Number of cells in the batch.
     pub cells: u64,
-    /// Cells that the engine may expect to compute after this batch; 0 if nobody said.
+    /// Number of cells that the engine may expect to compute after this batch; 0 if unknown.
     pub remaining_cells: u64,
 }
 
-/// A GPU that computes batches.
+/// An engine that computes batches on a GPU.
 pub struct GpuEngine<K: GpuKind> {
     gpu: Gpu,
-    /// The kind's own part.
+    /// State of the kind on the device.
     pub(crate) state: K::DeviceState,
     slots: Vec<K::Slot>,
     free_slots: Vec<usize>,
@@ -172,26 +184,26 @@ pub struct GpuEngine<K: GpuKind> {
     next_ticket: u64,
     residents: Residents,
     kernel: Option<&'static Kernel>,
-    /// Bytes that the engine may take in all.
+    /// Bytes of memory that the engine may use in all.
     memory: u64,
-    /// Pairs a batch at most; fewer once memory was short.
-    most_pairs: u64,
-    /// Batches in pending, up to the number of slots.
+    /// Largest number of pairs in a batch. Lowered when memory was short.
+    max_pairs: u64,
+    /// Number of batches in flight, at most the number of slots.
     batches: usize,
-    /// Cells a second to be expected of the next batch.
+    /// Expected speed of the next batch in cells per second.
     speed: f64,
-    has_learnt: bool,
-    /// The user was told that memory is short.
+    has_measured: bool,
+    /// Whether the user was warned that memory is short.
     has_warned: bool,
-    /// There was memory so far to follow batches up.
+    /// Whether memory has sufficed for second batches so far.
     follows_up: bool,
-    /// Cells that are expected after the next batch.
+    /// Number of cells that are expected after the next batch.
     remaining_cells: u64,
 }
 
 impl<K: GpuKind> GpuEngine<K> {
-    /// An engine on an opened device that may take so many bytes of its memory, and of which so many cells a second are
-    /// expected.
+    /// Returns an engine on an opened device. It may use `memory` bytes of the device's memory, and
+    /// expects `speed` cells per second.
     pub(crate) fn new(gpu: Gpu, state: K::DeviceState, memory: u64, speed: f64) -> Self {
         let engine = GpuEngine {
             slots: (0..SLOTS).map(|_| K::Slot::new(&gpu)).collect(),
@@ -201,10 +213,10 @@ impl<K: GpuKind> GpuEngine<K> {
             residents: Residents::default(),
             kernel: None,
             memory: u64::MAX,
-            most_pairs: K::MAX_PAIRS,
+            max_pairs: K::MAX_PAIRS,
             batches: SLOTS,
             speed,
-            has_learnt: false,
+            has_measured: false,
             has_warned: false,
             follows_up: true,
             remaining_cells: 0,
@@ -214,7 +226,7 @@ impl<K: GpuKind> GpuEngine<K> {
         engine.with_memory(memory)
     }
 
-    /// Takes at most this many bytes of the device's memory, in all its buffers together.
+    /// Limits the device memory of all buffers together to this many bytes.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
         self.residents.set_budget(K::resident_bytes(self.memory));
@@ -222,66 +234,67 @@ impl<K: GpuKind> GpuEngine<K> {
         self
     }
 
-    /// Bytes that the engine may take in all.
+    /// Returns the bytes of memory that the engine may use in all.
     pub fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// What lies on the device from batch to batch.
+    /// Returns the data that stays on the device from batch to batch.
     pub fn residents(&self) -> &Residents {
         &self.residents
     }
 
-    /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
+    /// Uses this kernel for every batch; `None` for the kernel that is expected to be fastest.
     pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
         self.kernel = kernel;
         self
     }
 
-    /// [`GpuEngine::with_kernel`] for an engine in use.
+    /// Changes the kernel of an engine in use, like [`GpuEngine::with_kernel`].
     pub fn use_kernel(&mut self, kernel: Option<&'static Kernel>) {
         self.kernel = kernel;
     }
 
-    /// The opened device.
+    /// Returns the opened device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// The kernel that the user named.
+    /// Returns the kernel that the user named.
     pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
         self.kernel
     }
 
-    /// Has at most so many batches in pending.
+    /// Limits the number of batches in flight.
     pub(crate) fn limit_batches(&mut self, batches: usize) {
         self.batches = batches.min(SLOTS);
     }
 
-    /// Begins to learn the device's speed anew, from what is expected of it, if anything is.
+    /// Restarts the measurement of the device's speed, from an expected speed if there is one.
     pub(crate) fn forget_speed(&mut self, expected: Option<f64>) {
-        self.has_learnt = false;
+        self.has_measured = false;
         self.speed = expected.unwrap_or(self.speed);
     }
 
-    /// Takes it that the device is as fast as this, in cells a second.
+    /// Sets the speed of the device in cells per second.
     #[cfg(test)]
     pub(crate) fn set_speed(&mut self, speed: f64) {
         self.speed = speed;
     }
 
-    /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
+    /// Starts a batch on the device. If memory is short, frees what can be freed and tries once
+    /// more.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
         let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, cells, sparing))?;
         started.map_err(|error| {
-            // What takes memory beside sequences grows with the pairs.
-            self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
+            // Memory besides sequences grows with the number of pairs.
+            self.max_pairs = self.max_pairs.min(batch.pairs() / 2).max(1);
             self.slots[slot].release();
             self.gpu.unsuited(format!("its memory does not hold the batch: {error}"))
         })
     }
 
-    /// The parts of the engine that a kind works on, for a batch of so many cells.
+    /// Returns the parts of the engine that a kind needs for a batch of `cells` cells.
     fn parts(
         &mut self,
         slot: usize,
@@ -316,18 +329,18 @@ impl<K: GpuKind> GpuEngine<K> {
         }
     }
 
-    /// Learns the speed from a batch.
+    /// Updates the speed with a batch.
     fn observe(&mut self, cells: u64, seconds: f64) {
         if cells == 0 {
             return;
         }
-        let shown = cells as f64 / seconds.max(1e-4);
-        // A short batch says no more than what the device can do at least.
-        self.speed = if seconds > TELLING_SHARE * BATCH_SECONDS { shown } else { self.speed.max(shown) };
+        let measured = cells as f64 / seconds.max(1e-4);
+        // A short batch only gives a lower bound of the speed.
+        self.speed = if seconds > MIN_MEASURED_SHARE * BATCH_SECONDS { measured } else { self.speed.max(measured) };
     }
 }
 
-impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
+impl<K: GpuKind> shortage::MemoryHolder for GpuEngine<K> {
     fn gpu(&self) -> &Gpu {
         &self.gpu
     }
@@ -336,7 +349,7 @@ impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
         &mut self.has_warned
     }
 
-    /// Frees what no batch in pending uses.
+    /// Frees everything that no batch in flight uses.
     fn free(&mut self) {
         let bytes = self.residents.clear();
         K::release_scratch(&mut self.state);
@@ -344,8 +357,8 @@ impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
             matches!(pending.stage, Some(BatchStage::First(_) | BatchStage::Second { .. }))
         };
         let computed: Vec<usize> = self.in_flight.values().filter(is_computed).map(|pending| pending.slot).collect();
-        for (place, slot) in self.slots.iter_mut().enumerate() {
-            if !computed.contains(&place) {
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            if !computed.contains(&index) {
                 slot.release();
             }
         }
@@ -363,13 +376,13 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
     }
 
     fn capacity(&self) -> Capacity {
-        // The first batch teaches how fast the kernels are here.
-        let seconds = if self.has_learnt { K::trial_seconds(&self.state) } else { Some(K::FIRST_SECONDS) };
+        // The first batch measures how fast the kernels are on this device.
+        let seconds = if self.has_measured { K::trial_seconds(&self.state) } else { Some(K::FIRST_SECONDS) };
         Capacity {
             cells: ((self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64).min(K::max_cells(&self.state)),
-            pairs: self.most_pairs.min(MemoryShares::new(self.memory).pairs),
+            pairs: self.max_pairs.min(MemoryShares::new(self.memory).pairs),
             store_bytes: K::store_bytes(&self.state),
-            batches: if self.has_learnt { self.batches } else { 1 },
+            batches: if self.has_measured { self.batches } else { 1 },
         }
     }
 

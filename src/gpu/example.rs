@@ -1,8 +1,10 @@
-//! A worked example: Hamming distances as a new kind of work, on threads and on GPUs.
+//! A worked example for newcomers: Hamming distances as a new kind of work, on CPU threads and on
+//! GPUs.
 //!
-//! The example has all that a kind of work needs: the work, the oracle, a CPU half, a shader with its row and its
-//! program, and a GPU half. A real kind adds its row to [`KERNELS`](super::kernels::KERNELS), its shader to `shaders/`,
-//! and keeps each part in a file of its own (CONTRIBUTING.md, "Adding a job").
+//! The example contains all parts of a kind of work, from top to bottom: the work, the oracle, the
+//! CPU engine, the kernel, the GPU engine, and a job that runs them. A real kind keeps each part in
+//! a file of its own, puts its shader into `shaders/`, and adds the kernel's row to
+//! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a job").
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +15,7 @@ use super::device::Gpu;
 use super::engine::{BatchContext, GpuEngine, GpuKind};
 use super::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
 use super::kernels::{Access, Binding, Kernel, KernelKind, KernelProgram, LaneGrouping};
-use super::launch::{Buffers, Results};
+use super::launch::{BatchResults, Buffers};
 use super::memory;
 use super::source::Constants;
 use crate::engine::owner::{self, Control};
@@ -23,35 +25,42 @@ use crate::error::Result;
 
 // ---- The work: the data that batches share, a block of pairs, and the report of a batch.
 
-/// Hamming distances of pairs of texts of one length.
+/// Hamming distances of pairs of texts of equal length.
 #[derive(Debug, Clone, Copy)]
 struct Hamming;
 
-/// Texts of one length, one after the other: pair `k` consists of texts `2 k` and `2 k + 1`.
+/// HammingTexts of equal length, stored one after the other. Pair `k` consists of the texts `2 k` and `2 k
+/// + 1`.
 #[derive(Debug)]
-struct Texts {
+struct HammingTexts {
     texts: Arc<[u32]>,
-    /// Symbols of a text.
+    /// Length of a text in symbols.
     symbols: u32,
 }
 
-/// Pairs from `begin` on.
+/// Consecutive pairs.
 #[derive(Debug, Clone)]
-struct Block {
-    begin: u32,
+struct HammingBlock {
+    /// Index of the first pair.
+    first_pair: u32,
+    /// Number of pairs.
     pairs: u32,
+    /// Length of a text in symbols.
     symbols: u32,
 }
 
+/// Results of a batch.
 #[derive(Debug, Default)]
-struct Report {
-    /// One for each pair, in the order of the batch's blocks.
+struct HammingReport {
+    /// One distance for each pair, in the order of the batch's blocks.
     distances: Vec<u32>,
+    /// Indices of the blocks that the engine did not finish.
     unfinished: Vec<usize>,
+    /// Time in the kernel, if it was measured.
     kernel_time: Option<Duration>,
 }
 
-impl BatchReport for Report {
+impl BatchReport for HammingReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }
@@ -62,50 +71,52 @@ impl BatchReport for Report {
 }
 
 impl Work for Hamming {
-    type Chunk = Texts;
-    type Block = Block;
+    type Chunk = HammingTexts;
+    type Block = HammingBlock;
     type Class = ();
-    type Report = Report;
+    type Report = HammingReport;
 
-    fn pairs(block: &Block) -> u64 {
+    fn pairs(block: &HammingBlock) -> u64 {
         block.pairs.into()
     }
 
-    fn cells(block: &Block) -> u64 {
+    fn cells(block: &HammingBlock) -> u64 {
         u64::from(block.pairs) * u64::from(block.symbols)
     }
 
-    fn first_cells(_texts: &Texts, block: &Block) -> Option<u64> {
+    fn first_cells(_texts: &HammingTexts, block: &HammingBlock) -> Option<u64> {
         (block.pairs > 0).then_some(block.symbols.into())
     }
 
-    fn one_block(_texts: &Texts, _store_bytes: u64) -> bool {
+    fn one_block(_texts: &HammingTexts, _store_bytes: u64) -> bool {
         false
     }
 
-    fn split(_texts: &Texts, block: Block, portion: Portion) -> (Block, Option<Block>) {
+    fn split(_texts: &HammingTexts, block: HammingBlock, portion: Portion) -> (HammingBlock, Option<HammingBlock>) {
         let pairs = (portion.cells / u64::from(block.symbols.max(1))).min(portion.pairs).max(1);
         let pairs = pairs.min(block.pairs.into()) as u32;
-        let rest = Block { begin: block.begin + pairs, pairs: block.pairs - pairs, ..block };
-        (Block { pairs, ..block }, (rest.pairs > 0).then_some(rest))
+        let rest = HammingBlock { first_pair: block.first_pair + pairs, pairs: block.pairs - pairs, ..block };
+        (HammingBlock { pairs, ..block }, (rest.pairs > 0).then_some(rest))
     }
 
-    fn check(batch: &Batch<Self>, report: &Report) -> Result<(), String> {
+    fn check(batch: &Batch<Self>, report: &HammingReport) -> Result<(), String> {
         check::finished(batch.blocks.len(), &report.unfinished)?;
         let is_complete = report.distances.len() as u64 == batch.pairs();
         let is_possible = report.distances.iter().all(|&distance| distance <= batch.chunk.symbols);
-        (is_complete && is_possible).then_some(()).ok_or_else(|| "distances that cannot be right".into())
+        (is_complete && is_possible)
+            .then_some(())
+            .ok_or_else(|| "the distances are incomplete or exceed the length of the texts".into())
     }
 }
 
-// ---- The oracle: the definition, which both halves have to match.
+// ---- The oracle: the definition in its simplest form. Both engines must match it.
 
 /// Returns the number of positions at which two texts differ.
 fn hamming(first: &[u32], second: &[u32]) -> u32 {
     first.iter().zip(second).filter(|(a, b)| a != b).count() as u32
 }
 
-impl Texts {
+impl HammingTexts {
     /// Returns the two texts of a pair.
     fn pair(&self, pair: u32) -> (&[u32], &[u32]) {
         let symbols = self.symbols as usize;
@@ -115,10 +126,10 @@ impl Texts {
 
 /// Returns the pairs of a batch in their order.
 fn pairs(batch: &Batch<Hamming>) -> impl Iterator<Item = u32> {
-    batch.blocks.iter().flat_map(|block| block.begin..block.begin + block.pairs)
+    batch.blocks.iter().flat_map(|block| block.first_pair..block.first_pair + block.pairs)
 }
 
-// ---- The CPU half: one thread computes a batch. A real kind uses the vectors of `simd`.
+// ---- The CPU engine: one thread computes a batch. A real kind uses the vectors of `simd`.
 
 impl CpuKind for Hamming {
     type Scratch = ();
@@ -127,21 +138,21 @@ impl CpuKind for Hamming {
     const PAIRS: u64 = 1 << 12;
     const GROUP_PAIRS: u64 = 1;
 
-    fn compute(batch: &Batch<Self>, _scratch: &mut (), _interrupt: &AtomicBool) -> Result<Report> {
+    fn compute(batch: &Batch<Self>, _scratch: &mut (), _interrupt: &AtomicBool) -> Result<HammingReport> {
         let distance = |pair| {
             let (first, second) = batch.chunk.pair(pair);
             first.iter().zip(second).map(|(a, b)| u32::from(a != b)).sum()
         };
-        Ok(Report { distances: pairs(batch).map(distance).collect(), ..Report::default() })
+        Ok(HammingReport { distances: pairs(batch).map(distance).collect(), ..HammingReport::default() })
     }
 }
 
-// ---- The kernel: its shader, its parameters, its row and its program.
+// ---- The kernel: its parameters, its row, and the program that is compiled from it.
 
-/// Parameters of a dispatch, as `Params` of the shader.
+/// Parameters of a dispatch. They match the struct `Params` of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
+struct HammingParams {
     pairs: u32,
     symbols: u32,
     reserved: [u32; 2],
@@ -150,26 +161,27 @@ struct Params {
 static KERNEL: Kernel = Kernel {
     stem: "hamming",
     shader: include_str!("example/hamming.wgsl"),
-    // A real kernel has a kind of its own.
+    // A real kernel adds its own kind to `KernelKind`.
     kind: KernelKind::Edit(LaneGrouping::Thread),
     bindings: &[
-        Binding { number: 0, name: "params", access: Access::Uniform(size_of::<Params>() as u64) },
+        Binding { number: 0, name: "params", access: Access::Uniform(size_of::<HammingParams>() as u64) },
         Binding { number: 1, name: "texts", access: Access::Read },
         Binding { number: 2, name: "pairs", access: Access::Read },
         Binding { number: 3, name: "out", access: Access::Write },
     ],
     features: wgpu::Features::empty(),
     recurrence: "hamming",
-    summary: "Hamming distances, an invocation for each pair",
+    summary: "Hamming distances, one pair per invocation",
 };
 
-/// The kernel with its constants.
+/// The kernel with its constants: one pipeline is compiled for each distinct value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Variant {
+struct HammingProgram {
+    /// Number of invocations in a workgroup.
     workgroup: u32,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for HammingProgram {
     fn kernel(&self) -> &'static Kernel {
         &KERNEL
     }
@@ -179,34 +191,35 @@ impl KernelProgram for Variant {
     }
 }
 
-// ---- The GPU half: sizes, the engine, and how a batch is recorded and decoded. Slots, tickets, batch sizes, memory
-// ---- shortage and fall-back belong to the engine.
+// ---- The GPU engine: the sizes of the kernel, the state on a device, and how a batch is recorded
+// and decoded. `GpuEngine` provides everything else: slots, tickets, batch sizes, recovery from
+// memory shortage, and the fall-back to other engines.
 
 /// Sizes of the kernel.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    /// Invocations in a workgroup.
+struct HammingSizes {
+    /// Number of invocations in a workgroup.
     workgroup: u32,
 }
 
-impl KernelSizes for Shape {
+impl KernelSizes for HammingSizes {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        Shape { workgroup: if found.is_software() { 16 } else { 64 } }
+        HammingSizes { workgroup: if found.is_software() { 16 } else { 64 } }
     }
 }
 
-/// The state of the kind on a device.
+/// State of the kind on a device.
 struct HammingState {
-    kernels: KernelSet<Variant, Shape>,
+    kernels: KernelSet<HammingProgram, HammingSizes>,
 }
 
-has_kernel_set!(HammingState, Variant, Shape);
+has_kernel_set!(HammingState, HammingProgram, HammingSizes);
 
-/// Opens an adapter.
+/// Opens an adapter as an engine.
 fn open(found: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
     let gpu = Gpu::open(found)?;
     let state = HammingState { kernels: KernelSet::new(&gpu, found) };
-    // Cells a second that are expected until batches tell.
+    // Expected speed in cells per second, until the first batch is measured.
     let speed = found.description.suited(1e11, 1e10, 1e8);
     Ok(GpuEngine::new(gpu, state, memory::memory_budget(found, None), speed))
 }
@@ -235,9 +248,9 @@ impl GpuKind for Hamming {
         _choice: &mut (),
     ) -> Result<()> {
         let workgroup = state.kernels.shape.workgroup;
-        let program = state.kernels.get(Variant { workgroup })?;
-        let Texts { texts, symbols } = &*batch.chunk;
-        // Texts stay on the device: later batches of the same chunk find them there.
+        let program = state.kernels.get(HammingProgram { workgroup })?;
+        let HammingTexts { texts, symbols } = &*batch.chunk;
+        // The texts stay on the device: later batches of the same chunk use them again.
         let bytes = bytemuck::cast_slice(texts);
         let resident = state.kernels.resident(context.residents, texts, "texts", bytes, context.memory / 2)?;
         let mut recording = buffers.record(&state.kernels.gpu);
@@ -246,7 +259,7 @@ impl GpuKind for Hamming {
         recording.upload("pairs", &pairs)?;
         let bytes = 4 * pairs.len() as u64;
         recording.reserve("out", bytes)?;
-        let params = Params { pairs: pairs.len() as u32, symbols: *symbols, reserved: [0; 2] };
+        let params = HammingParams { pairs: pairs.len() as u32, symbols: *symbols, reserved: [0; 2] };
         recording.dispatch(&program, &params, params.pairs.div_ceil(workgroup).into());
         recording.copy_back("out", 0..bytes)?;
         recording.submit("hamming")
@@ -257,24 +270,25 @@ impl GpuKind for Hamming {
         _buffers: &mut Buffers,
         _batch: &Arc<Batch<Self>>,
         _choice: &(),
-        results: Results,
-    ) -> Result<Report> {
+        results: BatchResults,
+    ) -> Result<HammingReport> {
         let distances = results.words.to_vec();
-        Ok(Report { distances, unfinished: Vec::new(), kernel_time: results.kernel_time })
+        Ok(HammingReport { distances, unfinished: Vec::new(), kernel_time: results.kernel_time })
     }
 
-    fn unfinished_report(batch: &Batch<Self>) -> Report {
+    fn unfinished_report(batch: &Batch<Self>) -> HammingReport {
         let distances = vec![0; batch.pairs() as usize];
-        Report { distances, unfinished: (0..batch.blocks.len()).collect(), kernel_time: None }
+        HammingReport { distances, unfinished: (0..batch.blocks.len()).collect(), kernel_time: None }
     }
 }
 
-// ---- A job: a chunk with its blocks goes to engines of all kinds, and results come back as they are finished.
+// ---- A job: the queue hands a chunk with its blocks to all engines, and results arrive as they
+// are finished.
 
-/// Returns the distances of all pairs, from these engines.
-fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: Texts) -> Result<Vec<u32>> {
+/// Returns the distances of all pairs, computed by these engines.
+fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: HammingTexts) -> Result<Vec<u32>> {
     let (symbols, count) = (texts.symbols, texts.texts.len() as u32 / texts.symbols / 2);
-    let blocks = vec![((), Block { begin: 0, pairs: count, symbols })];
+    let blocks = vec![((), HammingBlock { first_pair: 0, pairs: count, symbols })];
     let chunks = std::iter::once((0..1, Arc::new(texts), blocks));
     let mut distances = vec![0; count as usize];
     let control = Control::default();
@@ -287,18 +301,18 @@ fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: Texts) -> Result<Vec
     Ok(distances)
 }
 
-/// Returns random texts of pairs, over four letters.
-fn random_texts(pairs: u32, symbols: u32) -> Texts {
+/// Returns texts with random symbols of a four-letter alphabet.
+fn random_texts(pairs: u32, symbols: u32) -> HammingTexts {
     let mut state = 0x5eed_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state >> 30
     };
-    Texts { texts: (0..2 * pairs * symbols).map(|_| next()).collect(), symbols }
+    HammingTexts { texts: (0..2 * pairs * symbols).map(|_| next()).collect(), symbols }
 }
 
 #[test]
-fn threads_and_a_gpu_match_the_oracle_alone_and_together() {
+fn threads_and_gpu_match_the_oracle_alone_and_together() {
     let found = adapter::enumerate().into_iter().next();
     let found = found.expect("no adapter runs compute shaders here (Debian: mesa-vulkan-drivers)");
     let gpu = || vec![Box::new(open(&found).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];

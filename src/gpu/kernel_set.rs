@@ -1,4 +1,5 @@
-//! What every kind of work has on a device: the pipelines of its kernels, their sizes, and what the device allows them.
+//! Parts that every kind of work has on a device: the pipelines of its kernels, their sizes, and
+//! the limits of the device.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -12,33 +13,35 @@ use super::pipeline::{Compiled, Pipelines, Rewrite};
 use super::resident::Residents;
 use crate::error::Result;
 
-/// A buffer that stays on the device as long as the host holds what is in it.
+/// A buffer that stays on the device as long as the host holds the data that it was made from.
 pub struct ResidentBuffer {
     /// The buffer.
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// KernelSizes of a kind's kernels: workgroups, and the rows or columns that an invocation keeps.
+/// Sizes of a kind's kernels: the workgroups, and the rows or columns that an invocation keeps.
 pub trait KernelSizes: Copy {
     /// Returns the default sizes on an adapter.
     fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self;
 }
 
-/// The kernels of a kind on a device: programs `P` of sizes `S`.
+/// The kernels of a kind on a device, with programs `P` of sizes `S`.
 pub struct KernelSet<P, S> {
     /// The device.
     pub(crate) gpu: Gpu,
-    /// KernelSizes of the kernels.
+    /// Sizes of the kernels.
     pub(crate) shape: S,
-    /// Bytes of a binding at most.
+    /// Largest binding in bytes.
     pub(crate) binding: u64,
-    /// Loop iterations that an invocation may make in a dispatch, if the device limits them.
+    /// Number of loop iterations that an invocation may make in a dispatch, if the device limits
+    /// them.
     pub(crate) loop_budget: Option<u64>,
     pipelines: Pipelines<P>,
 }
 
 impl<P, S: KernelSizes> KernelSet<P, S> {
-    /// Creates a kernels with the default sizes of an adapter. Kernels are compiled when they are first used.
+    /// Creates a kernel set with the default sizes of an adapter. Kernels are compiled when they
+    /// are first used.
     pub(crate) fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
         KernelSet {
             shape: S::for_adapter(found, gpu),
@@ -49,10 +52,12 @@ impl<P, S: KernelSizes> KernelSet<P, S> {
         }
     }
 
-    /// What the host holds as `source` in a buffer, uploaded unless it is there. `what` is said of more than `limit` bytes.
+    /// Returns a resident buffer for the data that the host holds as `source`, and uploads it if
+    /// necessary. `what` names the data in errors, `limit` is its largest size in bytes.
     ///
     /// # Errors
-    /// [`Error::Unsuited`](crate::Error::Unsuited) if it has more bytes; errors of the device.
+    /// [`Error::Unsuited`](crate::Error::Unsuited) if the data exceeds the limit; errors of the
+    /// device.
     pub(crate) fn resident<T: Send + Sync + ?Sized + 'static>(
         &self,
         residents: &mut Residents,
@@ -75,32 +80,32 @@ impl<P, S: KernelSizes> KernelSet<P, S> {
 }
 
 impl<P: KernelProgram + Copy + Eq + Hash + Debug + Send, S: KernelSizes> KernelSet<P, S> {
-    /// The pipeline of a program.
+    /// Returns the pipeline of a program.
     pub(crate) fn get(&mut self, program: P) -> Result<Compiled> {
         self.pipelines.get(&self.gpu, program)
     }
 
-    /// Those of several, compiled at once.
+    /// Returns the pipelines of several programs, compiled in parallel.
     pub(crate) fn get_all(&mut self, programs: &[P]) -> Result<Vec<Compiled>> {
         self.pipelines.get_all(&self.gpu, programs)
     }
 }
 
-/// A kind's part of an engine, with its kernels.
+/// State of a kind on a device that has a kernel set.
 pub trait HasKernelSet {
-    /// Its programs.
+    /// Programs of the kind.
     type Program: KernelProgram + Copy + Eq + Hash + Debug;
-    /// KernelSizes of its kernels.
+    /// Sizes of its kernels.
     type Shape: KernelSizes;
 
-    /// The kernels.
+    /// Returns the kernel set.
     fn kernels(&self) -> &KernelSet<Self::Program, Self::Shape>;
 
-    /// The kernels, to be changed.
+    /// Returns the kernel set for changes.
     fn kernels_mut(&mut self) -> &mut KernelSet<Self::Program, Self::Shape>;
 }
 
-/// Says that a kind's part of an engine has its kernels in the field `kernels`.
+/// Implements [`HasKernelSet`] for a device state whose kernel set is the field `kernels`.
 macro_rules! has_kernel_set {
     ($host:ty, $program:ty, $shape:ty) => {
         impl $crate::gpu::kernel_set::HasKernelSet for $host {
@@ -120,13 +125,13 @@ macro_rules! has_kernel_set {
 pub(crate) use has_kernel_set;
 
 impl<K: GpuKind<DeviceState: HasKernelSet>> GpuEngine<K> {
-    /// KernelSizes of the kernels.
+    /// Sets the sizes of the kernels.
     pub fn with_shape(mut self, shape: <K::DeviceState as HasKernelSet>::Shape) -> Self {
         self.state.kernels_mut().shape = shape;
         self
     }
 
-    /// KernelSizes of the kernels.
+    /// Returns the sizes of the kernels.
     pub fn shape(&self) -> <K::DeviceState as HasKernelSet>::Shape {
         self.state.kernels().shape
     }
@@ -136,7 +141,8 @@ impl<K: GpuKind<DeviceState: HasKernelSet>> GpuEngine<K> {
         self.with_pipelines(Pipelines::with_runtime_checks)
     }
 
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
+    /// Changes the texts of shaders before they are compiled, so that tests can imitate other
+    /// hardware.
     pub fn with_rewritten_shaders(self, rewrite: Rewrite) -> Self {
         self.with_pipelines(|pipelines| pipelines.with_rewrite(rewrite))
     }

@@ -1,8 +1,10 @@
-//! The kernel list: one row per kernel, and beside it each kernel's host half.
+//! The kernel list: one row per kernel.
 //!
-//! A kernel is a shader in `shaders/`, a host half in the `kernels` of a room, and a row in [`KERNELS`]; the same stem names all of them, its
-//! bench, its tests and the value of `--kernel`. From the rows follow bind groups and their layouts, the names that the
-//! command line takes, the self-test, the measurements and the keys of what was measured.
+//! A kernel consists of a shader in `shaders/`, host code in the `kernels` submodule of a
+//! recurrence module, and a row in [`KERNELS`]. They share one stem, which also names the kernel's
+//! benchmark, its tests and the value of `--kernel`. Bind groups and their layouts, the names on
+//! the command line, the self-test, the benchmarks and the keys of stored measurements are derived
+//! from the rows.
 
 pub mod binding;
 
@@ -12,12 +14,12 @@ pub use self::binding::{Access, Binding};
 use super::source::{self, Constants, Supplied};
 use crate::error::Result;
 
-/// What a kernel is for: the jobs that dispatch it.
+/// The jobs that use a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Many pairs: scores and alignments of whole sequences.
+    /// Scores and alignments of whole sequences, for many pairs.
     Pairs,
-    /// Many pairs: scores of local alignments.
+    /// Local scores, for many pairs.
     Local,
     /// Levenshtein distances.
     Edit,
@@ -33,7 +35,7 @@ pub enum Family {
     Profile,
 }
 
-/// How a kernel goes over the matrix.
+/// Order in which a kernel visits the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scan {
     /// `nw_rows`.
@@ -48,125 +50,127 @@ pub enum Scan {
     Checkpoint,
 }
 
-/// How the lanes of a pair exchange.
+/// How the lanes of a pair exchange values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LaneGrouping {
-    /// Not at all: one invocation a pair.
+    /// No exchange: one invocation per pair.
     Thread,
-    /// By shuffles in a subgroup.
+    /// Shuffles within a subgroup.
     Subgroup,
-    /// Through workgroup memory.
+    /// Workgroup memory.
     Workgroup,
-    /// Not at all: one invocation a pair, which computes a band of diagonals; workgroups share a pattern.
+    /// No exchange: one invocation per pair computes a band of diagonals, and a workgroup shares a
+    /// pattern.
     Band,
 }
 
-/// What scores are held in.
+/// Number format of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScoreType {
-    /// 32 bits.
+    /// 32-bit integers.
     I32,
     /// Half floats, two in a register.
     F16,
 }
 
-/// Which step of tracing a long pair back.
+/// Stage of the traceback of a long pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TracebackStage {
-    /// Start states of blocks.
+    /// Computes the start states of blocks.
     Starts,
-    /// The parts of the path.
+    /// Computes the parts of the path.
     Chase,
-    /// Their columns.
+    /// Computes the columns of the parts.
     Trace,
 }
 
-/// A step of ClustalW's pairwise stage.
+/// Stage of ClustalW's pairwise alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClustalStage {
-    /// Where the best local alignment ends and begins.
+    /// Finds the end and the start of the best local alignment.
     Ends,
-    /// The identities in the rectangle between the two: how a pair is divided.
+    /// Counts the identities in the rectangle between the two. The value is the division of a pair
+    /// among lanes.
     ForwardReverse(LaneGrouping),
 }
 
-/// Sums over alignments: of those up to a cell, or of those from there on.
+/// Pass that computes sums over alignments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PosteriorPass {
-    /// From the first cell to the last.
+    /// Sums over the alignments up to each cell, from the first cell to the last.
     Forward,
-    /// Back.
+    /// Sums over the alignments from each cell on, from the last cell to the first.
     Backward,
 }
 
-/// A step of dividing the matrix of two profiles.
+/// Stage of dividing the matrix of two profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProfileStage {
-    /// Scores up to the middle row.
+    /// Computes scores up to the middle row.
     Tile,
-    /// Where the best alignment crosses it.
+    /// Finds where the best alignment crosses the middle row.
     Cross,
 }
 
-/// What a lane computes together in local scores.
+/// Pairs that one lane of a kernel for local scores computes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Packing {
-    /// One pair, in words.
+    /// One pair, in i32.
     One,
-    /// Two queries against a target, in halves.
+    /// Two queries against one target, in half floats.
     Queries,
-    /// A query against two targets, in halves.
+    /// One query against two targets, in half floats.
     Targets,
 }
 
-/// Which kernel it is, as its host half knows it.
+/// Identity of a kernel, as its host code sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelKind {
-    /// One that keeps scores only, by `nw_slice`: what it holds them in.
+    /// A kernel that keeps scores only (`nw_slice`), with its number format.
     Slice(ScoreType),
-    /// One that can store directions, by `matrix`: how it goes over the matrix.
+    /// A kernel that can store directions (`matrix`), with its order of visiting the matrix.
     Scan(Scan),
-    /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
+    /// `nw_walk` (`matrix`): the traceback over the borders and directions that a scan leaves.
     PairTraceback,
-    /// One for local scores, by `sw_tile`: how the lanes of a pair exchange, and what is computed together.
+    /// A kernel for local scores (`sw_tile`), with its exchange between lanes and its packing.
     Tile(LaneGrouping, Packing),
-    /// One for distances, by `myers`: how it divides a pair.
+    /// A kernel for edit distances (`myers`), with its division of a pair.
     Edit(LaneGrouping),
-    /// `sw_striped_score`, by `striped`.
+    /// `sw_striped_score` (`striped`).
     Strips,
-    /// One that traces a long pair back, by `striped_trace`: which step it is.
+    /// A kernel for the traceback of a long pair (`striped_trace`), with its stage.
     LongTraceback(TracebackStage),
-    /// One for reads and ancestral states, by `block`: what it holds scores in.
+    /// A kernel for reads and ancestral states (`block`), with its number format.
     Block(ScoreType),
-    /// One for ClustalW's pairwise stage, by `program`: which step it is.
+    /// A kernel for ClustalW's pairwise stage (`program`), with its stage.
     Clustal(ClustalStage),
-    /// One for probabilities of pairs of residues, by `program`: which sweep it is.
+    /// A kernel for probabilities of pairs of residues (`program`), with its pass.
     Posterior(PosteriorPass),
-    /// One for profiles against profiles, by `program`: which step it is.
+    /// A kernel for profiles against profiles (`program`), with its stage.
     Profile(ProfileStage),
 }
 
-/// What is known of a kernel without a device.
+/// Properties of a kernel that do not depend on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
-    /// The stem of its names.
+    /// Stem of all its names.
     pub stem: &'static str,
-    /// The shader's text, without what it imports.
+    /// Text of the shader, without its imports.
     pub shader: &'static str,
-    /// Which one it is.
+    /// Identity of the kernel.
     pub kind: KernelKind,
-    /// Its buffers.
+    /// Buffers of the kernel.
     pub bindings: &'static [Binding],
-    /// Features without which it does not run.
+    /// Features that the kernel requires.
     pub features: wgpu::Features,
-    /// The recurrence that it computes, by the name of its oracle.
+    /// Recurrence that the kernel computes, named after its oracle.
     pub recurrence: &'static str,
-    /// What it is.
+    /// One-line description for help texts.
     pub summary: &'static str,
 }
 
 impl Kernel {
-    /// What it is for.
+    /// Returns the jobs that use the kernel.
     pub const fn family(&self) -> Family {
         match self.kind {
             KernelKind::Slice(_) | KernelKind::Scan(_) | KernelKind::PairTraceback => Family::Pairs,
@@ -180,13 +184,14 @@ impl Kernel {
         }
     }
 
-    /// Returns whether engines choose the kernel unasked. `nw_rows` runs only by its name: by the table of costs it was the
-    /// cheapest in 2 of 111 cases, by 2%.
+    /// Returns whether engines may choose the kernel without being asked. `nw_rows` runs only by
+    /// name: by the table of costs it was the cheapest in 2 of 111 cases, by 2%.
     pub fn is_chosen(&self) -> bool {
         self.kind != KernelKind::Scan(Scan::Rows)
     }
 
-    /// Whether it is but a step before or after what another kernel does: work is not handed to it by name.
+    /// Returns whether the kernel is only one stage of a computation. Such a kernel computes no
+    /// batches of its own and is not offered by name.
     pub const fn follows(&self) -> bool {
         let is_first = matches!(
             self.kind,
@@ -199,7 +204,7 @@ impl Kernel {
             )
     }
 
-    /// How it goes over the matrix, if it can store directions.
+    /// Returns the order of visiting the matrix, if the kernel can store directions.
     pub const fn scan(&self) -> Option<Scan> {
         match self.kind {
             KernelKind::Scan(scan) => Some(scan),
@@ -207,12 +212,12 @@ impl Kernel {
         }
     }
 
-    /// Whether it has scores without matches only.
+    /// Returns whether the kernel computes scores but no matches.
     pub const fn has_scores_alone(&self) -> bool {
         matches!(self.kind, KernelKind::Slice(ScoreType::F16))
     }
 
-    /// How it divides a pair, if it computes distances.
+    /// Returns the division of a pair, if the kernel computes edit distances.
     pub const fn lane_grouping(&self) -> Option<LaneGrouping> {
         match self.kind {
             KernelKind::Edit(grouping) => Some(grouping),
@@ -220,7 +225,7 @@ impl Kernel {
         }
     }
 
-    /// A kernel that needs nothing but what every adapter has.
+    /// Returns a kernel that runs on every adapter.
     const fn plain(
         (stem, shader): (&'static str, &'static str),
         kind: KernelKind,
@@ -231,54 +236,54 @@ impl Kernel {
         Kernel { stem, shader, kind, bindings, features: wgpu::Features::empty(), recurrence, summary }
     }
 
-    /// The same with shuffles.
+    /// Returns the kernel with subgroup operations.
     const fn with_subgroups(self) -> Self {
         Kernel { features: self.features.union(wgpu::Features::SUBGROUP), ..self }
     }
 
-    /// The same with half floats.
+    /// Returns the kernel with half floats.
     const fn with_halves(self) -> Self {
         Kernel { features: self.features.union(wgpu::Features::SHADER_F16), ..self }
     }
 }
 
-/// A kernel with its constants: what a pipeline is made for.
+/// A kernel with its constants, from which a pipeline is compiled.
 pub trait KernelProgram {
-    /// The kernel.
+    /// Returns the kernel.
     fn kernel(&self) -> &'static Kernel;
 
-    /// The constants that its shader and the parts of that ask for.
+    /// Returns the constants that the shader and its imports use.
     fn constants(&self) -> Constants;
 
-    /// Parts that depend on the variant.
+    /// Returns the imports that depend on the variant.
     fn supplied(&self) -> Supplied {
         Vec::new()
     }
 
-    /// The whole shader.
+    /// Returns the whole shader.
     ///
     /// # Errors
-    /// [`crate::Error::Internal`] if it imports what there is not.
+    /// [`crate::Error::Internal`] if an import is missing.
     fn source(&self) -> Result<String> {
         let kernel = self.kernel();
         let text = source::resolve(kernel.stem, kernel.shader, &self.constants(), &self.supplied())?;
-        // What the language has only on request is to be asked for before all else.
+        // WGSL requires `enable` directives before everything else.
         let has_halves = kernel.features.contains(wgpu::Features::SHADER_F16);
         Ok(if has_halves { format!("enable f16;\n{text}") } else { text })
     }
 
-    /// Values of the shader's overrides.
+    /// Returns the values of the shader's overrides.
     fn overrides(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
-    /// Arenas that it binds, if it binds any.
+    /// Returns the number of arenas that the program binds, for kernels with arenas.
     fn arenas(&self) -> u32 {
         1
     }
 }
 
-/// A kernel's stem and its shader's text.
+/// Returns a kernel's stem and the text of its shader.
 macro_rules! shader {
     ($stem:literal) => {
         ($stem, include_str!(concat!("../../shaders/", $stem, ".wgsl")))
@@ -502,26 +507,26 @@ pub static KERNELS: &[Kernel] = &[
     ),
 ];
 
-/// The kernel with this stem.
+/// Returns the kernel with this stem.
 pub fn find(stem: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.stem == stem)
 }
 
-/// The kernel of this kind.
+/// Returns the kernel of this kind.
 pub fn of_kind(kind: KernelKind) -> &'static Kernel {
     KERNELS.iter().find(|kernel| kernel.kind == kind).expect("every kind has a kernel")
 }
 
-/// The kernels that work of a family is handed to, those that a user can name.
+/// Returns the kernels of a family that can be selected by name.
 pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone {
     KERNELS.iter().filter(move |kernel| kernel.family() == family && !kernel.follows())
 }
 
-/// A number that changes with any text of these programs: for keys of what was measured with them.
+/// Returns a hash of the texts of these programs: the key of measurements that were made with them.
 pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn KernelProgram>>) -> u64 {
     let mut hasher = twox_hash::XxHash3_64::new();
     for program in programs {
-        // A text with parts that are missing is never compiled.
+        // A program with a missing import is never compiled.
         program.source().unwrap_or_default().hash(&mut hasher);
     }
     hasher.finish()

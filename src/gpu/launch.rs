@@ -8,7 +8,7 @@ mod commands;
 mod recording;
 mod uniforms;
 
-pub use self::buffers::{Buffers, Results, Slot};
+pub use self::buffers::{BatchResults, Buffers, Slot};
 pub(crate) use self::commands::{BoundProgram, Commands};
 pub(crate) use self::recording::Recording;
 pub(crate) use self::uniforms::Uniforms;

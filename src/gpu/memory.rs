@@ -1,4 +1,4 @@
-//! Memory: how much an adapter has, how much of it a job takes, and how an engine divides that.
+//! Memory of an adapter: how much a job may use, and how an engine divides it.
 
 use super::adapter::FoundAdapter;
 use super::heap::free_bytes;
@@ -6,17 +6,20 @@ use super::heap::free_bytes;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Memory from which on a GPU aligns pairs faster without help of the CPU. An H100 took, for 1,000 genes, alone and with 16
-/// threads: 2.8 and 5.2 s in 2 GiB, 6.0 and 6.3 s in 1 GiB, 15 and 9.5 s in 512 MiB.
+/// Memory in bytes below which a GPU aligns pairs faster with the help of the CPU. For 1,000 genes,
+/// an H100 alone and with 16 threads took 2.8 and 5.2 s in 2 GiB, 6.0 and 6.3 s in 1 GiB, and 15
+/// and 9.5 s in 512 MiB.
 const SHORT_BYTES: u64 = GIB;
-/// Least memory in bytes that an engine can be told to live with.
+/// Smallest memory limit of an engine in bytes.
 pub const MIN_BYTES: u64 = 16 * MIB;
 
-/// Bytes that a job may take on a device: what the device has to spare, no more than nine tenths of what is free on a card, and no
-/// more than `cap`.
+/// Returns the bytes that a job may use on a device: the usual budget, at most nine tenths of the
+/// free memory of a card, and at most `cap`.
 ///
-/// Of a card's memory 70% (Truong et al. 2014 fill 70 to 75%; displays and other programs need some). Of memory that the device shares with the CPU a quarter, and at most 4 GiB, or 1 GiB where
-/// the device is the CPU itself. Where the memory is unknown: 2 GiB, 1 GiB and 512 MiB.
+/// The usual budget is 70% of a card's memory (Truong et al. 2014 fill 70 to 75%; displays and
+/// other programs need some). It is a quarter of memory that the device shares with the CPU, and at
+/// most 4 GiB, or 1 GiB if the device is the CPU itself. If the memory is unknown, it is 2 GiB, 1
+/// GiB and 512 MiB.
 pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
     let spare = usual_budget(found);
     let free = match found.description.kind {
@@ -26,12 +29,13 @@ pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
     spare.min(free).min(cap.unwrap_or(u64::MAX)).max(MIN_BYTES)
 }
 
-/// Bytes that a job takes on a device which no other program uses.
+/// Returns the bytes that a job uses on a device which no other program uses.
 pub fn usual_budget(found: &FoundAdapter) -> u64 {
     spare_bytes(found.description.kind, found.description.memory_bytes)
 }
 
-/// Whether so little memory slows a job down: little in itself, and little of what the device usually gives.
+/// Returns whether a memory limit slows down a job: it is small, and small compared with the usual
+/// budget.
 pub fn is_short(found: &FoundAdapter, memory: u64) -> bool {
     memory < SHORT_BYTES && memory < usual_budget(found) / 2
 }
@@ -47,24 +51,25 @@ fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {
     }
 }
 
-/// How an engine divides the memory that it may take. Together the parts leave an eighth for lists of tasks and targets.
+/// Division of an engine's memory. The parts leave an eighth for lists of tasks and targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryShares {
-    /// Bytes for what `nw_slice` keeps between slices: an eighth.
+    /// Bytes for the values that `nw_slice` keeps between slices: an eighth.
     pub scratch_bytes: u64,
     /// Bytes for the borders and directions of the other kernels: three eighths.
     pub arena_bytes: u64,
-    /// Bytes of one buffer of sequences: a sixteenth, since two batches may each have queries and targets of their own.
+    /// Bytes of one buffer of sequences: a sixteenth, because two batches may each have their own
+    /// queries and targets.
     pub store_bytes: u64,
-    /// Bytes of the results of a batch on the device: a thirty-second, since two batches have them, and each again to be
-    /// read back.
+    /// Bytes of the results of a batch on the device: a thirty-second. Two batches have results,
+    /// each in a buffer on the device and in one that is read back.
     pub output_bytes: u64,
-    /// Pairs a batch: three words of results each at most.
+    /// Largest number of pairs in a batch: each has at most three u32 of results.
     pub pairs: u64,
 }
 
 impl MemoryShares {
-    /// The parts of `memory` bytes.
+    /// Divides `memory` bytes.
     pub fn new(memory: u64) -> Self {
         let output_bytes = memory / 32;
         MemoryShares {
@@ -83,7 +88,7 @@ mod tests {
     use crate::gpu::adapter::enumerate;
 
     #[test]
-    fn a_card_gives_most_of_its_memory_and_a_shared_one_a_part() {
+    fn budget_is_most_of_a_cards_memory_and_a_quarter_of_shared_memory() {
         let spare = |kind, gib: u64| spare_bytes(kind, Some(gib * GIB)) as f64 / GIB as f64;
         for gib in [1, 8, 141] {
             assert!((spare("discrete", gib) / gib as f64 - 0.7).abs() < 1e-6);
@@ -95,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_adapter_tells_its_memory_and_the_cap_holds() {
+    fn adapter_reports_its_memory_and_the_cap_holds() {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -106,13 +111,13 @@ mod tests {
         assert!(budget >= MIN_BYTES);
         assert_eq!(memory_budget(&found, Some(MIN_BYTES)), MIN_BYTES);
         assert_eq!(memory_budget(&found, Some(u64::MAX)), budget);
-        // Little in itself, and little of what it gives.
+        // Small, and small compared with the usual budget.
         let usual = usual_budget(&found);
         assert!(is_short(&found, MIN_BYTES) && !is_short(&found, usual) && !is_short(&found, SHORT_BYTES));
     }
 
     #[test]
-    fn the_parts_leave_something_over() {
+    fn shares_leave_an_eighth() {
         for memory in [MIN_BYTES, GIB, 100 * GIB] {
             let parts = MemoryShares::new(memory);
             let taken = parts.scratch_bytes + parts.arena_bytes + 4 * parts.store_bytes + 4 * parts.output_bytes;

@@ -1,4 +1,4 @@
-//! Pipelines: a shader text with its constants, compiled once.
+//! Pipelines: shader sources with their constants, each compiled once.
 
 use std::collections::HashMap;
 
@@ -7,29 +7,29 @@ use super::device::Gpu;
 use super::kernels::{Kernel, KernelProgram};
 use crate::error::Result;
 
-/// What is done to a shader's text before it is compiled.
+/// A change of a shader's text before compilation.
 pub(crate) type Rewrite = Box<dyn Fn(String) -> String + Send>;
 
 /// The pipelines of a device for programs of one kind.
 pub(crate) struct Pipelines<P> {
     runtime_checks: bool,
     rewrite: Option<Rewrite>,
-    /// By a kernel's stem and the number of arenas.
+    /// Layouts by the stem of a kernel and the number of arenas.
     layouts: HashMap<(&'static str, u32), wgpu::BindGroupLayout>,
     known: HashMap<P, Compiled>,
 }
 
-/// A program ready for dispatches.
+/// A program that is ready for dispatches.
 #[derive(Clone)]
 pub struct Compiled {
     kernel: &'static Kernel,
     layout: wgpu::BindGroupLayout,
-    /// Its pipeline.
+    /// The pipeline.
     pub pipeline: wgpu::ComputePipeline,
 }
 
 impl Compiled {
-    /// Binds buffers by the names of the kernel's row.
+    /// Binds buffers by the binding names of the kernel.
     pub fn bind(&self, gpu: &Gpu, buffers: &[(&str, &wgpu::Buffer)]) -> Result<wgpu::BindGroup> {
         bindings::group(gpu, self.kernel, &self.layout, buffers)
     }
@@ -42,27 +42,27 @@ impl<P> Default for Pipelines<P> {
 }
 
 impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
-    /// With wgpu's bounds and loop checks in what is compiled from now on.
+    /// Compiles future programs with wgpu's bounds and loop checks.
     pub(crate) fn with_runtime_checks(self) -> Self {
         Pipelines { runtime_checks: true, known: HashMap::new(), ..self }
     }
 
-    /// With other texts.
+    /// Changes the sources of future programs before compilation.
     pub(crate) fn with_rewrite(self, rewrite: Rewrite) -> Self {
         Pipelines { rewrite: Some(rewrite), known: HashMap::new(), ..self }
     }
 
-    /// The pipeline of a program.
+    /// Returns the pipeline of a program, and compiles it if necessary.
     pub(crate) fn get(&mut self, gpu: &Gpu, program: P) -> Result<Compiled> {
         if let Some(compiled) = self.known.get(&program) {
             return Ok(compiled.clone());
         }
-        let compiled = self.text(gpu, program)?.compile(gpu)?;
+        let compiled = self.program_source(gpu, program)?.compile(gpu)?;
         self.known.insert(program, compiled.clone());
         Ok(compiled)
     }
 
-    /// The pipelines of several programs: those that are not there yet are compiled at the same time.
+    /// Returns the pipelines of several programs. Missing ones are compiled in parallel.
     pub(crate) fn get_all(&mut self, gpu: &Gpu, programs: &[P]) -> Result<Vec<Compiled>> {
         let mut missing: Vec<P> = Vec::new();
         for &program in programs {
@@ -71,9 +71,10 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
             }
         }
         if missing.len() > 1 {
-            let texts: Vec<Text> = missing.iter().map(|&program| self.text(gpu, program)).collect::<Result<_>>()?;
+            let sources: Vec<PipelineSource> =
+                missing.iter().map(|&program| self.program_source(gpu, program)).collect::<Result<_>>()?;
             let compiled: Vec<Result<Compiled>> = std::thread::scope(|scope| {
-                let all: Vec<_> = texts.into_iter().map(|text| scope.spawn(|| text.compile(gpu))).collect();
+                let all: Vec<_> = sources.into_iter().map(|source| scope.spawn(|| source.compile(gpu))).collect();
                 let done =
                     all.into_iter().map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
                 done.collect()
@@ -85,8 +86,8 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
         programs.iter().map(|&program| self.get(gpu, program)).collect()
     }
 
-    /// What is to be compiled of a program.
-    fn text(&mut self, gpu: &Gpu, program: P) -> Result<Text> {
+    /// Returns the input of the compiler for a program.
+    fn program_source(&mut self, gpu: &Gpu, program: P) -> Result<PipelineSource> {
         let (kernel, arenas) = (program.kernel(), program.arenas());
         let layout = self.layouts.entry((kernel.stem, arenas));
         let layout = layout.or_insert_with(|| bindings::layout(&gpu.device, kernel, arenas)).clone();
@@ -96,32 +97,32 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
         };
         let runtime_checks = self.runtime_checks;
         let name = format!("{program:?}");
-        Ok(Text { kernel, layout, source, overrides: program.overrides(), runtime_checks, name })
+        Ok(PipelineSource { kernel, layout, source, overrides: program.overrides(), runtime_checks, name })
     }
 }
 
-/// A program before it is compiled.
-struct Text {
+/// A program before its compilation.
+struct PipelineSource {
     kernel: &'static Kernel,
     layout: wgpu::BindGroupLayout,
     source: String,
     overrides: Vec<(&'static str, f64)>,
     runtime_checks: bool,
-    /// Said where times are logged.
+    /// Name of the program in logs of compile times.
     name: String,
 }
 
-impl Text {
+impl PipelineSource {
     fn compile(self, gpu: &Gpu) -> Result<Compiled> {
-        let Text { kernel, layout, source, overrides, runtime_checks, name } = self;
-        let begin = std::time::Instant::now();
+        let PipelineSource { kernel, layout, source, overrides, runtime_checks, name } = self;
+        let start = std::time::Instant::now();
         let pipeline = build(gpu, kernel, &layout, source, &overrides, runtime_checks)?;
-        tracing::debug!(shader = kernel.stem, program = name, seconds = begin.elapsed().as_secs_f64(), "compiled");
+        tracing::debug!(shader = kernel.stem, program = name, seconds = start.elapsed().as_secs_f64(), "compiled");
         Ok(Compiled { kernel, layout, pipeline })
     }
 }
 
-/// Compiles a shader. With `runtime_checks`, wgpu's bounds and loop checks are in it.
+/// Compiles a shader. With `runtime_checks`, the code contains wgpu's bounds and loop checks.
 fn build(
     gpu: &Gpu,
     kernel: &Kernel,
@@ -136,10 +137,11 @@ fn build(
     let descriptor = wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(source.into()) };
     let checks =
         if runtime_checks { wgpu::ShaderRuntimeChecks::checked() } else { wgpu::ShaderRuntimeChecks::unchecked() };
-    // SAFETY: every index that a shader forms is below the size of what it indexes: task and target indices come from
-    // lists of the sizes given, words from ranges inside the store, scratch from slot < slots and row < rows_words, words
-    // of an arena from the part that the host laid out for the task, codes from stores of the alphabet; every loop ends.
-    // The tests run the same texts with all checks on.
+    // SAFETY: every index that a shader forms is below the size of the array that it indexes. Task
+    // and target indices come from lists of the given sizes. Sequence words come from ranges inside
+    // the store. Scratch indices use slot < slots and row < rows_words. Arena words lie in the part
+    // that the host assigned to the task. Symbol codes come from stores of the alphabet. Every loop
+    // ends. The tests run the same sources with all checks enabled.
     let module = unsafe { device.create_shader_module_trusted(descriptor, checks) };
     let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label,
@@ -158,7 +160,7 @@ fn build(
         cache: None,
     });
     match pollster::block_on(validation.pop()) {
-        Some(error) => Err(gpu.error(format!("{}: the shader was refused: {error}", kernel.stem))),
+        Some(error) => Err(gpu.error(format!("{}: the shader does not compile: {error}", kernel.stem))),
         None => Ok(pipeline),
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a buffer that a submission fills: ask at once, wait later.
+//! Reads buffers that a submission fills: the mapping is requested at once and awaited later.
 
 use std::ops::Deref;
 use std::sync::mpsc;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::device::Gpu;
 use crate::error::Result;
 
-/// A mapping that was asked for.
+/// A requested mapping.
 pub(crate) struct Readback {
     staging: wgpu::Buffer,
     bytes: u64,
@@ -16,19 +16,19 @@ pub(crate) struct Readback {
 }
 
 impl Readback {
-    /// Asks for the first `bytes` of a staging buffer as `submission` leaves them. Does not wait.
+    /// Requests the first `bytes` bytes of a staging buffer after `submission`. Does not wait.
     pub(crate) fn begin(staging: &wgpu::Buffer, bytes: u64, submission: wgpu::SubmissionIndex) -> Self {
         let (sender, mapped) = mpsc::channel();
         staging.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver is gone only if nobody wants the result any more.
+            // The receiver is dropped only if the result is no longer needed.
             let _ = sender.send(result);
         });
         Readback { staging: staging.clone(), bytes, submission, mapped }
     }
 
-    /// Waits without spinning, at most as long as `limit`. The words stay in the mapped buffer.
+    /// Waits without spinning, for at most `limit`. The data stays in the mapped buffer.
     pub(crate) fn read(self, gpu: &Gpu, limit: Duration) -> Result<ReadbackWords> {
-        // From here on the buffer is unmapped whatever happens.
+        // From here on the buffer is unmapped in every case, when this value is dropped.
         let mut words = ReadbackWords { view: None, copy: Vec::new(), count: 0, staging: self.staging.clone() };
         let view = self.view(gpu, limit)?;
         words.count = view.len() / 4;
@@ -63,24 +63,26 @@ impl Readback {
     }
 }
 
-/// Words that a device wrote. The buffer that holds them can be used again after this is dropped. The host may read
-/// it slowly word by word: a caller that reads them more than once, or out of order, copies them first.
+/// Values that a device wrote, as u32. The buffer can be used again after this is dropped.
+///
+/// Reading single values from mapped memory can be slow. A caller that reads them more than once or
+/// out of order should copy them first.
 pub(crate) struct ReadbackWords {
     /// The mapped buffer, if it is read in place.
     view: Option<wgpu::BufferView>,
     copy: Vec<u32>,
-    /// Number of words.
+    /// Number of values.
     count: usize,
     staging: wgpu::Buffer,
 }
 
 impl ReadbackWords {
-    /// Drops all words after the first `count`.
+    /// Drops all values after the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.count = self.count.min(count);
     }
 
-    /// Copies the words out and unmaps the buffer.
+    /// Copies the values and unmaps the buffer.
     pub(crate) fn into_vec(self) -> Vec<u32> {
         self.to_vec()
     }
@@ -91,7 +93,7 @@ impl Deref for ReadbackWords {
 
     fn deref(&self) -> &[u32] {
         match &self.view {
-            // Checked when the view was taken.
+            // The cast was checked when the view was created.
             Some(view) => &bytemuck::cast_slice(view)[..self.count],
             None => &self.copy[..self.count],
         }

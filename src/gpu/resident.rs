@@ -1,45 +1,46 @@
-//! What lies on a device from batch to batch: sequences, query profiles, lists, evicted by use.
+//! Data that stays on a device from batch to batch: sequences, query profiles and lists. The least
+//! recently used data is evicted.
 //!
-//! Everything is made from something that the host holds in an [`Arc`], whose pointer names it. Residents hold that
-//! weakly: a store that the host has dropped can never be asked for again and is evicted first, and until then its
-//! pointer is not used for another.
+//! Every entry is made from data that the host holds in an [`Arc`], whose pointer identifies it.
+//! Entries hold that data weakly. Data that the host has dropped can never be requested again, so
+//! its entry is evicted first. Until then the pointer is not reused for other data.
 
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Weak};
 
-/// What lies on the device, up to a number of bytes.
+/// Data on the device, up to a number of bytes.
 ///
-/// Whoever uses an entry holds its [`Arc`]: what a batch in flight uses is never evicted, since that would free nothing.
-/// Only such entries can take the sum above the budget.
+/// A user of an entry holds its [`Arc`]. An entry that a batch in flight uses is never evicted,
+/// since that would free nothing. Only such entries can raise the sum above the budget.
 #[derive(Default)]
 pub struct Residents {
-    entries: Vec<Entry>,
-    /// Bytes that all entries together should take at most.
+    entries: Vec<ResidentEntry>,
+    /// Largest number of bytes of all entries together.
     budget: u64,
-    /// Counts uses.
+    /// Counter of uses.
     now: u64,
 }
 
-struct Entry {
-    /// What it was made from; `None` for what nobody will ask for again.
-    source: Option<Box<dyn Source>>,
+struct ResidentEntry {
+    /// Data that the entry was made from; `None` if it cannot be requested again.
+    source: Option<Box<dyn HostSource>>,
     kind: TypeId,
     value: Arc<dyn Any + Send + Sync>,
     bytes: u64,
-    /// When it was last asked for.
+    /// Time of the last use, in uses.
     used: u64,
 }
 
-/// Something that the host holds, known weakly.
-trait Source: Send + Sync {
-    /// Whether the host still holds it.
+/// Data on the host, held weakly.
+trait HostSource: Send + Sync {
+    /// Returns whether the host still holds the data.
     fn is_there(&self) -> bool;
 
-    /// Where it is.
+    /// Returns the address of the data.
     fn address(&self) -> *const ();
 }
 
-impl<S: Send + Sync + ?Sized> Source for Weak<S> {
+impl<S: Send + Sync + ?Sized> HostSource for Weak<S> {
     fn is_there(&self) -> bool {
         self.strong_count() > 0
     }
@@ -49,51 +50,52 @@ impl<S: Send + Sync + ?Sized> Source for Weak<S> {
     }
 }
 
-impl Entry {
-    /// Whether a batch in flight holds it.
+impl ResidentEntry {
+    /// Returns whether a batch in flight holds the entry.
     fn is_held(&self) -> bool {
         Arc::strong_count(&self.value) > 1
     }
 
-    /// Whether somebody may ask for it again.
+    /// Returns whether the entry may be requested again.
     fn is_wanted(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.is_there())
     }
 
     fn is_from<S: ?Sized>(&self, source: &Arc<S>) -> bool {
-        self.source.as_ref().is_some_and(|own| std::ptr::addr_eq(own.address(), Arc::as_ptr(source)))
+        self.source.as_ref().is_some_and(|entry_source| std::ptr::addr_eq(entry_source.address(), Arc::as_ptr(source)))
     }
 }
 
 impl Residents {
-    /// None yet, and at most so many bytes.
+    /// Returns an empty collection with a budget in bytes.
     pub fn new(budget: u64) -> Self {
         Residents { budget, ..Residents::default() }
     }
 
-    /// Changes the number of bytes; what lies there stays until room is made.
+    /// Changes the budget. Entries stay until room is made.
     pub fn set_budget(&mut self, bytes: u64) {
         self.budget = bytes;
     }
 
-    /// Bytes that all entries should take at most.
+    /// Returns the largest number of bytes of all entries together.
     pub fn budget(&self) -> u64 {
         self.budget
     }
 
-    /// Bytes of all entries.
+    /// Returns the bytes of all entries.
     pub fn bytes(&self) -> u64 {
         self.entries.iter().map(|entry| entry.bytes).sum()
     }
 
-    /// The entry that was made from `source`, is a `T`, and of which `is` holds.
+    /// Returns the entry that was made from `source`, has the type `T` and satisfies `is`.
     pub fn find<S, T>(&mut self, source: &Arc<S>, is: impl Fn(&T) -> bool) -> Option<Arc<T>>
     where
         S: Send + Sync + ?Sized + 'static,
         T: Any + Send + Sync,
     {
-        let own = self.entries.iter_mut().filter(|entry| entry.kind == TypeId::of::<T>() && entry.is_from(source));
-        for entry in own {
+        let candidates =
+            self.entries.iter_mut().filter(|entry| entry.kind == TypeId::of::<T>() && entry.is_from(source));
+        for entry in candidates {
             let Ok(value) = Arc::clone(&entry.value).downcast::<T>() else { continue };
             if is(&value) {
                 self.now += 1;
@@ -104,8 +106,9 @@ impl Residents {
         None
     }
 
-    /// Evicts until `bytes` more fit, as far as that is possible: first what nobody can ask for again, then what was asked
-    /// for longest ago. To be called before they are allocated, so that old and new need not fit at once.
+    /// Evicts entries until `bytes` more fit, as far as possible: first the entries that cannot be
+    /// requested again, then the least recently used ones. Call it before the allocation, so that
+    /// old and new data need not fit at the same time.
     pub fn make_room(&mut self, bytes: u64) {
         self.entries.retain(|entry| entry.is_held() || entry.is_wanted());
         let mut taken = self.bytes();
@@ -118,7 +121,7 @@ impl Residents {
         }
     }
 
-    /// Keeps a value that takes so many bytes and can be found again by `source`.
+    /// Stores a value of `bytes` bytes that can be found by `source`.
     pub fn keep<S, T>(&mut self, source: &Arc<S>, bytes: u64, value: T) -> Arc<T>
     where
         S: Send + Sync + ?Sized + 'static,
@@ -127,23 +130,23 @@ impl Residents {
         self.put(Some(Box::new(Arc::downgrade(source))), bytes, value)
     }
 
-    /// Counts a value of so many bytes as long as somebody holds it.
+    /// Counts a value of `bytes` bytes as long as it is held.
     pub fn count<T: Any + Send + Sync>(&mut self, bytes: u64, value: T) -> Arc<T> {
         self.put(None, bytes, value)
     }
 
-    fn put<T: Any + Send + Sync>(&mut self, source: Option<Box<dyn Source>>, bytes: u64, value: T) -> Arc<T> {
+    fn put<T: Any + Send + Sync>(&mut self, source: Option<Box<dyn HostSource>>, bytes: u64, value: T) -> Arc<T> {
         let value = Arc::new(value);
         self.now += 1;
         let (kind, kept) = (TypeId::of::<T>(), Arc::clone(&value) as Arc<dyn Any + Send + Sync>);
-        self.entries.push(Entry { source, kind, value: kept, bytes, used: self.now });
+        self.entries.push(ResidentEntry { source, kind, value: kept, bytes, used: self.now });
         value
     }
 
-    /// Evicts all that no batch holds; gives its bytes.
+    /// Evicts all entries that no batch holds, and returns their bytes.
     pub fn clear(&mut self) -> u64 {
         let before = self.bytes();
-        self.entries.retain(Entry::is_held);
+        self.entries.retain(ResidentEntry::is_held);
         before - self.bytes()
     }
 }
@@ -152,39 +155,39 @@ impl Residents {
 mod tests {
     use super::*;
 
-    /// What stands for a buffer: its content.
+    /// Stands for a buffer with this content.
     #[derive(Debug, PartialEq)]
-    struct Buffer(u32);
+    struct TestBuffer(u32);
 
-    fn any(_: &Buffer) -> bool {
+    fn any(_: &TestBuffer) -> bool {
         true
     }
 
-    /// Finds or makes what a source has on the device, of 10 bytes; whether it was there.
-    fn get(residents: &mut Residents, source: &Arc<u32>) -> (Arc<Buffer>, bool) {
+    /// Finds or creates the entry of a source, with 10 bytes. Returns whether it existed.
+    fn get(residents: &mut Residents, source: &Arc<u32>) -> (Arc<TestBuffer>, bool) {
         if let Some(found) = residents.find(source, any) {
             assert_eq!(found.0, **source, "of another source");
             return (found, true);
         }
         residents.make_room(10);
-        (residents.keep(source, 10, Buffer(**source)), false)
+        (residents.keep(source, 10, TestBuffer(**source)), false)
     }
 
     #[test]
-    fn what_was_used_last_stays() {
+    fn least_recently_used_entry_is_evicted() {
         let sources: Vec<Arc<u32>> = (0..4).map(Arc::new).collect();
         let mut residents = Residents::new(35);
         let mut was_there =
             |order: &[usize]| -> Vec<bool> { order.iter().map(|&at| get(&mut residents, &sources[at]).1).collect() };
         assert_eq!(was_there(&[0, 1, 2, 0]), [false, false, false, true]);
-        // The fourth takes the place of the second, which was asked for longest ago.
+        // The fourth entry replaces the second one, which is the least recently used.
         assert_eq!(was_there(&[3, 0, 2, 1]), [false, true, true, false]);
         assert_eq!(was_there(&[3]), [false], "it was the oldest when the second came back");
         assert_eq!(residents.bytes(), 30);
     }
 
     #[test]
-    fn what_is_held_stays_and_counts() {
+    fn held_entries_stay_and_count() {
         let sources: Vec<Arc<u32>> = (0..6).map(Arc::new).collect();
         let mut residents = Residents::new(20);
         let held: Vec<_> = sources[..3].iter().map(|source| get(&mut residents, source).0).collect();
@@ -197,17 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_ask_for_goes_first() {
+    fn entries_without_a_source_are_evicted_first() {
         let mut residents = Residents::new(100);
         let old = Arc::new(0);
         get(&mut residents, &old);
         for number in 1..50 {
-            // A new allocation may get the address of one that was dropped, if nothing prevents it.
+            // A new allocation may get the address of a dropped one, unless the weak reference
+            // prevents it.
             let source = Arc::new(number);
             assert!(!get(&mut residents, &source).1, "{number} was never made");
             assert!(residents.bytes() <= 30);
         }
-        let passing = residents.count(10, Buffer(99));
+        let passing = residents.count(10, TestBuffer(99));
         residents.make_room(0);
         assert_eq!(residents.bytes(), 20, "the first, and what is held");
         drop(passing);
@@ -217,18 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn one_source_may_have_several() {
+    fn source_may_have_several_entries() {
         #[derive(Debug, PartialEq)]
-        struct Profile(u32);
+        struct TestProfile(u32);
         let source = Arc::new(7);
         let mut residents = Residents::new(100);
-        residents.keep(&source, 1, Buffer(1));
-        residents.keep(&source, 2, Buffer(2));
-        residents.keep(&source, 4, Profile(2));
-        assert_eq!(residents.find(&source, |buffer: &Buffer| buffer.0 == 2).as_deref(), Some(&Buffer(2)));
-        assert_eq!(residents.find(&source, |_: &Profile| true).as_deref(), Some(&Profile(2)));
-        assert!(residents.find(&source, |profile: &Profile| profile.0 == 1).is_none());
-        let held = residents.find(&source, |buffer: &Buffer| buffer.0 == 1);
+        residents.keep(&source, 1, TestBuffer(1));
+        residents.keep(&source, 2, TestBuffer(2));
+        residents.keep(&source, 4, TestProfile(2));
+        assert_eq!(residents.find(&source, |buffer: &TestBuffer| buffer.0 == 2).as_deref(), Some(&TestBuffer(2)));
+        assert_eq!(residents.find(&source, |_: &TestProfile| true).as_deref(), Some(&TestProfile(2)));
+        assert!(residents.find(&source, |profile: &TestProfile| profile.0 == 1).is_none());
+        let held = residents.find(&source, |buffer: &TestBuffer| buffer.0 == 1);
         assert_eq!((residents.clear(), residents.bytes()), (6, 1));
         drop(held);
         assert_eq!((residents.clear(), residents.bytes()), (1, 0));

@@ -1,65 +1,67 @@
-//! What engines do where a buffer cannot be had: they free what nobody uses, wait until the device has let go of it, and
-//! try again once.
+//! Handles memory shortage: an engine frees unused buffers, waits until the device has released
+//! them, and tries once more.
 
 use std::time::Duration;
 
 use super::device::Gpu;
 use crate::error::{Error, Result};
 
-/// Seconds to wait for the device to let go of what was freed.
+/// Seconds to wait for the device to release freed memory.
 const LET_GO_SECONDS: u64 = 10;
 
 /// An engine that holds memory of a device.
-pub(crate) trait Holder {
-    /// The device.
+pub(crate) trait MemoryHolder {
+    /// Returns the device.
     fn gpu(&self) -> &Gpu;
 
-    /// Whether the user was told that memory is short.
+    /// Returns whether the user was warned that memory is short.
     fn has_warned(&mut self) -> &mut bool;
 
-    /// Frees what can be made again and what nothing that is under way uses.
+    /// Frees everything that can be created again and that no running work uses.
     fn free(&mut self);
 }
 
-/// Attempts something. If memory is too short for it, again once all is freed that can be; then `attempt` is told to be
-/// sparing. What was wrong comes back as `Ok(Err(..))` if memory was short both times.
+/// Runs an attempt. If memory is short, frees what can be freed and runs it once more, with `true`
+/// for "use less memory". Returns `Ok(Err(message))` if memory was short both times.
 ///
 /// # Errors
-/// Those of the attempts that come of something else.
-pub(crate) fn attempt<H: Holder, T>(
+/// Other errors of the attempts.
+pub(crate) fn attempt<H: MemoryHolder, T>(
     holder: &mut H,
     mut attempt: impl FnMut(&mut H, bool) -> Result<T>,
 ) -> Result<Result<T, String>> {
     let refused = holder.gpu().refused_buffers();
     let first = attempt(holder, false);
-    let Some(error) = of(holder.gpu(), refused, &first) else { return first.map(Ok) };
+    let Some(error) = shortage_message(holder.gpu(), refused, &first) else { return first.map(Ok) };
     recover(holder, &error);
     let refused = holder.gpu().refused_buffers();
     let second = attempt(holder, true);
-    match of(holder.gpu(), refused, &second) {
+    match shortage_message(holder.gpu(), refused, &second) {
         Some(error) => Ok(Err(error)),
         None => second.map(Ok),
     }
 }
 
-/// What went wrong, if it is that a buffer could not be had since `refused` were; not if the device is lost.
-pub(crate) fn of<T>(gpu: &Gpu, refused: u64, result: &Result<T>) -> Option<String> {
+/// Returns the error message if a buffer was refused since the count was `refused`; `None` if the
+/// error has another cause or the device is lost.
+pub(crate) fn shortage_message<T>(gpu: &Gpu, refused: u64, result: &Result<T>) -> Option<String> {
     let Err(Error::Device { message, .. }) = result else { return None };
     (gpu.refused_buffers() > refused && gpu.check().is_ok()).then(|| message.clone())
 }
 
-/// Frees what can be, tells the user once, and waits until the device has let go.
-pub(crate) fn recover<H: Holder>(holder: &mut H, error: &str) {
+/// Frees what can be freed, warns the user once, and waits until the device has released the
+/// memory.
+pub(crate) fn recover<H: MemoryHolder>(holder: &mut H, error: &str) {
     let has_warned = std::mem::replace(holder.has_warned(), true);
     let name = holder.gpu().label();
     if has_warned {
         tracing::debug!("device '{name}': {error}");
     } else {
-        tracing::warn!("device '{name}': {error}; it frees what it can and tries again");
+        tracing::warn!("device '{name}': {error}; freeing unused memory and trying again");
     }
     holder.free();
-    // What is under way may still use what was freed. If it takes longer, so be it: this is only to make it likelier that
-    // the next attempt succeeds.
+    // Running work may still use freed buffers. Waiting only makes it more likely that the next
+    // attempt succeeds, so a timeout is ignored.
     let timeout = Some(Duration::from_secs(LET_GO_SECONDS));
     let _ = holder.gpu().device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
 }

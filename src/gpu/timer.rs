@@ -1,17 +1,17 @@
-//! How long the device was busy with a batch, by its own timestamps.
+//! Measures the time that the device is busy with a batch, with the device's timestamps.
 
 use super::device::Gpu;
 
 /// Bytes of two timestamps.
 pub(crate) const TIME_BYTES: u64 = 16;
 
-/// Timestamps at the begin and the end of a batch, if the device has them.
+/// Timestamps at the start and the end of a batch, if the device supports them.
 pub(crate) struct PassTimer {
     times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
 }
 
 impl PassTimer {
-    /// A clock for one batch at a time.
+    /// Returns a timer for one batch at a time.
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let times = gpu.timestamps.then(|| {
             let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
@@ -30,7 +30,7 @@ impl PassTimer {
         PassTimer { times }
     }
 
-    /// Begins a pass; the first and the last of a batch are timed.
+    /// Starts a pass. The start of the first and the end of the last pass of a batch are timed.
     pub(crate) fn begin_pass<'encoder>(
         &self,
         encoder: &'encoder mut wgpu::CommandEncoder,
@@ -49,7 +49,7 @@ impl PassTimer {
         })
     }
 
-    /// Copies the times to `offset` of a staging buffer.
+    /// Copies the timestamps to `offset` of a staging buffer.
     pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, offset: u64) {
         if let Some((queries, buffer)) = &self.times {
             encoder.resolve_query_set(queries, 0..2, buffer, 0);
@@ -57,7 +57,7 @@ impl PassTimer {
         }
     }
 
-    /// The time between the two, from the last words of what was read back.
+    /// Returns the time between the two timestamps, which are the last values that were read back.
     pub(crate) fn elapsed(&self, gpu: &Gpu, words: &[u32]) -> Option<std::time::Duration> {
         self.times.as_ref()?;
         let at = words.len() - TIME_BYTES as usize / 4;

@@ -323,7 +323,7 @@ impl GpuLong {
     }
 }
 
-impl shortage::Holder for GpuLong {
+impl shortage::MemoryHolder for GpuLong {
     fn gpu(&self) -> &Gpu {
         &self.gpu
     }

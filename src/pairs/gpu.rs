@@ -37,7 +37,7 @@ use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, BatchContext, FinishedBatch, FollowUp, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, has_kernel_set};
 use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType, of_kind};
-use crate::gpu::launch::{Results, Slot};
+use crate::gpu::launch::{BatchResults, Slot};
 use crate::gpu::memory::{MIN_BYTES, MemoryShares, memory_budget};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
@@ -309,7 +309,7 @@ impl Slot for PairsSlot {
         self.tile.release();
     }
 
-    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults> {
         let all = [&mut self.slice.buffers, &mut self.matrix.buffers, &mut self.tile.first.buffers];
         let in_flight = all.into_iter().find(|buffers| buffers.is_in_flight());
         in_flight.ok_or_else(|| gpu.error("no batch in flight"))?.collect(gpu, limit)
@@ -413,7 +413,7 @@ impl GpuKind for Pairs {
         PairsSlot { slice, matrix, tile }: &mut PairsSlot,
         batch: &Arc<Batch>,
         chosen: &Chosen,
-        results: Results,
+        results: BatchResults,
     ) -> Result<Report> {
         let chosen = match chosen {
             Chosen::Global(chosen) => chosen,

@@ -16,7 +16,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, BatchContext, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, KernelSizes, ResidentBuffer, has_kernel_set};
 use crate::gpu::kernels::{Kernel, KernelKind};
-use crate::gpu::launch::{Buffers, Results};
+use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
@@ -27,7 +27,7 @@ const MAX_PAIRS: u64 = 1 << 21;
 /// Seconds that a batch has to take for its speed to tell anything.
 const TELLING_SECONDS: f64 = 0.005;
 /// When the other numbers are tried while a job goes on.
-const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 2.0 };
+const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 2.0 };
 /// How much faster many columns are for the columns that they compute.
 const WIDE_GAIN: f64 = 1.09;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
@@ -228,7 +228,7 @@ impl GpuKind for Phylo {
         _buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
         _chosen: &Chosen,
-        results: Results,
+        results: BatchResults,
     ) -> Result<PhyloReport> {
         let (eights, _) = results.words[..OCTET * batch.pairs() as usize].as_chunks::<OCTET>();
         let scores = eights.iter().map(|eight| eight.map(|word| word as i32)).collect();

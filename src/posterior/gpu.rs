@@ -18,7 +18,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, BatchContext, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
 use crate::gpu::kernels::{KernelKind, PosteriorPass};
-use crate::gpu::launch::{Buffers, Results};
+use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 
@@ -223,9 +223,9 @@ impl GpuKind for Posterior {
         _buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
         chosen: &Chosen,
-        results: Results,
+        results: BatchResults,
     ) -> Result<PosteriorReport> {
-        let Results { words, kernel_time, .. } = results;
+        let BatchResults { words, kernel_time, .. } = results;
         let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
         if chosen.is_partial {
             return Ok(PosteriorReport { kernel_time, ..Self::unfinished_report(batch) });

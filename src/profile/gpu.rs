@@ -14,7 +14,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, BatchContext, GpuKind};
 use crate::gpu::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
-use crate::gpu::launch::{Buffers, Results};
+use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::memory_budget;
 
 /// Seconds of work that the first batch should be.
@@ -118,7 +118,7 @@ impl GpuKind for Profile {
         _buffers: &mut Buffers,
         _batch: &Arc<ProfileBatch>,
         tasks: &Tasks,
-        results: Results,
+        results: BatchResults,
     ) -> Result<ProfileReport> {
         let nodes: &[Node] = bytemuck::cast_slice(&results.words[..tasks.nodes.len() * size_of::<Node>() / 4]);
         let merged = (0..tasks.problems.len()).map(|problem| Merged::Divided(tasks.divided(problem, nodes))).collect();

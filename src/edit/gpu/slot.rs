@@ -14,7 +14,7 @@ use crate::edit::{Distances, EditBatch, EditChunk, EditReport, Places, Region};
 use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::launch::{Buffers, Results, Slot};
+use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::score::Found;
 
@@ -50,7 +50,7 @@ impl Slot for EditSlot {
         self.in_flight = None;
     }
 
-    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults> {
         self.buffers.collect(gpu, limit)
     }
 }
@@ -133,13 +133,13 @@ impl EditSlot {
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
         shelf: &BufferPool<Found>,
-        results: Results,
+        results: BatchResults,
     ) -> Result<(EditReport, Option<u32>)> {
         let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let begin = Instant::now();
-        let Results { words, kernel_time, limit } = results;
+        let BatchResults { words, kernel_time, limit } = results;
         let data = &words[HEADER_WORDS as usize..];
         let kept = (variant.selection == Selection::Kept).then_some(words[1]);
         let report = |found| {

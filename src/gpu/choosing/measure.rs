@@ -1,21 +1,23 @@
-//! Measurements of a device when it is opened for a long job: the speed of a way, from runs that are made for it.
+//! Measures the speed of a way with runs of its own, when a device is opened for a long job.
 
 use super::{Speed, WorkEstimate};
 use crate::error::Result;
 
-/// Growth of a run from one to the next, at least and at most.
+/// Smallest and largest growth of a run over the previous one.
 const GROWTH: (f64, f64) = (2.0, 32.0);
-/// Units of work in a run at most.
+/// Largest number of units of work in a run.
 const MAX_UNITS: u32 = 4096;
-/// Runs of the smallest work: the first compiles the kernel and creates its buffers.
+/// Number of runs of the smallest work. The first one compiles the kernel and creates its buffers.
 const LONE_RUNS: usize = 3;
-/// Smallest share of a run's time that counts as the time of its chain, if dispatches should have taken all of it.
+/// Smallest fraction of a run's time that counts as the time of its chain, even if dispatches
+/// should have taken all of it.
 const MIN_CHAIN_SHARE: f64 = 0.2;
-/// Smallest share of a run's time that counts as the time of its cells, if its chain should have taken all of it.
+/// Smallest fraction of a run's time that counts as the time of its cells, even if its chain should
+/// have taken all of it.
 const MIN_BULK_SHARE: f64 = 0.3;
 
-/// Repeats a run with more and more units of work until one takes half of `seconds`. `run` returns the seconds of a run
-/// of so many units.
+/// Repeats a run with more and more units of work until one takes half of `seconds`. `run` returns
+/// the seconds of a run with the given number of units.
 ///
 /// # Errors
 /// Errors of `run`.
@@ -30,17 +32,18 @@ pub(crate) fn grow(seconds: f64, mut run: impl FnMut(u32) -> Result<f64>) -> Res
     }
 }
 
-/// One run of a measurement.
+/// Amount of work in one run of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MeasuredLoad {
-    /// The least work: its time is that of its chain.
+    /// The smallest work, which measures the chain.
     Lone,
-    /// So many units of work, each of which fills a part of the device.
+    /// Units of work, each of which fills a part of the device.
     Units(u32),
 }
 
-/// Measures the speed of a way: its chain from the least work, then its full rate from as much work as takes half of
-/// `seconds`. `run` returns what the run is for the way, and its seconds in the kernel.
+/// Measures the speed of a way. The smallest work measures its chain; work that takes half of
+/// `seconds` measures its full rate. `run` returns the amount of work of a run and its seconds in
+/// the kernel.
 ///
 /// # Errors
 /// Errors of `run`.
@@ -48,8 +51,8 @@ pub(crate) fn measure(seconds: f64, mut run: impl FnMut(MeasuredLoad) -> Result<
     let instant = Speed { full: f64::INFINITY, lone: f64::INFINITY };
     let (mut work, mut least) = (WorkEstimate::default(), f64::INFINITY);
     for _ in 0..LONE_RUNS {
-        let (own, lasted) = run(MeasuredLoad::Lone)?;
-        (work, least) = (own, least.min(lasted));
+        let (lone, lasted) = run(MeasuredLoad::Lone)?;
+        (work, least) = (lone, least.min(lasted));
     }
     let chain_seconds = (least - device_seconds(&instant, &work)).max(MIN_CHAIN_SHARE * least);
     let mut speed = Speed { lone: work.chain / chain_seconds, ..instant };
@@ -72,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_speed_is_measured_from_what_runs_take() {
+    fn durations_of_runs_yield_both_rates() {
         let device = Speed { full: 2e9, lone: 1e6 };
         let run = |load| {
             let cells = match load {
@@ -83,7 +86,7 @@ mod tests {
             Ok((work, device.seconds(&work)))
         };
         let measured = measure(10.0, run).unwrap();
-        // Cells of the least work count as a part of its chain.
+        // The cells of the smallest work count as a part of its chain.
         assert!((measured.lone / device.lone - 1.0).abs() < 1e-3, "{measured:?}");
         assert!((measured.full / device.full - 1.0).abs() < 1e-2, "{measured:?}");
     }

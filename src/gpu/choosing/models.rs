@@ -1,11 +1,13 @@
-//! Several devices at once: one of each model is measured, and the others use its measurement.
+//! Configures several devices at once: one device of each model is measured, and the others use its
+//! result.
 
 use std::collections::BTreeMap;
 
 use crate::error::Result;
 
-/// Finds a configuration for every device, given with its model: by asking one device of each model, or another if that
-/// one fails. Models are asked at once. Devices of a model whose asking panics are left out.
+/// Finds a configuration for every device. Measures one device of each model, or another one if
+/// that fails. Models are measured in parallel. Devices of a model whose measurement panics are
+/// dropped.
 pub(crate) fn once_a_model<D: Send, C: Copy + Send>(
     devices: Vec<(String, D)>,
     ask: impl Fn(&str, &mut D) -> Result<C> + Sync,
@@ -29,8 +31,8 @@ pub(crate) fn once_a_model<D: Send, C: Copy + Send>(
     asked.into_iter().flatten().flatten().collect()
 }
 
-/// Runs every task on a thread of its own and returns the results in the order of the tasks. The result is `None` if the
-/// task panicked, as a driver may, or if no thread could be started.
+/// Runs every task on its own thread and returns the results in the order of the tasks. A result is
+/// `None` if the task panicked, as a driver may, or if no thread could be started.
 pub(crate) fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> Vec<Option<T>> {
     std::thread::scope(|scope| {
         let start = |task| std::thread::Builder::new().spawn_scoped(scope, task).ok();
@@ -61,12 +63,12 @@ mod tests {
         configured.sort_by_key(|(device, _)| *device);
         let slices: Vec<Option<u32>> = configured.into_iter().map(|(_, config)| config.ok()).collect();
         assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
-        // Device 0 in vain, then 2 for its model, and 1 for the other.
+        // Device 0 fails, then device 2 is measured for its model and device 1 for the other.
         assert_eq!(asked.into_inner(), 3);
     }
 
     #[test]
-    fn a_task_that_panics_takes_no_other_with_it() {
+    fn panicking_task_does_not_affect_the_others() {
         let tasks = [1, 2, 3].map(|number| move || if number == 2 { panic!("by intent") } else { number });
         assert_eq!(at_once(tasks.into_iter()), [Some(1), None, Some(3)]);
     }

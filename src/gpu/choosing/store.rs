@@ -1,4 +1,4 @@
-//! Measurements of devices that later runs use again, kept in the user's cache directory.
+//! Stores measurements of devices for later runs, in the user's cache directory.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::files::temporary::Temporary;
 
-/// Returns the path of a file of the cache, if the user has a cache directory.
+/// Returns the path of a file in the cache, if the user has a cache directory.
 fn cache_file(name: &str) -> Option<PathBuf> {
     use etcetera::BaseStrategy;
     if let Some(directory) = std::env::var_os("PAIRWAVE_CACHE_DIR") {
@@ -20,32 +20,35 @@ fn cache_file(name: &str) -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("pairwave").join(name))
 }
 
-/// A file of the cache: one measurement for each device and program.
+/// A file in the cache with one measurement per device and program.
 pub(crate) struct Store<T> {
     file: &'static str,
     content: PhantomData<fn() -> T>,
 }
 
 impl<T: Serialize + DeserializeOwned> Store<T> {
-    /// Names the file.
+    /// Returns the store with this file name.
     pub(crate) const fn new(file: &'static str) -> Self {
         Store { file, content: PhantomData }
     }
 
-    /// Returns a measurement that was kept.
+    /// Returns a stored measurement.
     pub(crate) fn get(&self, key: &str) -> Option<T> {
         self.all().remove(key)
     }
 
-    /// Returns all measurements. A file that cannot be read counts as empty: it is measured again and replaced.
+    /// Returns all measurements. An unreadable file counts as empty: it is measured again and
+    /// replaced.
     fn all(&self) -> BTreeMap<String, T> {
         let text = cache_file(self.file).and_then(|path| std::fs::read_to_string(path).ok());
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Keeps a measurement. The file is written as a whole or not at all; if that fails, a later run measures again.
+    /// Stores a measurement. The file is replaced atomically. If that fails, a later run measures
+    /// again.
     pub(crate) fn keep(&self, key: &str, value: T) {
-        // Devices of several models are measured at once; each adds to the measurements of the others.
+        // Devices of several models are measured in parallel. Each adds to the measurements of the
+        // others.
         static WRITING: Mutex<()> = Mutex::new(());
         let _writing = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut all = self.all();
@@ -55,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             let directory = path.parent()?;
             std::fs::create_dir_all(directory).ok()?;
             let text = serde_json::to_vec_pretty(&all).ok()?;
-            // Other processes may write the same file now.
+            // Other processes may write the same file at the same time.
             let aside = Temporary::create(directory, self.file).ok()?;
             aside.file().write_all(&text).and_then(|()| aside.file().sync_all()).ok()?;
             aside.persist(&path).ok().map(drop)

@@ -1,4 +1,5 @@
-//! The stages of a batch: the device computes it, and then perhaps a second one in the same slot, of what it left to do.
+//! The stages of a batch: the device computes it, and then perhaps a second batch in the same slot
+//! with the work that it left.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,45 +10,47 @@ use crate::error::{Error, Result};
 use crate::gpu::launch::Slot;
 use crate::gpu::shortage;
 
-/// Seconds after which a device that was to compute a batch is taken for lost, beside 50 times what the batch should take.
+/// Seconds after which a device that computes a batch is considered lost, in addition to 50 times
+/// the expected duration of the batch.
 const PATIENCE_SECONDS: u64 = 60;
-const PATIENCE_TIMES: u32 = 50;
+const PATIENCE_FACTOR: u32 = 50;
 
-/// A batch that is finished.
+/// A finished batch.
 pub struct FinishedBatch<'a, K: GpuKind> {
     /// The batch.
     pub batch: &'a Arc<Batch<K>>,
-    /// How it was computed.
+    /// The choice with which it was computed.
     pub choice: &'a K::Choice,
-    /// What came of it.
+    /// Its report.
     pub report: &'a K::Report,
 }
 
-/// A batch that follows another up, and its kernel.
+/// A second batch with the work that a first one left, and its choice.
 pub type FollowUp<K> = (Arc<Batch<K>>, <K as GpuKind>::Choice);
 
-/// A batch that nobody has collected yet.
+/// A batch that has not been collected.
 pub(super) struct PendingBatch<K: GpuKind> {
     pub slot: usize,
     pub batch: Arc<Batch<K>>,
-    /// Of the batch: it may have many blocks to count through.
+    /// Number of cells in the batch. Stored, because counting them visits every block.
     pub cells: u64,
-    /// `None` while it is being worked on.
+    /// `None` while the stage is being changed.
     pub stage: Option<BatchStage<K>>,
 }
 
-/// How far a batch is.
+/// Progress of a batch.
 pub(super) enum BatchStage<K: GpuKind> {
-    /// The device computes it.
+    /// The device computes the batch.
     First(K::Choice),
-    /// It is computed, and the device computes a second batch of what it left to do.
+    /// The batch is computed, and the device computes a second batch with the work that it left.
     Second { batch: Arc<Batch<K>>, choice: K::Choice, first: K::Report },
-    /// It is finished.
+    /// The batch is finished.
     Done(K::Report),
 }
 
 impl<K: GpuKind> GpuEngine<K> {
-    /// Waits for a batch in a slot, as long as may be expected at most; `None` if memory was short.
+    /// Waits for a batch in a slot, up to a limit that follows from its expected duration; `None`
+    /// if memory was short.
     fn finish(
         &mut self,
         slot: usize,
@@ -56,12 +59,12 @@ impl<K: GpuKind> GpuEngine<K> {
         choice: &K::Choice,
     ) -> Result<Option<K::Report>> {
         let expected = Duration::from_secs_f64(cells as f64 / self.speed);
-        let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
+        let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_FACTOR;
         let refused = self.gpu.refused_buffers();
         let slot = &mut self.slots[slot];
         let results = slot.collect(&self.gpu, limit);
         let finished = results.and_then(|results| K::decode(&mut self.state, slot, batch, choice, results));
-        match shortage::of(&self.gpu, refused, &finished) {
+        match shortage::shortage_message(&self.gpu, refused, &finished) {
             Some(error) => {
                 shortage::recover(self, &error);
                 Ok(None)
@@ -70,7 +73,7 @@ impl<K: GpuKind> GpuEngine<K> {
         }
     }
 
-    /// Waits until the device has computed a batch, and has it follow that up.
+    /// Waits until the device has computed a batch, and starts a second batch if that pays.
     fn end_first(
         &mut self,
         slot: usize,
@@ -78,9 +81,9 @@ impl<K: GpuKind> GpuEngine<K> {
         cells: u64,
         choice: K::Choice,
     ) -> Result<BatchStage<K>> {
-        self.has_learnt = true;
+        self.has_measured = true;
         let Some(report) = self.finish(slot, batch, cells, &choice)? else {
-            // What was computed is lost: somebody else does it again.
+            // The results are lost: another engine computes the batch again.
             return Ok(BatchStage::Done(K::unfinished_report(batch)));
         };
         if let Some(time) = report.kernel_time() {
@@ -96,7 +99,7 @@ impl<K: GpuKind> GpuEngine<K> {
         })
     }
 
-    /// Hands the device what follows up a batch in a slot, if anything does.
+    /// Starts the second batch of a slot, if there is one.
     fn follow_up(&mut self, slot: usize, first: FinishedBatch<'_, K>, cells: u64) -> Result<Option<FollowUp<K>>> {
         if !self.follows_up {
             return Ok(None);
@@ -112,7 +115,7 @@ impl<K: GpuKind> GpuEngine<K> {
             K::record(state, &mut context, slot, &batch, &mut choice)?;
             Ok(Some((batch, choice)))
         });
-        if let Some(error) = shortage::of(&self.gpu, refused, &followed) {
+        if let Some(error) = shortage::shortage_message(&self.gpu, refused, &followed) {
             shortage::recover(self, &error);
             self.follows_up = false;
             return Ok(None);
@@ -123,7 +126,8 @@ impl<K: GpuKind> GpuEngine<K> {
         }
     }
 
-    /// Waits until the device has computed a batch that is in its first stage; true if it was and is now followed up.
+    /// Waits until the device has computed a batch in its first stage. Returns true if a second
+    /// batch was started.
     fn advance(&mut self, ticket: Ticket) -> Result<bool> {
         let Some(pending) = self.in_flight.get_mut(&ticket) else { return Ok(false) };
         let (slot, batch, cells) = (pending.slot, Arc::clone(&pending.batch), pending.cells);
@@ -138,11 +142,11 @@ impl<K: GpuKind> GpuEngine<K> {
         Ok(is_new && is_second)
     }
 
-    /// What came of a batch.
+    /// Waits for a batch and returns its report.
     pub(super) fn complete(&mut self, ticket: Ticket) -> Result<K::Report> {
         if self.advance(ticket)? {
-            // What the device computes before that is followed up as well: so it has something to do while the host reads this
-            // and prepares the next batch.
+            // Batches that the device computes earlier get their second batches, too. The device
+            // then has work while the host reads these results and prepares the next batch.
             let mut others: Vec<Ticket> = self.in_flight.keys().copied().collect();
             others.sort_unstable_by_key(|&Ticket(number)| number);
             others.into_iter().try_for_each(|other| self.advance(other).map(drop))?;
@@ -151,7 +155,7 @@ impl<K: GpuKind> GpuEngine<K> {
         let (slot, batch, choice, first) = match pending {
             Some((slot, Some(BatchStage::Second { batch, choice, first }))) => (slot, batch, choice, first),
             Some((_, Some(BatchStage::Done(report)))) => return Ok(report),
-            _ => return Err(self.gpu.error("a ticket that was never given, or of a batch that was lost")),
+            _ => return Err(self.gpu.error("the batch of a ticket is unknown or was lost")),
         };
         let Some(second) = self.finish(slot, &batch, batch.cells(), &choice)? else {
             self.follows_up = false;

@@ -1,8 +1,8 @@
-// hamming: Hamming distances of pairs of texts, one pair for each invocation.
+// hamming: Hamming distances of pairs of texts, one pair per invocation.
 // Recurrence: D[k] = D[k-1] + (a[k] != b[k]); D[symbols] is the distance.
-// Owns:       invocation t writes distance t.
+// Owns:       invocation t computes pair pairs[t] and writes out[t].
 // Layout:     pair p consists of texts 2 p and 2 p + 1, each of `symbols` words.
-// Invariant:  no invocation reads what another one writes.
+// Invariant:  no invocation reads a value that another one writes.
 // Limits:     none.
 // Oracle:     hamming in src/gpu/example.rs
 

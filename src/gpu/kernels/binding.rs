@@ -1,28 +1,30 @@
-//! What a kernel's bindings are, as data: bind group layouts and bind groups follow from them
-//! (`gpu::bindings`), and tests hold the shaders against them.
+//! Bindings of kernels as data. Bind group layouts and bind groups are derived from them
+//! (`gpu::bindings`), and tests compare them with the shaders.
 
-/// How a kernel sees a buffer.
+/// How a kernel uses a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Parameters of so many bytes; dispatches of one submission have their own, by a dynamic offset.
+    /// Parameters of this many bytes. Each dispatch of a submission has its own parameters, at a
+    /// dynamic offset.
     Uniform(u64),
-    /// Storage that it reads.
+    /// Storage that the kernel reads.
     Read,
-    /// Storage that it reads and writes.
+    /// Storage that the kernel reads and writes.
     Write,
-    /// As many buffers that it reads and writes as the variant has arenas, with one number after the other; the shader
-    /// calls them by the name and their place, from 0 on.
+    /// Storage that the kernel reads and writes: one buffer per arena of the variant, with
+    /// consecutive binding numbers. The shader appends the index of the arena, from 0 on, to the
+    /// name.
     WriteEach,
 }
 
-/// A buffer of a kernel, in group 0.
+/// A buffer of a kernel, in bind group 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
-    /// Its number.
+    /// Binding number.
     pub number: u32,
-    /// Its name in the shader, and what the host calls it.
+    /// Name in the shader and in host code.
     pub name: &'static str,
-    /// How the kernel sees it.
+    /// How the kernel uses the buffer.
     pub access: Access,
 }
 
@@ -38,7 +40,7 @@ const fn write(number: u32, name: &'static str) -> Binding {
     Binding { number, name, access: Access::Write }
 }
 
-/// What `common/nw.wgsl` declares.
+/// Bindings that `common/nw.wgsl` declares.
 const NW: [Binding; 6] = [
     uniform(160),
     read(1, "query_words"),
@@ -47,21 +49,21 @@ const NW: [Binding; 6] = [
     read(4, "tasks"),
     read(5, "table"),
 ];
-/// Arenas come last: nobody knows how many there are.
+/// The arenas come last, because their number varies.
 pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::WriteEach };
 
-/// Of `nw_slice` and `nw_slice_half`.
+/// Bindings of `nw_slice` and `nw_slice_half`.
 pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
-/// Of the kernels that can store directions.
+/// Bindings of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
-/// Of `nw_walk` and `nw_checkpoint`.
+/// Bindings of `nw_walk` and `nw_checkpoint`.
 pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
-/// Of the kernels for local scores: what `common/tile.wgsl` declares.
+/// Bindings of the kernels for local scores, declared in `common/tile.wgsl`.
 pub const TILE: &[Binding] =
     &[uniform(52), NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out"), read(8, "parts")];
 
-/// Of the kernels for distances.
+/// Bindings of the kernels for edit distances.
 pub const MYERS: &[Binding] = &[
     uniform(96),
     read(1, "profile"),
@@ -73,7 +75,7 @@ pub const MYERS: &[Binding] = &[
     write(7, "out"),
 ];
 
-/// Of `sw_striped_score`.
+/// Bindings of `sw_striped_score`.
 pub const STRIPS: &[Binding] = &[
     uniform(112),
     read(1, "query_classes"),
@@ -92,16 +94,16 @@ const SYMBOLS: [Binding; 3] = [read(3, "query_codes"), read(4, "target_codes"), 
 const WINDOW: Binding = read(6, "window");
 const PATHS: Binding = write(8, "paths");
 
-/// Of `sw_striped_starts`.
+/// Bindings of `sw_striped_starts`.
 pub const STARTS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
-/// Of `sw_striped_chase`.
+/// Bindings of `sw_striped_chase`.
 pub const CHASE: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
-/// Of `sw_striped_trace`. Edges are declared by its variant that begins at them.
+/// Bindings of `sw_striped_trace`. Only the variant that starts at borders declares `edges`.
 pub const COLUMNS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];
 
-/// Of the kernels for reads and ancestral states.
+/// Bindings of the kernels for reads and ancestral states.
 pub const BLOCK: &[Binding] = &[
     uniform(64),
     read(1, "vectors"),
@@ -112,26 +114,26 @@ pub const BLOCK: &[Binding] = &[
     write(6, "out"),
 ];
 
-/// What `common/profiles.wgsl` declares.
+/// Bindings that `common/profiles.wgsl` declares.
 const PROFILES: [Binding; 5] = [uniform(32), read(1, "problems"), read(2, "data"), write(3, "nodes"), write(4, "rows")];
 
-/// Of `profile_tile`.
+/// Bindings of `profile_tile`.
 pub const PROFILE_TILE: &[Binding] =
     &[PROFILES[0], PROFILES[1], PROFILES[2], PROFILES[3], PROFILES[4], write(5, "columns"), write(6, "corners")];
-/// Of `profile_cross`.
+/// Bindings of `profile_cross`.
 pub const PROFILE_CROSS: &[Binding] = &PROFILES;
 
-/// What `common/clustal.wgsl` declares.
+/// Bindings that `common/clustal.wgsl` declares.
 const CLUSTAL: [Binding; 5] = [uniform(32), read(1, "symbols"), read(2, "table"), read(3, "pairs"), write(4, "found")];
 
-/// Of `sw_ends`.
+/// Bindings of `sw_ends`.
 pub const ENDS: &[Binding] =
     &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], read(5, "tasks"), write(6, "scratch")];
-/// Of `nw_forward_reverse` and `nw_forward_reverse_thread`.
+/// Bindings of `nw_forward_reverse` and `nw_forward_reverse_thread`.
 pub const FORWARD_REVERSE: &[Binding] =
     &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], write(6, "scratch")];
 
-/// Of the kernels for probabilities of pairs: what `common/posterior.wgsl` declares.
+/// Bindings of the kernels for probabilities of pairs, declared in `common/posterior.wgsl`.
 pub const POSTERIOR: &[Binding] = &[
     uniform(48),
     read(1, "symbols"),

@@ -20,15 +20,15 @@ pub trait Slot: Send + Sized {
     /// Frees the memory. The slot must not hold a batch.
     fn release(&mut self);
 
-    /// Waits for the batch, at most `limit`, and returns what the device wrote.
+    /// Waits for the batch, for at most `limit`, and returns its results.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the slot holds no batch, or if the device fails or takes longer.
-    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results>;
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults>;
 }
 
 /// The results of a batch.
-pub struct Results {
+pub struct BatchResults {
     /// The ranges that were copied back, one after the other. They lie in a mapped buffer of the slot, which can be used
     /// again after they are dropped.
     pub(crate) words: ReadbackWords,
@@ -44,13 +44,13 @@ pub struct Buffers {
     pub(super) params: GrowingBuffer,
     staging: GrowingBuffer,
     clock: PassTimer,
-    in_flight: Option<InFlight>,
+    in_flight: Option<InFlightReadback>,
 }
 
 /// A submitted batch.
-struct InFlight {
+struct InFlightReadback {
     readback: Readback,
-    /// Words of the results, without the times.
+    /// Number of u32 results, without the timestamps.
     words: usize,
     is_timed: bool,
 }
@@ -85,7 +85,7 @@ impl Buffers {
         let staging = self.staging.reserve(gpu, "staging", bytes, STAGING)?;
         let (words, is_timed) = (commands.bytes_back() as usize / 4, commands.has_dispatches());
         let readback = commands.submit(gpu, label, programs, staging, Some(&self.clock));
-        self.in_flight = Some(InFlight { readback, words, is_timed });
+        self.in_flight = Some(InFlightReadback { readback, words, is_timed });
         gpu.check()
     }
 
@@ -128,13 +128,13 @@ impl Slot for Buffers {
         self.in_flight = None;
     }
 
-    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<Results> {
-        let InFlight { readback, words, is_timed } =
+    fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults> {
+        let InFlightReadback { readback, words, is_timed } =
             self.in_flight.take().ok_or_else(|| gpu.error("no batch in flight"))?;
         let mut all = readback.read(gpu, limit)?;
         let kernel_time = if is_timed { self.clock.elapsed(gpu, &all) } else { None };
         all.truncate(words);
-        Ok(Results { words: all, kernel_time, limit })
+        Ok(BatchResults { words: all, kernel_time, limit })
     }
 }
 

@@ -17,13 +17,13 @@ pub(crate) struct BoundProgram {
 }
 
 /// One step of the device.
-enum Step {
+enum DeviceStep {
     /// Sets bytes to 0.
     Zero { buffer: wgpu::Buffer, bytes: Range<u64> },
     /// Copies `bytes` bytes from `offset` of one buffer to the start of another.
     Copy { from: wgpu::Buffer, offset: u64, to: wgpu::Buffer, bytes: u64 },
     /// Runs a program.
-    Dispatch(Dispatch),
+    Dispatch(DispatchStep),
     /// Starts another command buffer of the same submission.
     Split,
     /// Starts another submission.
@@ -31,7 +31,7 @@ enum Step {
 }
 
 /// One run of a program.
-struct Dispatch {
+struct DispatchStep {
     /// Index of the program in the list given to [`Commands::submit`].
     program: usize,
     /// Offset of the parameters in the uniform buffer, in bytes.
@@ -42,7 +42,7 @@ struct Dispatch {
 /// Steps of the device in their order, and the ranges that the host reads afterwards.
 #[derive(Default)]
 pub(crate) struct Commands {
-    steps: Vec<Step>,
+    steps: Vec<DeviceStep>,
     copies_back: Vec<(wgpu::Buffer, Range<u64>)>,
 }
 
@@ -56,27 +56,27 @@ pub(crate) fn fold(workgroups: u64, limit: u32) -> [u32; 3] {
 impl Commands {
     /// Sets a range of a buffer, in bytes, to 0.
     pub(crate) fn zero(&mut self, buffer: &wgpu::Buffer, bytes: Range<u64>) {
-        self.steps.push(Step::Zero { buffer: buffer.clone(), bytes });
+        self.steps.push(DeviceStep::Zero { buffer: buffer.clone(), bytes });
     }
 
     /// Copies `bytes` bytes from `offset` of one buffer to the start of another.
     pub(crate) fn copy(&mut self, from: &wgpu::Buffer, offset: u64, to: &wgpu::Buffer, bytes: u64) {
-        self.steps.push(Step::Copy { from: from.clone(), offset, to: to.clone(), bytes });
+        self.steps.push(DeviceStep::Copy { from: from.clone(), offset, to: to.clone(), bytes });
     }
 
     /// Runs the program with this index, with its parameters at `params_offset` of the uniform buffer.
     pub(crate) fn dispatch(&mut self, program: usize, params_offset: u32, workgroups: [u32; 3]) {
-        self.steps.push(Step::Dispatch(Dispatch { program, params_offset, workgroups }));
+        self.steps.push(DeviceStep::Dispatch(DispatchStep { program, params_offset, workgroups }));
     }
 
     /// Starts another command buffer of the same submission: barriers at its start cover all that it uses first.
     pub(crate) fn split(&mut self) {
-        self.steps.push(Step::Split);
+        self.steps.push(DeviceStep::Split);
     }
 
     /// Starts another submission, so that drivers count the time of each separately.
     pub(crate) fn cut(&mut self) {
-        self.steps.push(Step::Cut);
+        self.steps.push(DeviceStep::Cut);
     }
 
     /// Copies a range of a buffer, in bytes, to the host at the end. Ranges lie one after the other in the result.
@@ -86,7 +86,7 @@ impl Commands {
 
     /// Returns whether a program runs.
     pub(super) fn has_dispatches(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Dispatch(_)))
+        self.steps.iter().any(|step| matches!(step, DeviceStep::Dispatch(_)))
     }
 
     /// Returns the number of bytes that are copied to the host.
@@ -140,39 +140,40 @@ impl Commands {
 fn encode<'a>(
     gpu: &'a Gpu,
     label: &str,
-    steps: Vec<Step>,
+    steps: Vec<DeviceStep>,
     programs: &[BoundProgram],
     clock: Option<&PassTimer>,
 ) -> Encoding<'a> {
     let mut encoding = Encoding::new(gpu);
-    let mut left = steps.iter().filter(|step| matches!(step, Step::Dispatch(_))).count();
+    let mut left = steps.iter().filter(|step| matches!(step, DeviceStep::Dispatch(_))).count();
     let mut is_first = true;
     let mut steps = steps.into_iter().peekable();
     while let Some(step) = steps.next() {
         let mut next = match step {
-            Step::Zero { buffer, bytes } => {
+            DeviceStep::Zero { buffer, bytes } => {
                 encoding.encoder.clear_buffer(&buffer, bytes.start, Some(bytes.end - bytes.start));
                 continue;
             }
-            Step::Copy { from, offset, to, bytes } => {
+            DeviceStep::Copy { from, offset, to, bytes } => {
                 encoding.encoder.copy_buffer_to_buffer(&from, offset, &to, 0, bytes);
                 continue;
             }
-            Step::Split => {
+            DeviceStep::Split => {
                 encoding.split();
                 continue;
             }
-            Step::Cut => {
+            DeviceStep::Cut => {
                 encoding.submit();
                 continue;
             }
-            Step::Dispatch(dispatch) => Some(dispatch),
+            DeviceStep::Dispatch(dispatch) => Some(dispatch),
         };
         let mut run = Vec::new();
         while let Some(dispatch) = next {
             run.push(dispatch);
-            let follower = steps.next_if(|step| matches!(step, Step::Dispatch(_)));
-            next = follower.and_then(|step| if let Step::Dispatch(dispatch) = step { Some(dispatch) } else { None });
+            let follower = steps.next_if(|step| matches!(step, DeviceStep::Dispatch(_)));
+            next =
+                follower.and_then(|step| if let DeviceStep::Dispatch(dispatch) = step { Some(dispatch) } else { None });
         }
         left -= run.len();
         let encoder = &mut encoding.encoder;
@@ -183,7 +184,7 @@ fn encode<'a>(
             }
         };
         is_first = false;
-        for Dispatch { program, params_offset, workgroups: [x, y, z] } in run {
+        for DispatchStep { program, params_offset, workgroups: [x, y, z] } in run {
             pass.set_pipeline(&programs[program].pipeline);
             pass.set_bind_group(0, &programs[program].group, &[params_offset]);
             pass.dispatch_workgroups(x, y, z);

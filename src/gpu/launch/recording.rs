@@ -18,8 +18,8 @@ pub(crate) struct Recording<'a> {
     programs: Vec<&'a Compiled>,
     uniforms: Uniforms,
     commands: Commands,
-    /// Workgroups in one dimension of a dispatch at most.
-    most_workgroups: u32,
+    /// Largest number of workgroups in one dimension of a dispatch.
+    max_workgroups: u32,
     /// Bytes of results that the slot has room for, at least.
     room: u64,
 }
@@ -33,7 +33,7 @@ impl Buffers {
             programs: Vec::new(),
             uniforms: Uniforms::new(gpu),
             commands: Commands::default(),
-            most_workgroups: gpu.device.limits().max_compute_workgroups_per_dimension,
+            max_workgroups: gpu.device.limits().max_compute_workgroups_per_dimension,
             room: 0,
             gpu,
         }
@@ -69,7 +69,7 @@ impl<'a> Recording<'a> {
         is_there
     }
 
-    /// Fills a buffer of the slot from a range of one that the host has written.
+    /// Copies a range of a host-written buffer to a buffer of the slot.
     pub(crate) fn copy_in(&mut self, from: &wgpu::Buffer, bytes: Range<u64>, name: &str) -> Result<()> {
         let to = self.named(name)?;
         self.commands.copy(from, bytes.start, &to, bytes.end - bytes.start);
@@ -83,9 +83,9 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Runs a program with these parameters on so many workgroups, folded over x and y.
+    /// Runs a program with these parameters on `workgroups` workgroups, folded over x and y.
     pub(crate) fn dispatch<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: u64) {
-        self.dispatch_grid(program, params, fold(workgroups, self.most_workgroups));
+        self.dispatch_grid(program, params, fold(workgroups, self.max_workgroups));
     }
 
     /// Runs a program with these parameters on `tasks` rows of `tiles` workgroups: tasks are folded over x and z, tiles lie
@@ -97,7 +97,7 @@ impl<'a> Recording<'a> {
         tasks: u64,
         tiles: u32,
     ) {
-        let [x, z, _] = fold(tasks, self.most_workgroups);
+        let [x, z, _] = fold(tasks, self.max_workgroups);
         self.dispatch_grid(program, params, [x, tiles, z]);
     }
 

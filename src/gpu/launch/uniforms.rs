@@ -15,7 +15,7 @@ impl Uniforms {
         Uniforms { bytes: Vec::new(), alignment: alignment(gpu) }
     }
 
-    /// Returns the bytes that the parameters of so many dispatches take.
+    /// Returns the bytes that the parameters of `dispatches` dispatches take.
     pub(crate) fn bytes_of<P>(gpu: &Gpu, dispatches: u32) -> u64 {
         size_of::<P>().next_multiple_of(alignment(gpu)) as u64 * u64::from(dispatches)
     }

@@ -48,7 +48,7 @@ impl GpuLong {
         self.ahead.regions.clear();
         let refused = self.gpu.refused_buffers();
         let prepared = self.try_prepare(regions);
-        if let Some(error) = shortage::of(&self.gpu, refused, &prepared) {
+        if let Some(error) = shortage::shortage_message(&self.gpu, refused, &prepared) {
             shortage::recover(self, &error);
             return Ok(0);
         }

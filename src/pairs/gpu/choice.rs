@@ -258,7 +258,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         cells: padded_cells(batch, padded),
         chain: rounds * chain,
         dispatches: rounds * (steps + 1.0),
-        walked_columns: rounds * columns_walked,
+        traceback_columns: rounds * columns_walked,
         host_seconds,
         ..WorkEstimate::default()
     })

@@ -14,7 +14,7 @@ use super::upload::{HeldTargets, Inputs};
 use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::launch::{Buffers, Results, Slot};
+use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::layout::Params;
 use crate::pairs::kernels::matrix::{DROPPED, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
@@ -146,7 +146,7 @@ impl MatrixSlot {
 
     /// Decodes the results of the batch, and returns with them the words of runs for each symbol that the pairs took, if they
     /// were traced.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: Results) -> Result<(Report, Option<f64>)> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<(Report, Option<f64>)> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
@@ -154,7 +154,7 @@ impl MatrixSlot {
         let pairs_begin = OUTPUT_HEADER_WORDS as usize;
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let begin = Instant::now();
-        let Results { words: mapped, kernel_time, .. } = results;
+        let BatchResults { words: mapped, kernel_time, .. } = results;
         // The buffer has room for more runs than there are. The first word counts them.
         let needed = (runs_begin + mapped[0] as usize).min(mapped.len());
         let mut words = self.words.take();

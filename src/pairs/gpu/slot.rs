@@ -7,7 +7,7 @@ use super::dispatch::{Work, plan_dispatches};
 use super::upload::{HeldTargets, Inputs};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::launch::{Buffers, Results, Slot};
+use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Report, Want};
 use crate::score::OffsetScoring;
@@ -73,11 +73,11 @@ impl SliceSlot {
     }
 
     /// Decodes the results of the batch.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: Results) -> Result<Report> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<Report> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let Results { words, kernel_time, limit } = results;
+        let BatchResults { words, kernel_time, limit } = results;
         let words = words.into_vec();
         let header = nw_slice::OUTPUT_HEADER_WORDS as usize;
         let (status, values) = words[header..].split_at(flight.list.tasks.len());

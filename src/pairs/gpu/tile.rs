@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::BatchContext;
 use crate::gpu::kernels::Packing;
-use crate::gpu::launch::{Results, Slot};
+use crate::gpu::launch::{BatchResults, Slot};
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
 use crate::pairs::kernels::tile_tasks;
 use crate::pairs::{Batch, Hit, Report, Want};
@@ -133,7 +133,7 @@ impl PairsHost {
         slot: &mut TileSlot,
         batch: &Batch,
         chosen: &ChosenTiles,
-        results: Results,
+        results: BatchResults,
     ) -> Result<Report> {
         let (chunk, limit) = (&batch.chunk, results.limit);
         let outcome = slot.first.decode(&self.kernels.gpu, results)?;

@@ -183,7 +183,7 @@ pub fn sweep(
 }
 
 /// A measurement of all sizes and kernels. It pays for a job of a minute.
-const MEASUREMENT: Trials = Trials { seconds: 12.0, beside_seconds: 0.0, doubt: 1.25 };
+const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt: 1.25 };
 
 /// Opens an adapter with the best known configuration for a job of which `cells` are to be computed, without those of
 /// pairs that a filter left out before: from the cache; or, if the job will last long enough to be worth it or `anew` asks

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::plan::Plan;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::launch::{Buffers, Results, Slot};
+use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::PairsChunk;
 use crate::pairs::gpu::resident::Resident;
@@ -109,11 +109,11 @@ impl Flight {
     }
 
     /// Decodes the scores of the batch.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: Results) -> Result<Outcome> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<Outcome> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let Results { words, kernel_time, limit } = results;
+        let BatchResults { words, kernel_time, limit } = results;
         let words = words.into_vec();
         let kernel_time = kernel_time.filter(|_| flight.tasks > 0);
         let (status, scores) = words[OUTPUT_HEADER_WORDS as usize..].split_at(flight.tasks);
