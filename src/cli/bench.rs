@@ -256,7 +256,7 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
             log::line(what);
         }
     };
-    let bench = bench::Bench {
+    let bench = bench::BenchRun {
         experiments: options.experiments.clone(),
         devices,
         contenders: options.contenders.clone(),
@@ -287,7 +287,7 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
         measurements.tables.push(ranks::table(counts, options.quick, &heard)?);
     }
     measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
-    let rates = rates::of(&measurements);
+    let rates = rates::from_measurements(&measurements);
     let compared = before.map(|before| {
         let name = options.compare.as_deref().unwrap_or(Path::new("")).display().to_string();
         let compared = compare::compare(&before, &rates, options.tolerance, &name);
@@ -315,7 +315,7 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
 }
 
 /// Says what a comparison found.
-fn verdict(name: &str, compared: &compare::Comparison, tolerance: f64, quiet: bool) -> ExitCode {
+fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet: bool) -> ExitCode {
     for (device, other) in &compared.other_devices {
         tracing::warn!(
             "the rates in {name} come from another device, {other}; they are compared with the rates of {device}"

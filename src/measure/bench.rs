@@ -1,9 +1,11 @@
-//! `pairwave bench`: the tables of Truong et al. 2014, section 6, the figures of Chacon et al. 2014, section 4, and of Li,
-//! Ranka and Sahni 2014, sections IV and V, and the tables of Alachiotis, Berger and Stamatakis 2013, on one's own machine.
+//! Experiments of `pairwave bench`. They reproduce published measurements on the user's machine:
+//! the tables of Truong et al. 2014 (section 6), the figures of Chacon et al. 2014 (section 4) and
+//! of Li, Ranka and Sahni 2014 (sections IV and V), and the tables of Alachiotis, Berger and
+//! Stamatakis 2013.
 //!
-//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from a fixed
-//! seed unless a file is given, and every number is a measurement of this run: what is not measured
-//! is marked as such.
+//! Each experiment has its own file and gives one [`MeasurementTable`] per device. Sequences are random with a
+//! fixed seed, unless a file is given. Every number is a measurement of this run. Missing
+//! measurements are marked.
 
 mod buffering;
 pub mod compare;
@@ -31,11 +33,11 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose};
 use crate::gpu::kernels::{Family, Kernel};
 use crate::measure::simulate::SEED;
-use crate::measure::table::{Column, Measurements, Status, Table};
+use crate::measure::table::{MeasurementTable, Measurements, RowStatus, TableColumn};
 use crate::score::{Gaps, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
 
-/// One experiment.
+/// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Experiment {
     /// Every kernel and the CPU engine, by length and number of pairs (figures 8 and 9).
@@ -46,22 +48,25 @@ pub enum Experiment {
     Tiles,
     /// Kernels as filters before the alignment on the CPU (table 5).
     Filter,
-    /// Ways to bring results back, and sizes of batches (figure 10).
+    /// Ways to copy results back, and sizes of batches (figure 10).
     Buffering,
-    /// The whole job: filtered, and every pair aligned (section 6.6).
+    /// The whole job: with a filter, and with alignments of every pair (section 6.6).
     EndToEnd,
-    /// Kernels for Levenshtein distances by length and words a lane (Chacon et al. 2014, figures 4 and 7 to 9).
+    /// Kernels for Levenshtein distances, by length and u32 words per lane (Chacon et al. 2014,
+    /// figures 4 and 7 to 9).
     Edit,
-    /// One pair of very long sequences: strip widths, scores and alignments (Li, Ranka and Sahni 2014, figures 7 and 9).
+    /// One pair of very long sequences: strip widths, scores and alignments (Li, Ranka and Sahni
+    /// 2014, figures 7 and 9).
     Long,
-    /// Scores of reads against ancestral states by sites and by reads (Alachiotis, Berger and Stamatakis 2013, tables 1 to 3).
+    /// Scores of reads against ancestral states, by sites and by reads (Alachiotis, Berger and
+    /// Stamatakis 2013, tables 1 to 3).
     Papara,
-    /// Families of proteins aligned with each other, stage by stage, by residues and number of sequences.
+    /// Multiple alignment of protein families, stage by stage, by length and number of sequences.
     Msa,
 }
 
 impl Experiment {
-    /// All of them, in the order in which they run.
+    /// All experiments in the order of a run.
     pub const ALL: [Experiment; 10] = [
         Experiment::Kernels,
         Experiment::Slices,
@@ -75,7 +80,7 @@ impl Experiment {
         Experiment::Msa,
     ];
 
-    /// Its name on the command line and in tables.
+    /// Returns the name on the command line and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Experiment::Kernels => "kernels",
@@ -92,21 +97,21 @@ impl Experiment {
     }
 }
 
-/// What engines are asked for.
+/// The results that engines compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BenchWork {
     /// Scores ([`crate::pairs::Want::Scores`]).
     Scores,
-    /// Scores and matches, from which a pair is traced back ([`crate::pairs::Want::Alignments`]).
+    /// Scores and matches, which a traceback needs ([`crate::pairs::Want::Alignments`]).
     Alignments,
 }
 
-/// Gap costs.
+/// The kind of gap costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapKind {
-    /// 10 a symbol: the default for nucleotides; in `long` 5.
+    /// 10 per symbol, the default for nucleotides; 5 in `long`.
     Linear,
-    /// 10, and 1 a symbol; in `long` 5, and 2 a symbol.
+    /// 10 per gap and 1 per symbol; 5 and 2 in `long`.
     Affine,
 }
 
@@ -118,7 +123,7 @@ impl GapKind {
         }
     }
 
-    /// Nucleotides with these gap costs.
+    /// Returns a scheme for nucleotides with these gap costs.
     fn scoring(self) -> Arc<Scoring> {
         Arc::new(match self {
             GapKind::Linear => Scoring::truong(),
@@ -127,7 +132,7 @@ impl GapKind {
     }
 }
 
-/// Who may be measured.
+/// A kernel or engine that can be measured.
 #[derive(Debug, Clone, Copy)]
 pub enum Contender {
     /// A kernel.
@@ -145,51 +150,53 @@ impl Contender {
     }
 }
 
-/// What to measure, and how long.
+/// The experiments to run and their options.
 #[derive(Debug, Clone)]
-pub struct Bench {
+pub struct BenchRun {
     /// The experiments.
     pub experiments: Vec<Experiment>,
-    /// The devices; empty for the best hardware adapter, or the CPU where there is none.
+    /// The devices. If empty, the best hardware adapter, or the CPU if there is no such adapter.
     pub devices: Vec<Device>,
-    /// The kernels, and the CPU engine beside them.
+    /// The kernels to measure, and whether to measure the CPU engine.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels`, `tiles`, `edit`, `long` and `msa`, and numbers of sites for `papara`; `None` for
-    /// 128, 256, ... 16,384, for 120, 360 and 1000, for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, for 100, 350 and 1500, and for 500,
-    /// 1000, ... 500,000.
+    /// Lengths in symbols for `kernels`, `tiles`, `edit`, `long` and `msa`, and numbers of sites
+    /// for `papara`. The defaults are 128, 256, ... 16,384 for `kernels`; 120, 360 and 1000 for
+    /// `tiles`; 100, 200, ... 10,000 for `edit`; the sizes of the papers' figures up to 1,000,000
+    /// for `long`; 100, 350 and 1500 for `msa`; and 500, 1000, ... 500,000 for `papara`.
     pub lengths: Option<Vec<u32>>,
-    /// Numbers of pairs for `kernels`, of reads for `papara` and of sequences for `msa`; `None` for 8, 64, ... 100,000, for 10, 50,
-    /// ... 5000, and for 10, 100 and 1000.
+    /// Numbers of pairs for `kernels`, of reads for `papara` and of sequences for `msa`. The
+    /// defaults are 8, 64, ... 100,000 for `kernels`; 10, 50, ... 5000 for `papara`; and 10, 100
+    /// and 1000 for `msa`.
     pub counts: Option<Vec<u32>>,
-    /// What to ask of engines in `kernels`.
+    /// The results that engines compute in `kernels`.
     pub work: Vec<BenchWork>,
-    /// Gap costs in `kernels`, `slices`, `tiles` and `long`.
+    /// The gap costs in `kernels`, `slices`, `tiles` and `long`.
     pub gaps: Vec<GapKind>,
-    /// Seconds that one row of a table may take.
+    /// Approximate time of a table row in seconds.
     pub seconds: f64,
-    /// Sequences for `filter` and `endtoend`; `None` for random relatives.
+    /// Sequences for `filter` and `endtoend`; `None` for random related sequences.
     pub sequences: Option<Arc<SequenceStore>>,
-    /// Small sizes, that show no more than that all works.
+    /// Whether to use small sizes, which only show that everything works.
     pub quick: bool,
-    /// CPU threads; 0 for as many as there are processors.
+    /// Number of CPU threads; 0 for one thread per processor.
     pub threads: usize,
-    /// Set to end early with [`Error::Interrupted`].
+    /// Flag that ends the run early with [`Error::Interrupted`].
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// What experiments share on one device.
-struct Bed<'a> {
-    bench: &'a Bench,
+/// Shared state of the experiments on one device.
+struct ExperimentContext<'a> {
+    bench: &'a BenchRun,
     device: &'a Device,
     /// Name, driver and backend.
     name: String,
     pool: Arc<rayon::ThreadPool>,
     quick: bool,
-    /// Tells the user what is being measured.
+    /// Reports the current measurement to the user.
     say: &'a dyn Fn(&str),
 }
 
-impl Bed<'_> {
+impl ExperimentContext<'_> {
     fn adapter(&self) -> Option<&FoundAdapter> {
         match self.device {
             Device::Cpu => None,
@@ -197,11 +204,11 @@ impl Bed<'_> {
         }
     }
 
-    fn table(&self, experiment: Experiment, title: impl Into<String>, columns: &[Column]) -> Table {
-        Table::new(experiment.name(), &self.name, title, columns)
+    fn table(&self, experiment: Experiment, title: impl Into<String>, columns: &[TableColumn]) -> MeasurementTable {
+        MeasurementTable::new(experiment.name(), &self.name, title, columns)
     }
 
-    /// The kernels of a family that were asked for; none on the CPU.
+    /// Returns the selected kernels of a family; none on the CPU.
     fn kernels(&self, family: Family) -> impl Iterator<Item = &'static Kernel> {
         let is_adapter = self.adapter().is_some();
         self.bench.contenders.iter().filter_map(move |contender| match contender {
@@ -214,7 +221,8 @@ impl Bed<'_> {
         self.kernels(Family::Pairs).find(|kernel| kernel.stem == stem)
     }
 
-    /// Lengths or numbers of pairs, from the least, as smaller work tells how long larger work takes.
+    /// Returns lengths or numbers of pairs in ascending order. The times of small sizes predict the
+    /// times of larger ones.
     fn sizes(&self, given: &Option<Vec<u32>>, usual: &[u32], quick: &[u32]) -> Vec<u32> {
         let mut sizes = given.clone().unwrap_or_else(|| if self.quick { quick } else { usual }.to_vec());
         sizes.sort_unstable();
@@ -222,7 +230,8 @@ impl Bed<'_> {
         sizes
     }
 
-    /// Whether the CPU engine is measured here: on the CPU, and beside an adapter if the CPU has no table of its own.
+    /// Returns whether the CPU engine is measured on this device: on the CPU, or on an adapter if
+    /// the CPU has no table of its own.
     fn has_cpu(&self) -> bool {
         let has_own = self.bench.devices.iter().any(|device| matches!(device, Device::Cpu));
         let is_asked = self.bench.contenders.iter().any(|contender| matches!(contender, Contender::Cpu));
@@ -238,12 +247,14 @@ impl Bed<'_> {
     }
 }
 
-impl Bench {
-    /// Runs the experiments, device after device. `say` hears what is being measured.
+impl BenchRun {
+    /// Runs the experiments on one device after the other. `say` receives a description of each
+    /// measurement.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::Usage`] for what cannot be measured; [`Error::Device`] for an adapter that does
-    /// not open; [`Error::Internal`] if engines disagree. A kernel that refuses or fails is a mark in its table.
+    /// [`Error::Interrupted`]; [`Error::Usage`] for an invalid request; [`Error::Device`] for an
+    /// adapter that cannot be opened; [`Error::Internal`] if engines disagree. A kernel that
+    /// refuses or fails is only marked in its table.
     pub fn run(&self, say: &dyn Fn(&str)) -> Result<Measurements> {
         self.validate()?;
         let found;
@@ -258,24 +269,24 @@ impl Bench {
         for device in devices {
             let is_software = matches!(device, Device::Adapter(found) if found.is_software());
             if is_software && !self.quick {
-                tracing::warn!("a software adapter: sizes are small, and show no more than that all works");
+                tracing::warn!("a software adapter: sizes are small, and speeds only show that everything works");
             }
             let name = describe(device, &pool);
             let quick = self.quick || is_software;
-            let bed = Bed { bench: self, device, name, pool: Arc::clone(&pool), quick, say };
+            let context = ExperimentContext { bench: self, device, name, pool: Arc::clone(&pool), quick, say };
             for &experiment in &self.experiments {
-                bed.check_interrupt()?;
+                context.check_interrupt()?;
                 measurements.tables.push(match experiment {
-                    Experiment::Kernels => kernels::run(&bed)?,
-                    Experiment::Slices => slices::run(&bed)?,
-                    Experiment::Tiles => tiles::run(&bed)?,
-                    Experiment::Filter => filter::run(&bed)?,
-                    Experiment::Buffering => buffering::run(&bed)?,
-                    Experiment::EndToEnd => endtoend::run(&bed)?,
-                    Experiment::Edit => edit::run(&bed)?,
-                    Experiment::Long => long::run(&bed)?,
-                    Experiment::Papara => papara::run(&bed)?,
-                    Experiment::Msa => msa::run(&bed)?,
+                    Experiment::Kernels => kernels::run(&context)?,
+                    Experiment::Slices => slices::run(&context)?,
+                    Experiment::Tiles => tiles::run(&context)?,
+                    Experiment::Filter => filter::run(&context)?,
+                    Experiment::Buffering => buffering::run(&context)?,
+                    Experiment::EndToEnd => endtoend::run(&context)?,
+                    Experiment::Edit => edit::run(&context)?,
+                    Experiment::Long => long::run(&context)?,
+                    Experiment::Papara => papara::run(&context)?,
+                    Experiment::Msa => msa::run(&context)?,
                 });
             }
         }
@@ -285,21 +296,24 @@ impl Bench {
     fn validate(&self) -> Result<()> {
         let is_zero = |list: &Option<Vec<u32>>| list.as_ref().is_some_and(|list| list.contains(&0));
         if is_zero(&self.lengths) {
-            return Err(Error::usage_of("lengths", "sequences have 1 symbol or more"));
+            return Err(Error::usage_of("lengths", "use lengths of at least 1 symbol"));
         }
         if is_zero(&self.counts) {
-            return Err(Error::usage_of("counts", "there are numbers of pairs from 1 on"));
+            return Err(Error::usage_of("counts", "use numbers of at least 1"));
         }
         if !(self.seconds > 0.0 && self.seconds.is_finite()) {
             return Err(Error::usage_value("seconds", self.seconds, "more than 0 is needed"));
         }
         match &self.sequences {
-            Some(store) if store.len() < 2 => Err(Error::usage_of("sequences", "a pair needs two, but there is one")),
+            Some(store) if store.len() < 2 => {
+                Err(Error::usage_of("sequences", "a pair needs two sequences, but the file has fewer"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// What has to be the same for the same tables. What users choose is named as in the library, between backquotes.
+    /// Returns a line with everything needed to repeat the measurement. It names options as in the
+    /// library, between backquotes.
     fn header(&self) -> String {
         let names: Vec<&str> = self.experiments.iter().map(|experiment| experiment.name()).collect();
         let sequences = match &self.sequences {
@@ -315,7 +329,8 @@ impl Bench {
         )
     }
 
-    /// The scheme of the sequences in `filter` and `endtoend`: the default of their alphabet.
+    /// Returns the scoring scheme for `filter` and `endtoend`: the default for the alphabet of the
+    /// sequences.
     fn scoring(&self) -> Arc<Scoring> {
         let alphabet = self.sequences.as_ref().map_or(Alphabet::Dna, |store| store.alphabet());
         Arc::new(match alphabet {
@@ -337,17 +352,18 @@ fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
     }
 }
 
-/// What becomes of a measurement that an engine did not make: a mark in the table and a note, or the end of the bench.
-fn mark(table: &mut Table, who: &str, error: Error) -> Result<Status> {
+/// Handles the error of an engine that made no measurement. Returns the mark of the row and adds a
+/// note, or returns the error if the run must end.
+fn mark(table: &mut MeasurementTable, who: &str, error: Error) -> Result<RowStatus> {
     match error {
         Error::Unsuited { message, .. } => {
             table.note(format!("-: {who}: {message}"));
-            Ok(Status::Unsuited)
+            Ok(RowStatus::Unsuited)
         }
         Error::Device { message, .. } => {
             tracing::warn!("{who}: {message}");
             table.note(format!("failed: {who}: {message}"));
-            Ok(Status::Failed)
+            Ok(RowStatus::Failed)
         }
         other => Err(other),
     }

@@ -1,35 +1,34 @@
-//! `pairwave devices` with self-tests and measurements: whether the kernels of a device are right,
-//! and how fast they are.
+//! Self-tests and speed measurements of devices, for `pairwave devices`.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::self_test::{self, KernelTest};
-use super::speeds::{self, KernelSpeed};
+use super::speeds::{self, MeasuredSpeed};
 use crate::error::Result;
 use crate::gpu::adapter::Device;
 use crate::jobs::devices::ListedDevice;
 
-/// A device and what was measured on it.
+/// A device and its measurements.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeviceReport {
     /// The device.
     #[serde(flatten)]
     pub device: ListedDevice,
-    /// Results of the self-test, if asked for.
+    /// Results of the self-test, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub self_test: Vec<KernelTest>,
-    /// Speeds, if asked for.
+    /// Speeds, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub bench: Vec<KernelSpeed>,
+    pub bench: Vec<MeasuredSpeed>,
 }
 
-/// Reports on devices, with self-tests and measurements as far as they are asked for.
+/// Reports on devices, with self-tests and speed measurements if requested.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) for an adapter that does not open. A self-test that
-/// fails is part of the report.
+/// [`Error::Device`](crate::Error::Device) for an adapter that cannot be opened. A failed self-test
+/// is part of the report.
 pub fn report(devices: &[Device], self_test: bool, bench: bool) -> Result<Vec<DeviceReport>> {
     devices.iter().map(|device| report_one(device, self_test, bench)).collect()
 }
@@ -42,7 +41,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
                 report.self_test = self_test::on_adapter(found);
             }
             if bench {
-                report.bench = speeds::of_adapter(found)?;
+                report.bench = speeds::measure_adapter(found)?;
             }
         }
         Device::Cpu => {
@@ -50,7 +49,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
                 report.self_test = self_test::on_cpu();
             }
             if bench {
-                report.bench = speeds::of_cpu()?;
+                report.bench = speeds::measure_cpu()?;
             }
         }
     }

@@ -1,30 +1,30 @@
-//! Pictures of [tables](super::table) as SVG: one panel for each chart, two beside each other.
+//! Plots of [tables](super::table) as SVG, with one panel per chart and two panels per row.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::table::{Cell, Chart, ChartKind, Measurements, Table, four_digits};
+use super::table::{ChartKind, MeasurementTable, Measurements, TableCell, TableChart, four_digits};
 use crate::error::{Error, Result};
 use crate::output::dotplot::COLOURS;
 use crate::output::ticks::ticks;
 
-/// Size of a panel in pixels.
+/// Width and height of a panel in pixels.
 const PANEL: (u32, u32) = (680, 420);
-/// Width of what names the lines of a panel, in pixels.
+/// Width of the legend of a panel in pixels.
 const LEGEND: u32 = 150;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Line = (String, Vec<(f64, f64)>);
+type PlotArea<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type PlotLine = (String, Vec<(f64, f64)>);
 
-/// A straight axis with chosen ticks.
-struct Axis {
+/// A linear axis with given ticks.
+struct LinearAxis {
     range: std::ops::Range<f64>,
     ticks: Vec<f64>,
 }
 
-impl Ranged for Axis {
+impl Ranged for LinearAxis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
@@ -42,10 +42,10 @@ impl Ranged for Axis {
     }
 }
 
-/// All charts of all tables that have something to show.
+/// Draws the charts of all tables, except empty ones.
 pub fn svg(measurements: &Measurements) -> Result<String> {
     let charts = measurements.tables.iter().flat_map(|table| table.charts.iter().map(move |chart| (table, chart)));
-    let charts: Vec<(&Table, &Chart, Vec<Line>)> = charts
+    let charts: Vec<(&MeasurementTable, &TableChart, Vec<PlotLine>)> = charts
         .map(|(table, chart)| (table, chart, lines_of(table, chart)))
         .filter(|(_, _, lines)| !lines.is_empty())
         .collect();
@@ -65,14 +65,15 @@ pub fn svg(measurements: &Measurements) -> Result<String> {
     Ok(out)
 }
 
-/// The points of a chart, on axes as they are drawn. Of several rows at one place of a line the greatest value counts.
-fn lines_of(table: &Table, chart: &Chart) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+/// Returns the points of each line of a chart in axis coordinates. If several rows share a point of
+/// a line, the greatest value counts.
+fn lines_of(table: &MeasurementTable, chart: &TableChart) -> Vec<PlotLine> {
+    let mut lines: Vec<PlotLine> = Vec::new();
     let (Some(x), Some(y)) = (table.column(chart.x), table.column(chart.y)) else { return lines };
     let series: Vec<usize> = chart.series.iter().filter_map(|key| table.column(key)).collect();
-    let only = |cells: &[Cell]| {
+    let only = |cells: &[TableCell]| {
         let is = |(key, text): &(&str, String)| {
-            table.column(key).is_some_and(|place| super::table::shown(&cells[place], Default::default()) == *text)
+            table.column(key).is_some_and(|index| super::table::cell_text(&cells[index], Default::default()) == *text)
         };
         chart.only.iter().all(is)
     };
@@ -87,10 +88,10 @@ fn lines_of(table: &Table, chart: &Chart) -> Vec<Line> {
         };
         let across = if chart.kind == ChartKind::Bars { Some(index as f64) } else { number(&row.cells[x]) };
         let (Some(x), Some(y)) = (axis(across, log_x), axis(number(&row.cells[y]), log_y)) else { continue };
-        let words = series.iter().map(|&place| super::table::shown(&row.cells[place], row.status));
-        let name = words.collect::<Vec<_>>().join(", ");
+        let names = series.iter().map(|&index| super::table::cell_text(&row.cells[index], row.status));
+        let name = names.collect::<Vec<_>>().join(", ");
         let line = match lines.iter().position(|(other, _)| *other == name) {
-            Some(place) => &mut lines[place].1,
+            Some(index) => &mut lines[index].1,
             None => {
                 lines.push((name, Vec::new()));
                 &mut lines.last_mut().expect("it was just added").1
@@ -105,17 +106,17 @@ fn lines_of(table: &Table, chart: &Chart) -> Vec<Line> {
     lines
 }
 
-fn number(cell: &Cell) -> Option<f64> {
+fn number(cell: &TableCell) -> Option<f64> {
     match cell {
-        Cell::Count(count) => Some(*count as f64),
-        Cell::Number(number) => Some(*number).filter(|number| number.is_finite()),
-        Cell::Text(_) | Cell::Empty => None,
+        TableCell::Count(count) => Some(*count as f64),
+        TableCell::Number(number) => Some(*number).filter(|number| number.is_finite()),
+        TableCell::Text(_) | TableCell::Empty => None,
     }
 }
 
 fn label(value: f64, is_log: bool) -> String {
     let value = if is_log { value.exp2() } else { value };
-    // Ticks are round numbers: what rounding left over is not shown.
+    // Ticks are round numbers. Rounding errors are not cell_text.
     let text = four_digits(value);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     match text {
@@ -124,36 +125,42 @@ fn label(value: f64, is_log: bool) -> String {
     }
 }
 
-fn name_of(table: &Table, key: &str) -> String {
-    let column = table.column(key).map(|place| table.columns[place]);
+fn name_of(table: &MeasurementTable, key: &str) -> String {
+    let column = table.column(key).map(|index| table.columns[index]);
     column.map_or(String::new(), |column| match column.unit {
         "" => column.name.to_owned(),
         unit => format!("{} ({unit})", column.name),
     })
 }
 
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+type DrawResult = Result<(), Box<dyn std::error::Error>>;
 
-fn panel(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line]) -> Drawn {
+fn panel(area: &PlotArea<'_>, table: &MeasurementTable, chart: &TableChart, lines: &[PlotLine]) -> DrawResult {
     let area = area.titled(&chart.title, ("sans-serif", 17))?;
     let area = area.titled(&table.device, ("sans-serif", 12))?;
     match chart.kind {
         ChartKind::Lines { log_x, log_y } => {
-            let (area, beside) = area.split_horizontally((PANEL.0 - LEGEND) as i32);
-            legend(&beside, table, chart, lines)?;
+            let (area, legend_area) = area.split_horizontally((PANEL.0 - LEGEND) as i32);
+            legend(&legend_area, table, chart, lines)?;
             line_chart(&area, table, chart, lines, [log_x, log_y])
         }
         ChartKind::Bars => bar_chart(&area, table, chart, lines),
     }
 }
 
-/// An axis from its first tick to its last.
-fn axis(ticks: Vec<f64>) -> Axis {
+/// Returns an axis from its first to its last tick.
+fn axis(ticks: Vec<f64>) -> LinearAxis {
     let (first, last) = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
-    Axis { range: first..if last > first { last } else { first + 1.0 }, ticks }
+    LinearAxis { range: first..if last > first { last } else { first + 1.0 }, ticks }
 }
 
-fn line_chart(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line], [log_x, log_y]: [bool; 2]) -> Drawn {
+fn line_chart(
+    area: &PlotArea<'_>,
+    table: &MeasurementTable,
+    chart: &TableChart,
+    lines: &[PlotLine],
+    [log_x, log_y]: [bool; 2],
+) -> DrawResult {
     let points = || lines.iter().flat_map(|(_, points)| points);
     let least = |pick: fn(&(f64, f64)) -> f64| points().map(pick).fold(f64::INFINITY, f64::min);
     let most = |pick: fn(&(f64, f64)) -> f64| points().map(pick).fold(f64::NEG_INFINITY, f64::max);
@@ -178,17 +185,18 @@ fn line_chart(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line], [lo
     Ok(())
 }
 
-/// Bars lie, so that names of any length have room beside them. The table's first row is on top.
-fn bar_chart(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line]) -> Drawn {
+/// Draws horizontal bars, so that long names fit next to them. The first row of the table is at the
+/// top.
+fn bar_chart(area: &PlotArea<'_>, table: &MeasurementTable, chart: &TableChart, lines: &[PlotLine]) -> DrawResult {
     let bars: Vec<(f64, f64)> = lines.iter().flat_map(|(_, points)| points.iter().copied()).collect();
-    let rows: Vec<f64> = (0..bars.len()).map(|place| -(place as f64)).collect();
-    let up = Axis { range: 0.5 - bars.len() as f64..0.5, ticks: rows };
+    let rows: Vec<f64> = (0..bars.len()).map(|index| -(index as f64)).collect();
+    let up = LinearAxis { range: 0.5 - bars.len() as f64..0.5, ticks: rows };
     let most = bars.iter().map(|bar| bar.1).fold(0.0, f64::max);
     let across = axis(ticks(0.0, most, false));
-    let name = |place: &f64| {
-        let bar = bars.get(-place.round() as usize);
+    let name = |index: &f64| {
+        let bar = bars.get(-index.round() as usize);
         let row = bar.and_then(|(row, _)| table.rows.get(*row as usize));
-        let cell = row.zip(table.column(chart.x)).map(|(row, x)| super::table::shown(&row.cells[x], row.status));
+        let cell = row.zip(table.column(chart.x)).map(|(row, x)| super::table::cell_text(&row.cells[x], row.status));
         cell.unwrap_or_default()
     };
     let mut context = ChartBuilder::on(area)
@@ -203,18 +211,18 @@ fn bar_chart(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line]) -> D
     mesh.x_desc(name_of(table, chart.y)).axis_desc_style(("sans-serif", 13)).disable_y_mesh();
     mesh.light_line_style(TRANSPARENT).bold_line_style(BLACK.mix(0.15)).draw()?;
     let text = TextStyle::from(("sans-serif", 12)).pos(Pos::new(HPos::Left, VPos::Center));
-    for (place, &(_, value)) in bars.iter().enumerate() {
-        let middle = -(place as f64);
+    for (index, &(_, value)) in bars.iter().enumerate() {
+        let middle = -(index as f64);
         let bar = [(0.0, middle - 0.35), (value, middle + 0.35)];
         context.draw_series([Rectangle::new(bar, COLOURS[0].filled())])?;
-        let beside = Text::new(four_digits(value), (value + 0.01 * most, middle), text.clone());
-        context.draw_series([beside])?;
+        let value_text = Text::new(four_digits(value), (value + 0.01 * most, middle), text.clone());
+        context.draw_series([value_text])?;
     }
     Ok(())
 }
 
-/// Names the lines of a chart, under the name of what tells them apart.
-fn legend(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line]) -> Drawn {
+/// Draws the names of the lines, below the names of the columns that distinguish them.
+fn legend(area: &PlotArea<'_>, table: &MeasurementTable, chart: &TableChart, lines: &[PlotLine]) -> DrawResult {
     let text = TextStyle::from(("sans-serif", 12)).pos(Pos::new(HPos::Left, VPos::Center));
     let title: Vec<String> = chart.series.iter().map(|key| name_of(table, key)).collect();
     area.draw(&Text::new(title.join(", "), (0, 12), text.clone()))?;
@@ -226,7 +234,7 @@ fn legend(area: &Area<'_>, table: &Table, chart: &Chart, lines: &[Line]) -> Draw
     Ok(())
 }
 
-/// The style of a line; colours come again with thinner lines.
+/// Returns the style of a line. Colours repeat with thinner lines.
 fn style_of(index: usize) -> ShapeStyle {
     COLOURS[index % COLOURS.len()].stroke_width(if index < COLOURS.len() { 2 } else { 1 })
 }
@@ -237,23 +245,23 @@ mod tests {
     use crate::measure::table::tests::invented;
 
     #[test]
-    fn a_picture() {
+    fn charts_are_drawn_as_svg() {
         insta::assert_snapshot!(svg(&invented()).unwrap());
     }
 
     #[test]
-    fn nothing_to_show_is_an_empty_picture() {
+    fn tables_without_rows_give_an_empty_plot() {
         let mut measurements = invented();
         measurements.tables.iter_mut().for_each(|table| table.rows.clear());
         let text = svg(&measurements).unwrap();
         assert!(text.starts_with("<svg ") && !text.contains("<text"), "{text}");
-        let one = Table { rows: invented().tables[0].rows[..1].to_vec(), ..invented().tables[0].clone() };
+        let one = MeasurementTable { rows: invented().tables[0].rows[..1].to_vec(), ..invented().tables[0].clone() };
         let text = svg(&Measurements { tables: vec![one], ..measurements }).unwrap();
         assert!(text.contains("<circle"), "{text}");
     }
 
     #[test]
-    fn labels_are_round_numbers() {
+    fn tick_labels_are_round_numbers() {
         assert_eq!(
             [(7.0, true), (0.5, false), (-2.0, true), (0.0, false)].map(|(v, l)| label(v, l)),
             ["128", "0.5", "0.25", "0"]

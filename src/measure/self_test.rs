@@ -1,7 +1,7 @@
-//! Self-tests: kernels, and the code of the CPU, against the oracles.
+//! Self-tests compare kernels and CPU code with the oracles.
 //!
-//! A [`SelfTest`] of each recurrence serves `pairwave devices --self-test`, which runs it on every
-//! kernel, and the tests of kernels, which run it on cases of their own.
+//! Each recurrence has a [`SelfTest`]. `pairwave devices --self-test` runs it on every kernel with
+//! its default cases. The tests of kernels run it with their own cases.
 
 pub mod clustal;
 pub mod edit;
@@ -22,16 +22,16 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, offered};
 use crate::pairs::Want;
 
-/// Cases of one recurrence, and how an engine's results for them are compared with its oracle's.
+/// Test cases of one recurrence, and a comparison of results with the oracle.
 pub trait SelfTest {
-    /// Name of what is computed.
+    /// Name of the computation.
     const NAME: &'static str;
-    /// Whether an engine may refuse some cases with [`Error::Unsuited`]. It has to take at least
+    /// Whether an engine may refuse some cases with [`Error::Unsuited`]. It must accept at least
     /// one.
     const MAY_REFUSE: bool = false;
     /// Engines that can be tested.
     type Engine: ?Sized;
-    /// Work for an engine.
+    /// Input for an engine.
     type Case;
     /// Results of a case.
     type Found;
@@ -42,19 +42,19 @@ pub trait SelfTest {
     /// Computes a case on an engine.
     ///
     /// # Errors
-    /// Those of the engine, and [`Error::Internal`] for results that are incomplete or impossible.
+    /// The errors of the engine; [`Error::Internal`] for results that are incomplete or impossible.
     fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Self::Found>;
 
-    /// Compares results with those of the oracle and returns the number of pairs compared.
+    /// Compares results with the results of the oracle. Returns the number of compared pairs.
     ///
     /// # Errors
-    /// [`Error::Internal`] for a difference.
+    /// [`Error::Internal`] if they differ.
     fn compare(&self, case: &Self::Case, found: &Self::Found) -> Result<u64>;
 
-    /// Tests an engine with all cases and returns the number of pairs compared.
+    /// Tests an engine with all cases. Returns the number of compared pairs.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run) and [`compare`](Self::compare).
+    /// The errors of [`run`](Self::run) and [`compare`](Self::compare).
     fn test(&self, engine: &mut Self::Engine) -> Result<u64> {
         let (mut pairs, mut refused) = (0, None);
         for case in self.cases() {
@@ -71,21 +71,21 @@ pub trait SelfTest {
     }
 }
 
-/// A batch, and the oracle's results for it.
+/// A batch, and the results of the oracle for it.
 #[derive(Debug)]
-pub struct Case<W: Work, R> {
+pub struct OracleCase<W: Work, R> {
     batch: Arc<Batch<W>>,
     expected: R,
 }
 
-/// Computes a batch on an engine. The report is whole, and has passed the check that jobs make.
+/// Computes a batch on an engine. Checks that the report is complete and passes the check of jobs.
 fn checked<W: Work>(engine: &mut dyn Engine<W>, batch: &Arc<Batch<W>>) -> Result<W::Report> {
     let report = computed(engine, batch)?;
     W::check(batch, &report).map_err(Error::Internal)?;
     Ok(report)
 }
 
-/// Computes a batch on an engine. The report is whole.
+/// Computes a batch on an engine. Checks that the report is complete.
 fn computed<W: Work>(engine: &mut dyn Engine<W>, batch: &Arc<Batch<W>>) -> Result<W::Report> {
     let ticket = engine.submit(Arc::clone(batch))?;
     let report = engine.collect(ticket)?;
@@ -95,14 +95,14 @@ fn computed<W: Work>(engine: &mut dyn Engine<W>, batch: &Arc<Batch<W>>) -> Resul
     }
 }
 
-/// Result of a self-test: one kernel against its oracle.
+/// Result of the self-test of one kernel.
 #[derive(Debug, Clone, Serialize)]
 pub struct KernelTest {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Pairs compared.
+    /// Number of compared pairs.
     pub pairs: u64,
-    /// `None` if all were right, else what was wrong.
+    /// Description of the failure; `None` if all results were correct.
     pub failure: Option<String>,
 }
 
@@ -115,13 +115,13 @@ impl KernelTest {
         KernelTest { kernel: kernel.into(), pairs, failure }
     }
 
-    /// The result of a test of the CPU.
-    fn of_cpu<T: SelfTest>(result: Result<u64>) -> Self {
+    /// Creates the result of a CPU test.
+    fn on_cpu<T: SelfTest>(result: Result<u64>) -> Self {
         KernelTest::new(&format!("cpu, {}", T::NAME), result)
     }
 }
 
-/// Tests kernels one after another, each with the same cases.
+/// Tests kernels one after another with the same cases.
 fn each<T>(
     kernels: impl Iterator<Item = &'static Kernel>,
     cases: Result<T>,
@@ -149,18 +149,18 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     families.iter().flat_map(|test| test(found)).collect()
 }
 
-/// Tests what jobs run on the CPU.
+/// Tests the CPU code that jobs use.
 pub(super) fn on_cpu() -> Vec<KernelTest> {
     vec![pairs::on_cpu(), local::on_cpu(), edit::on_cpu(), long::on_cpu(), papara::on_cpu()]
 }
 
-/// Returns the kernels of a family whose features an adapter has.
+/// Returns the kernels of a family that an adapter has the features for.
 pub(super) fn kernels_of(family: Family, found: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> + use<> {
     let features = found.adapter.features();
     offered(family).filter(move |kernel| features.contains(kernel.features))
 }
 
-/// Returns what a kernel for pairs can report: matches, if it has them.
+/// Returns the results that a kernel for pairs can report: with matches if it counts them.
 pub(super) fn want_of(kernel: &Kernel) -> Want {
     if kernel.has_scores_alone() { Want::Scores } else { Want::Alignments }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, TryLockError};
 use crate::error::{Error, Result};
 use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 
-/// An engine that outlives the jobs that it is lent to, with what it has compiled.
+/// An engine that outlives the jobs that use it, and keeps its compiled kernels.
 ///
-/// A job that gives it up leaves it behind with a thread that may never come back. As long as that one has it nobody else
-/// waits for it: the next job hears that the device is lost.
+/// A job that abandons the engine leaves it in a thread that may never end. While that thread has
+/// the engine, other jobs do not wait for it. They get an error that the device is lost.
 #[derive(Clone)]
 pub struct SharedEngine {
     label: String,
@@ -16,12 +16,12 @@ pub struct SharedEngine {
 }
 
 impl SharedEngine {
-    /// Takes an engine to be lent.
+    /// Creates a shared engine.
     pub fn new(engine: Box<dyn LongEngine>) -> Self {
         SharedEngine { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
     }
 
-    /// Asks the engine, unless somebody has left it behind.
+    /// Calls the engine. Returns `None` if an abandoned thread has it.
     fn with<T>(&self, ask: impl FnOnce(&mut dyn LongEngine) -> T) -> Option<T> {
         match self.engine.try_lock() {
             Ok(mut engine) => Some(ask(engine.as_mut())),
@@ -30,8 +30,8 @@ impl SharedEngine {
         }
     }
 
-    fn left_behind(&self) -> Error {
-        let message = "it has not come back from a job that gave it up".into();
+    fn abandoned(&self) -> Error {
+        let message = "a job that abandoned it still uses it".into();
         Error::Device { device: self.label.clone(), message }
     }
 }
@@ -58,7 +58,7 @@ impl LongEngine for SharedEngine {
     }
 
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
-        self.with(|engine| engine.sweep(sweep, left, sink)).unwrap_or_else(|| Err(self.left_behind()))
+        self.with(|engine| engine.sweep(sweep, left, sink)).unwrap_or_else(|| Err(self.abandoned()))
     }
 
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
@@ -70,11 +70,11 @@ impl LongEngine for SharedEngine {
     }
 
     fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
-        self.with(|engine| engine.prepare(regions)).unwrap_or_else(|| Err(self.left_behind()))
+        self.with(|engine| engine.prepare(regions)).unwrap_or_else(|| Err(self.abandoned()))
     }
 
     fn trace(&mut self, region: &Region) -> Result<Traced> {
-        self.with(|engine| engine.trace(region)).unwrap_or_else(|| Err(self.left_behind()))
+        self.with(|engine| engine.trace(region)).unwrap_or_else(|| Err(self.abandoned()))
     }
 }
 
@@ -88,14 +88,14 @@ mod tests {
     use crate::long::{LongPair, Point, State};
     use crate::score::{Mode, Scoring};
 
-    /// Hangs in every trace until it is told to go on.
-    struct Hanging {
+    /// Blocks in every traceback until the test releases it.
+    struct HangingEngine {
         inner: Textbook,
         entered: Sender<()>,
         go_on: Receiver<()>,
     }
 
-    impl LongEngine for Hanging {
+    impl LongEngine for HangingEngine {
         fn label(&self) -> &str {
             "hanging"
         }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_an_engine_that_was_left_behind() {
+    fn jobs_do_not_wait_for_an_abandoned_engine() {
         fn trace(engine: &mut SharedEngine) -> Result<Traced> {
             let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::truong() });
             let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
@@ -142,9 +142,9 @@ mod tests {
             keeps_columns: false,
         };
         let ((entered, has_entered), (tell, go_on)) = (channel(), channel());
-        let mut engine = SharedEngine::new(Box::new(Hanging { inner, entered, go_on }));
-        let mut lent = engine.clone();
-        let thread = std::thread::spawn(move || trace(&mut lent));
+        let mut engine = SharedEngine::new(Box::new(HangingEngine { inner, entered, go_on }));
+        let mut in_use = engine.clone();
+        let thread = std::thread::spawn(move || trace(&mut in_use));
         has_entered.recv().expect("it begins");
         assert_eq!(engine.label(), "hanging");
         assert!(
@@ -155,7 +155,7 @@ mod tests {
         tell.send(()).expect("it waits");
         let cigar = thread.join().expect("it ends well").expect("it is traced").cigar;
         assert_eq!(cigar.to_string(), "3=");
-        // Once it is back it is as good as new.
+        // A released engine works as before.
         tell.send(()).expect("it waits");
         assert_eq!(trace(&mut engine).expect("it is traced").cigar, cigar);
     }

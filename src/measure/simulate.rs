@@ -1,5 +1,5 @@
-//! Random sequences for benchmarks and self-tests: pairs of an exact number, genes and families of
-//! which some are alike.
+//! Random sequences for benchmarks and self-tests: exact numbers of pairs, and families of related
+//! genes.
 
 pub(super) mod reads;
 pub(super) mod states;
@@ -11,10 +11,11 @@ use crate::pairs::{Batch, Block, PairsChunk, Want};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// The seed of all random sequences.
+/// Seed of all random sequences.
 pub(super) const SEED: u64 = 0x5eed;
 
-/// Targets of a query at most: whole workgroups of one query, and stores that stay small.
+/// Maximum number of targets of a query. Workgroups then have a single query, and stores stay
+/// small.
 const MAX_TARGETS: u32 = 1024;
 
 /// Pairs of random sequences of one length.
@@ -25,8 +26,8 @@ pub(super) struct RandomPairs {
 }
 
 impl RandomPairs {
-    /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MAX_TARGETS`]
-    /// targets. No two sequences are the same.
+    /// Creates exactly `pairs` pairs of sequences of `length` symbols. Each of some queries is
+    /// paired with up to [`MAX_TARGETS`] targets. All sequences are different.
     pub(super) fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
         let targets = pairs.min(MAX_TARGETS.into()).max(1);
         let queries = pairs.div_ceil(targets);
@@ -42,31 +43,31 @@ impl RandomPairs {
         RandomPairs { chunk: Arc::new(chunk), length, pairs }
     }
 
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub(super) fn pairs(&self) -> u64 {
         self.pairs
     }
 
-    /// Cells of all pairs.
+    /// Returns the number of cells of all pairs.
     pub(super) fn cells(&self) -> u64 {
         self.pairs * u64::from(self.length).pow(2)
     }
 
-    /// All pairs in batches of `batch_pairs`; the last has what is left.
+    /// Returns all pairs in batches of `batch_pairs`. The last batch has the rest.
     pub(super) fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
         let targets = self.chunk.order.len() as u64;
         let cells = u64::from(self.length).pow(2);
         let mut batches = Vec::new();
-        let mut begin = 0;
-        while begin < self.pairs {
-            let end = (begin + batch_pairs.max(1)).min(self.pairs);
+        let mut start = 0;
+        while start < self.pairs {
+            let end = (start + batch_pairs.max(1)).min(self.pairs);
             let mut blocks = Vec::new();
-            while begin < end {
-                let (query, first) = (begin / targets, begin % targets);
-                let count = (targets - first).min(end - begin);
+            while start < end {
+                let (query, first) = (start / targets, start % targets);
+                let count = (targets - first).min(end - start);
                 let targets = first as u32..(first + count) as u32;
                 blocks.push(Block { query: query as u32, targets, cells: count * cells });
-                begin += count;
+                start += count;
             }
             batches.push(Arc::new(Batch { chunk: Arc::clone(&self.chunk), blocks }));
         }
@@ -74,7 +75,7 @@ impl RandomPairs {
     }
 }
 
-/// The first `count` sequences of a store.
+/// Returns the first `count` sequences of a store.
 pub(super) fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
     if store.len() <= count {
         return Arc::clone(store);
@@ -84,7 +85,7 @@ pub(super) fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceSto
     Arc::new(builder.build())
 }
 
-/// Random numbers (splitmix64, which is good even from a small seed).
+/// Returns a generator of random numbers (splitmix64, which works well even from a small seed).
 pub(super) fn random(seed: u64) -> impl FnMut() -> u32 {
     let mut state = seed;
     move || {
@@ -96,12 +97,13 @@ pub(super) fn random(seed: u64) -> impl FnMut() -> u32 {
     }
 }
 
-/// Members of a family of [`genes`].
+/// Number of members of a family of [`genes`].
 const FAMILY: usize = 8;
 
-/// `count` random genes of `length` symbols and a twentieth more or less, in families. The members of a family differ
-/// from their ancestor in 0, 0.5, 1, ... 3.5 percent of symbols, so that some pairs reach 97% identity, some nearly do,
-/// and those of different families do not.
+/// Returns `count` random genes in families. Lengths differ from `length` by up to a twentieth. The
+/// members of a family differ from their ancestor in 0, 0.5, 1, ... 3.5 percent of symbols. Some
+/// pairs of a family therefore reach 97% identity and some nearly do. Pairs of different families
+/// do not.
 pub(super) fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
     let families = count.div_ceil(FAMILY);
     let ancestors = random_store(Alphabet::Dna, families, length + length / 20, SEED);
@@ -110,22 +112,23 @@ pub(super) fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
     for index in 0..count {
         let (family, member) = (index / FAMILY, index % FAMILY);
         let ancestor = ancestors.codes(family as u32);
-        // One family differs from the next in length.
+        // Families differ in length.
         let ancestor = &ancestor[..(ancestor.len() - family * 7 % (length / 10 + 1)).max(1)];
-        let codes = mutate(ancestor, Rate { changed: 5 * member as u32, of: 1000 }, &mut next);
+        let codes = mutate(ancestor, MutationRate { changed: 5 * member as u32, of: 1000 }, &mut next);
         builder.push_valid(format!("gene{index}"), &codes);
     }
     Arc::new(builder.build())
 }
 
-/// Symbols that are changed, out of a number of symbols.
-struct Rate {
+/// A fraction of symbols that are changed: `changed` out of `of`.
+struct MutationRate {
     changed: u32,
     of: u32,
 }
 
-/// Returns a relative of a DNA sequence: most changes are substitutions, a fifth are insertions and deletions of one symbol.
-fn mutate(ancestor: &[Code], rate: Rate, next: &mut impl FnMut() -> u32) -> Vec<Code> {
+/// Returns a relative of a DNA sequence. Most changes are substitutions. A fifth are insertions and
+/// deletions of one symbol.
+fn mutate(ancestor: &[Code], rate: MutationRate, next: &mut impl FnMut() -> u32) -> Vec<Code> {
     let mut codes: Vec<Code> = Vec::with_capacity(ancestor.len() + 64);
     for &code in ancestor {
         if next() % rate.of >= rate.changed {
@@ -144,28 +147,28 @@ fn mutate(ancestor: &[Code], rate: Rate, next: &mut impl FnMut() -> u32) -> Vec<
     codes
 }
 
-/// A relative of the first record, from which it differs in so many of a hundred symbols: mostly by substitutions, a fifth
-/// by insertions and deletions of one.
+/// Returns a relative of the first record that differs in `percent` percent of symbols. Most
+/// changes are substitutions. A fifth are insertions and deletions of one symbol.
 pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
     let mut next = random(SEED ^ u64::from(percent));
-    let codes = mutate(store.codes(0), Rate { changed: percent, of: 100 }, &mut next);
+    let codes = mutate(store.codes(0), MutationRate { changed: percent, of: 100 }, &mut next);
     let mut builder = SequenceStore::builder(store.alphabet());
     builder.push_valid(format!("changed{percent}"), &codes);
     Arc::new(builder.build())
 }
 
-/// Returns sequences of a family: random ones, in which all but about a quarter is their
-/// ancestor's.
+/// Returns the sequences of a family. They are random except for about three quarters of symbols,
+/// which come from their ancestor.
 pub(super) fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let ancestor = random_store(alphabet, 1, longest, SEED);
     let others = random_store(alphabet, lengths.len(), longest, SEED + 1);
     let mut store = SequenceStore::builder(alphabet);
     for (number, &length) in (0..).zip(lengths) {
-        // From the end, so that short ones are not all alike.
+        // Short sequences use the end of the ancestor, so that they are not all similar.
         let both = others.codes(number)[longest - length..].iter().zip(&ancestor.codes(0)[longest - length..]);
-        let own = both.map(|(&other, &code)| if other % 4 == 0 { other } else { code });
-        store.push_valid(others.name(number), &own.collect::<Vec<Code>>());
+        let codes = both.map(|(&other, &code)| if other % 4 == 0 { other } else { code });
+        store.push_valid(others.name(number), &codes.collect::<Vec<Code>>());
     }
     Arc::new(store.build())
 }
@@ -179,7 +182,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn pairs_are_as_many_as_asked_for_and_come_once() {
+    fn batches_contain_the_requested_number_of_pairs_once() {
         let scoring = Arc::new(Scoring::truong());
         for (pairs, batch_pairs) in
             [(1, 1), (8, 8), (64, 3), (1024, 1024), (1025, 100), (5000, 4096), (100_000, 30_000)]
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn relatives_differ_as_much_as_they_should() {
+    fn relatives_differ_by_the_requested_percentage() {
         let store = Arc::new(random_store(Alphabet::Dna, 1, 2000, SEED));
         let scheme =
             EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn genes_are_the_same_each_time_and_some_are_alike() {
+    fn genes_are_reproducible_and_some_are_similar() {
         let genes_of = |count| genes(count, 300);
         assert_eq!(genes_of(20), genes_of(20));
         let store = genes_of(20);
@@ -226,7 +229,7 @@ mod tests {
         };
         let run = Run { devices: vec![crate::gpu::adapter::Device::Cpu], threads: 1, ..Run::default() };
         let kept = job.run(&run, |_| Ok(())).unwrap().written;
-        // 2 1/2 families have 28 + 28 + 6 pairs; those of the most distant members are below 97%.
+        // 2 1/2 families have 28 + 28 + 6 pairs. Pairs of the most distant members are below 97%.
         assert!((10..62).contains(&kept), "{kept}");
     }
 }

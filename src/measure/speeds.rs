@@ -1,4 +1,4 @@
-//! Speeds of kernels and of the CPU for `pairwave devices --bench`.
+//! Speeds of kernels and of the CPU, for `pairwave devices --bench`.
 
 mod clustal;
 mod edit;
@@ -20,22 +20,22 @@ use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::{Pairs, Want};
 use crate::score::{Gaps, Mode, Scoring};
 
-/// Symbols of a sequence, about as many as a gene has.
+/// Length of a sequence in symbols, similar to a gene.
 const BENCH_SYMBOLS: u32 = 1500;
 
-/// One kernel's speed.
+/// Speed of one kernel.
 #[derive(Debug, Clone, Serialize)]
-pub struct KernelSpeed {
-    /// The kernel.
+pub struct MeasuredSpeed {
+    /// Name of the kernel.
     pub kernel: String,
-    /// What it computed.
+    /// Description of the measured work.
     pub work: &'static str,
     /// 10^9 cells per second in the kernel.
     pub gcups: f64,
 }
 
 /// Measures every kernel that an adapter can run.
-pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
+pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
     let mut speeds = Vec::new();
     for kernel in kernels_of(Family::Pairs, found) {
         let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
@@ -47,25 +47,25 @@ pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
         speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Local, Want::Alignments)?);
     }
     let pool = thread_pool(0)?;
-    speeds.extend(edit::of_adapter(found, &pool)?);
-    speeds.extend(papara::of_adapter(found)?);
-    speeds.extend(clustal::of_adapter(found)?);
-    speeds.extend(posterior::of_adapter(found)?);
-    speeds.extend(profile::of_adapter(found)?);
+    speeds.extend(edit::measure_adapter(found, &pool)?);
+    speeds.extend(papara::measure_adapter(found)?);
+    speeds.extend(clustal::measure_adapter(found)?);
+    speeds.extend(posterior::measure_adapter(found)?);
+    speeds.extend(profile::measure_adapter(found)?);
     Ok(speeds)
 }
 
-/// Measures all threads of the CPU together.
-pub(super) fn of_cpu() -> Result<Vec<KernelSpeed>> {
+/// Measures all CPU threads together.
+pub(super) fn measure_cpu() -> Result<Vec<MeasuredSpeed>> {
     let pool = thread_pool(0)?;
     let mut cpu = AllThreads::new(Arc::clone(&pool));
     let mut speeds = speeds_of("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
-    speeds.extend(edit::of_cpu(&pool)?);
-    speeds.push(papara::of_cpu(&pool)?);
+    speeds.extend(edit::measure_cpu(&pool)?);
+    speeds.push(papara::measure_cpu(&pool)?);
     Ok(speeds)
 }
 
-fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Want) -> Result<Vec<KernelSpeed>> {
+fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Want) -> Result<Vec<MeasuredSpeed>> {
     let linear = Scoring::truong();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let work =
@@ -74,7 +74,7 @@ fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Wan
     for (work, scoring) in work {
         let scoring = Arc::new(Scoring { mode, ..scoring });
         let gcups = tune::measure(engine, &scoring, want.clone(), BENCH_SYMBOLS, 0.2)? / 1e9;
-        speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
+        speeds.push(MeasuredSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)
 }

@@ -1,172 +1,173 @@
-//! Tables of measurements: one structure that is written as text, as CSV and, by [`super::plot`], as pictures.
+//! Tables of measurements, which are written as text, as CSV and, by [`super::plot`], as plots.
 //!
-//! What was not measured is never left out: its row says why ([`Status`]).
+//! Missing measurements are never omitted: their row has a [`RowStatus`] with the reason.
 
 use std::fmt::Write;
 
 use comfy_table::CellAlignment;
 
-/// All that one run measured.
+/// All measurements of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measurements {
-    /// Lines that stand before the tables: what is needed to measure the same again. No date.
+    /// Lines before the tables. They contain everything needed to repeat the measurement, but no
+    /// date.
     pub header: Vec<String>,
     /// The tables.
-    pub tables: Vec<Table>,
+    pub tables: Vec<MeasurementTable>,
 }
 
-/// One table.
+/// A table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// A short name, the first column of CSV.
+pub struct MeasurementTable {
+    /// Short name, the first column of CSV.
     pub name: &'static str,
     /// The device, the second column of CSV.
     pub device: String,
-    /// What the table shows.
+    /// Description of the table.
     pub title: String,
     /// The columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// The rows.
-    pub rows: Vec<Row>,
-    /// What has to be known to read the table.
+    pub rows: Vec<MeasurementRow>,
+    /// Notes that explain the table.
     pub notes: Vec<String>,
-    /// The pictures that are drawn of it.
-    pub charts: Vec<Chart>,
+    /// Charts that are drawn from the table.
+    pub charts: Vec<TableChart>,
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
-    /// Its name in CSV, which holds its unit: unique in its table.
+pub struct TableColumn {
+    /// Name in CSV, with the unit. It is unique in its table.
     pub key: &'static str,
-    /// Its name in text.
+    /// Name in text.
     pub name: &'static str,
-    /// Its unit in text; empty if it has none.
+    /// Unit in text; empty if there is none.
     pub unit: &'static str,
 }
 
-/// Whether a row was measured.
+/// The status of the measurement of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Status {
-    /// It was.
+pub enum RowStatus {
+    /// Measured.
     #[default]
     Measured,
-    /// It would have taken too long.
+    /// Skipped because it would have taken too long.
     Skipped,
-    /// The kernel or the device does not do this.
+    /// Not supported by the kernel or device.
     Unsuited,
-    /// The device failed; a note says how.
+    /// The device failed. A note describes the failure.
     Failed,
 }
 
-impl Status {
-    /// What stands in the cells of such a row that have no value.
+impl RowStatus {
+    /// Returns the text of empty cells in a row with this status.
     pub const fn mark(self) -> &'static str {
         match self {
-            Status::Measured => "?",
-            Status::Skipped => "skipped",
-            Status::Unsuited => "-",
-            Status::Failed => "failed",
+            RowStatus::Measured => "?",
+            RowStatus::Skipped => "skipped",
+            RowStatus::Unsuited => "-",
+            RowStatus::Failed => "failed",
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Status::Measured => "measured",
-            Status::Skipped => "skipped",
-            Status::Unsuited => "unsuited",
-            Status::Failed => "failed",
+            RowStatus::Measured => "measured",
+            RowStatus::Skipped => "skipped",
+            RowStatus::Unsuited => "unsuited",
+            RowStatus::Failed => "failed",
         }
     }
 }
 
-/// A row.
+/// A row of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
-    /// As many as there are columns.
-    pub cells: Vec<Cell>,
-    /// Why cells are empty, if any is.
-    pub status: Status,
+pub struct MeasurementRow {
+    /// Cells, one for each column.
+    pub cells: Vec<TableCell>,
+    /// Reason for empty cells.
+    pub status: RowStatus,
 }
 
-/// One value.
+/// The value of a cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
-    /// A word.
+pub enum TableCell {
+    /// A text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Count(u64),
-    /// A measurement: four digits of it are written.
+    /// A measurement, which is written with four significant digits.
     Number(f64),
-    /// Nothing: see [`Row::status`].
+    /// No value, with the reason in the status of the row.
     Empty,
 }
 
-impl From<&str> for Cell {
+impl From<&str> for TableCell {
     fn from(text: &str) -> Self {
-        Cell::Text(text.into())
+        TableCell::Text(text.into())
     }
 }
 
-impl From<u64> for Cell {
+impl From<u64> for TableCell {
     fn from(count: u64) -> Self {
-        Cell::Count(count)
+        TableCell::Count(count)
     }
 }
 
-impl From<u32> for Cell {
+impl From<u32> for TableCell {
     fn from(count: u32) -> Self {
-        Cell::Count(count.into())
+        TableCell::Count(count.into())
     }
 }
 
-impl From<f64> for Cell {
+impl From<f64> for TableCell {
     fn from(number: f64) -> Self {
-        Cell::Number(number)
+        TableCell::Number(number)
     }
 }
 
-impl<C: Into<Cell>> From<Option<C>> for Cell {
+impl<C: Into<TableCell>> From<Option<C>> for TableCell {
     fn from(value: Option<C>) -> Self {
-        value.map_or(Cell::Empty, C::into)
+        value.map_or(TableCell::Empty, C::into)
     }
 }
 
-/// What kind of picture.
+/// The kind of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartKind {
     /// Lines over a column of numbers.
     Lines {
-        /// Its axis is logarithmic.
+        /// Whether the x axis is logarithmic.
         log_x: bool,
-        /// The axis of the values is logarithmic.
+        /// Whether the y axis is logarithmic.
         log_y: bool,
     },
-    /// A bar for each row, named by a column of words.
+    /// A bar for each row. A column of texts names the bars.
     Bars,
 }
 
-/// A picture of a table.
+/// A chart of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
-    /// What it shows.
+pub struct TableChart {
+    /// Title of the chart.
     pub title: String,
-    /// How.
+    /// Kind of the chart.
     pub kind: ChartKind,
-    /// Key of the column along the axis: the horizontal one of lines, the names of bars.
+    /// Key of the column for the x axis of lines, or for the names of bars.
     pub x: &'static str,
     /// Key of the column of the values.
     pub y: &'static str,
-    /// Keys of the columns that tell lines apart.
+    /// Keys of the columns that distinguish lines.
     pub series: Vec<&'static str>,
-    /// Only rows that have these texts in these columns.
+    /// Columns and texts that select rows. Rows without these texts are not drawn.
     pub only: Vec<(&'static str, String)>,
 }
 
-impl Table {
-    /// A table without rows.
-    pub fn new(name: &'static str, device: &str, title: impl Into<String>, columns: &[Column]) -> Self {
-        Table {
+impl MeasurementTable {
+    /// Creates a table without rows.
+    pub fn new(name: &'static str, device: &str, title: impl Into<String>, columns: &[TableColumn]) -> Self {
+        MeasurementTable {
             name,
             device: device.into(),
             title: title.into(),
@@ -177,14 +178,14 @@ impl Table {
         }
     }
 
-    /// Adds a row; cells that are missing at its end are empty.
-    pub fn push(&mut self, status: Status, mut cells: Vec<Cell>) {
+    /// Adds a row. Missing cells at its end are empty.
+    pub fn push(&mut self, status: RowStatus, mut cells: Vec<TableCell>) {
         debug_assert!(cells.len() <= self.columns.len());
-        cells.resize(self.columns.len(), Cell::Empty);
-        self.rows.push(Row { cells, status });
+        cells.resize(self.columns.len(), TableCell::Empty);
+        self.rows.push(MeasurementRow { cells, status });
     }
 
-    /// Adds a note, once.
+    /// Adds a note, unless the table already has it.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.notes.contains(&note) {
@@ -192,13 +193,13 @@ impl Table {
         }
     }
 
-    /// The column with this key.
+    /// Returns the index of the column with this key.
     pub fn column(&self, key: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.key == key)
     }
 }
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 pub fn four_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
@@ -207,17 +208,17 @@ pub fn four_digits(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// What a cell shows in text.
-pub fn shown(cell: &Cell, status: Status) -> String {
+/// Returns the text of a cell.
+pub fn cell_text(cell: &TableCell, status: RowStatus) -> String {
     match cell {
-        Cell::Text(text) => text.clone(),
-        Cell::Count(count) => count.to_string(),
-        Cell::Number(number) => four_digits(*number),
-        Cell::Empty => status.mark().into(),
+        TableCell::Text(text) => text.clone(),
+        TableCell::Count(count) => count.to_string(),
+        TableCell::Number(number) => four_digits(*number),
+        TableCell::Empty => status.mark().into(),
     }
 }
 
-/// All tables as text for people: aligned columns, units under the names.
+/// Formats all tables as text, with aligned columns and units below the names.
 pub fn text(measurements: &Measurements) -> String {
     let mut out = String::new();
     for line in &measurements.header {
@@ -233,25 +234,27 @@ pub fn text(measurements: &Measurements) -> String {
     out
 }
 
-/// A table's rows in aligned columns, below their names and units: words to the left, numbers to the right.
-fn columns(table: &Table) -> String {
-    // A column of numbers may be blank where there can be none.
-    let has_words = |cell: &Cell| matches!(cell, Cell::Text(text) if !text.is_empty());
+/// Formats the rows of a table in aligned columns below names and units. Texts are aligned left and
+/// numbers right.
+fn columns(table: &MeasurementTable) -> String {
+    // Cells of a column of numbers may be blank if there is no number.
+    let has_words = |cell: &TableCell| matches!(cell, TableCell::Text(text) if !text.is_empty());
     let mut text = comfy_table::Table::new();
     text.load_style(comfy_table::presets::NOTHING);
     text.add_row(table.columns.iter().map(|column| column.name));
     text.add_row(table.columns.iter().map(|column| column.unit));
-    text.add_rows(table.rows.iter().map(|row| row.cells.iter().map(|cell| shown(cell, row.status))));
-    for (place, column) in text.column_iter_mut().enumerate() {
-        let is_word = table.rows.iter().any(|row| has_words(&row.cells[place]));
+    text.add_rows(table.rows.iter().map(|row| row.cells.iter().map(|cell| cell_text(cell, row.status))));
+    for (index, column) in text.column_iter_mut().enumerate() {
+        let is_word = table.rows.iter().any(|row| has_words(&row.cells[index]));
         column.set_padding((2, 0));
         column.set_cell_alignment(if is_word { CellAlignment::Left } else { CellAlignment::Right });
     }
     text.trim_fmt() + "\n"
 }
 
-/// All tables as one table for programs: the columns of all, empty where a table has none, and how each row came about.
-/// Header and notes are comments that begin with `#`.
+/// Formats all tables as one CSV table with the columns of all tables. Fields are empty if a table
+/// has no such column. The last field is the status of the row. Header and notes are comments that
+/// start with `#`.
 pub fn csv(measurements: &Measurements) -> String {
     let mut out = String::new();
     let comments = measurements.header.iter().cloned();
@@ -274,9 +277,9 @@ pub fn csv(measurements: &Measurements) -> String {
     for table in &measurements.tables {
         for row in &table.rows {
             let mut fields = vec![table.name.to_owned(), table.device.clone()];
-            fields.extend(keys.iter().map(|key| match table.column(key).map(|place| &row.cells[place]) {
-                None | Some(Cell::Empty) => String::new(),
-                Some(cell) => shown(cell, row.status),
+            fields.extend(keys.iter().map(|key| match table.column(key).map(|index| &row.cells[index]) {
+                None | Some(TableCell::Empty) => String::new(),
+                Some(cell) => cell_text(cell, row.status),
             }));
             fields.push(row.status.name().into());
             out.push_str(&line(fields));
@@ -285,7 +288,7 @@ pub fn csv(measurements: &Measurements) -> String {
     out
 }
 
-/// A field of CSV (RFC 4180).
+/// Quotes a field of CSV if necessary (RFC 4180).
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.into() }
 }

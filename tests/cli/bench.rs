@@ -279,7 +279,7 @@ fn rates_beside_saved_ones() {
     let none = path(&folder, "none");
     let arguments = [&["bench"][..], &edit, &["--compare", &altered, "-o", &none]].concat();
     let [_, stderr] = said(pairwave(&arguments).assert().code(2));
-    assert!(stderr.contains("altered.rates, line 2: 2 fields; key, value, unit and device"), "{stderr}");
+    assert!(stderr.contains("altered.rates, line 2: 2 fields, but key, value, unit and device"), "{stderr}");
     assert_eq!(entries(folder.path()), ["again.rates", "altered.rates", "saved.rates"]);
 }
 

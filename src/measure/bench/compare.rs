@@ -1,43 +1,46 @@
-//! Rates of a bench beside those that an earlier one saved: which fell.
+//! Compares the rates of a benchmark with saved rates of an earlier one.
 
 use std::collections::{HashMap, HashSet};
 
-use super::rates::Rate;
-use crate::measure::table::{Cell, Column, Status, Table};
+use super::rates::BenchRate;
+use crate::measure::table::{MeasurementTable, RowStatus, TableCell, TableColumn};
 
-const COLUMNS: [Column; 6] = [
-    Column { key: "row", name: "row", unit: "" },
-    Column { key: "unit", name: "unit", unit: "" },
-    Column { key: "saved", name: "saved", unit: "" },
-    Column { key: "now", name: "now", unit: "" },
-    Column { key: "times_as_fast", name: "times as fast", unit: "" },
-    Column { key: "mark", name: "", unit: "" },
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn { key: "row", name: "row", unit: "" },
+    TableColumn { key: "unit", name: "unit", unit: "" },
+    TableColumn { key: "saved", name: "saved", unit: "" },
+    TableColumn { key: "now", name: "now", unit: "" },
+    TableColumn { key: "times_as_fast", name: "times as fast", unit: "" },
+    TableColumn { key: "mark", name: "", unit: "" },
 ];
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, Default)]
-pub struct Comparison {
-    /// One a device, all rates in the order in which they were measured, then those that were only saved.
-    pub tables: Vec<Table>,
-    /// Rates on both sides.
+pub struct RateComparison {
+    /// One table per device, with all rates in the order of measurement, followed by rates that
+    /// were only saved.
+    pub tables: Vec<MeasurementTable>,
+    /// Number of rates on both sides.
     pub compared: usize,
-    /// Rates that fell by more than the tolerance, and rows that could not be measured any more.
+    /// Number of rates that fell by more than the tolerance, including rows that can no longer be
+    /// measured.
     pub fallen: usize,
-    /// The row that fell by most, and how many times as fast it is; of rows with a rate.
+    /// The row with the largest fall, and its speed-up factor. Only rows with rates count.
     pub worst: Option<(String, f64)>,
-    /// Devices whose rates stand beside those of another one: it, and the one that was saved.
+    /// Pairs of a device and a saved device with a different name whose rates are compared.
     pub other_devices: Vec<(String, String)>,
 }
 
-/// Compares rates. `tolerance`: the part of a rate by which it may fall; `name`: what the saved ones are called.
+/// Compares rates. `tolerance` is the fraction of a rate by which it may fall. `name` is the name
+/// of the saved rates.
 ///
-/// Rates of one device stand beside its own. If that leaves one device on either side, as after a driver's update, these
-/// stand beside each other, and [`Comparison::other_devices`] says so.
-pub fn compare(saved: &[Rate], now: &[Rate], tolerance: f64, name: &str) -> Comparison {
-    let mut comparison = Comparison::default();
+/// Rates are compared within each device. If one device remains on either side, for example after a
+/// driver update, these two are compared and listed in [`RateComparison::other_devices`].
+pub fn compare(saved: &[BenchRate], now: &[BenchRate], tolerance: f64, name: &str) -> RateComparison {
+    let mut comparison = RateComparison::default();
     let beside = devices_beside(saved, now);
     let mut met: HashSet<(&str, &str)> = HashSet::new();
-    let of_saved: HashMap<(&str, &str), &Rate> = saved.iter().map(|rate| (place(rate), rate)).collect();
+    let of_saved: HashMap<(&str, &str), &BenchRate> = saved.iter().map(|rate| (identity(rate), rate)).collect();
     for device in devices(now) {
         let other = beside.get(device).copied();
         if let Some(other) = other.filter(|other| *other != device) {
@@ -46,15 +49,15 @@ pub fn compare(saved: &[Rate], now: &[Rate], tolerance: f64, name: &str) -> Comp
         let mut table = table(device, name, other);
         for rate in now.iter().filter(|rate| rate.device == device) {
             let before = other.and_then(|other| of_saved.get(&(other, rate.key.as_str()))).copied();
-            // Numbers of different units are not compared.
+            // Numbers with different units are not compared.
             let before = before.filter(|before| before.unit == rate.unit);
             if let Some(before) = before {
-                met.insert(place(before));
+                met.insert(identity(before));
             }
             comparison.add(&mut table, before, rate, tolerance);
         }
         if let Some(other) = other {
-            let missing = saved.iter().filter(|rate| rate.device == other && !met.contains(&place(rate)));
+            let missing = saved.iter().filter(|rate| rate.device == other && !met.contains(&identity(rate)));
             missing.for_each(|rate| push(&mut table, rate, rate.value.ok(), None, None, "not measured"));
         }
         comparison.tables.push(table);
@@ -70,9 +73,9 @@ pub fn compare(saved: &[Rate], now: &[Rate], tolerance: f64, name: &str) -> Comp
     comparison
 }
 
-impl Comparison {
-    /// Puts a rate beside the saved one.
-    fn add(&mut self, table: &mut Table, before: Option<&Rate>, rate: &Rate, tolerance: f64) {
+impl RateComparison {
+    /// Compares a rate with the saved one.
+    fn add(&mut self, table: &mut MeasurementTable, before: Option<&BenchRate>, rate: &BenchRate, tolerance: f64) {
         let saved = before.and_then(|before| before.value.ok());
         let times = before.zip(rate.value.ok()).and_then(|(before, now)| before.times(now));
         let mark = match (saved, times, rate.value) {
@@ -90,11 +93,11 @@ impl Comparison {
                 }
             }
             (_, _, Ok(_)) => "new",
-            // What was measured once and now takes too long, is refused or fails, has lost its rate.
+            // A row loses its rate if it now takes too long, is refused or fails.
             (saved, _, Err(why)) => {
                 self.fallen += usize::from(saved.is_some());
                 match why {
-                    Status::Skipped if saved.is_some() => "SKIPPED",
+                    RowStatus::Skipped if saved.is_some() => "SKIPPED",
                     _ if saved.is_some() => "FAILED",
                     // Neither side has a number.
                     _ => return,
@@ -104,9 +107,9 @@ impl Comparison {
         push(table, rate, saved, rate.value.ok(), times, mark);
     }
 
-    /// In one sentence.
+    /// Summarises the comparison in one sentence.
     pub fn summary(&self, tolerance: f64) -> String {
-        let Comparison { compared, fallen, worst, .. } = self;
+        let RateComparison { compared, fallen, worst, .. } = self;
         let percent = 100.0 * tolerance;
         let rates = |count: usize| if count == 1 { "1 rate".to_owned() } else { format!("{count} rates") };
         match (fallen, worst) {
@@ -120,8 +123,8 @@ impl Comparison {
     }
 }
 
-fn table(device: &str, name: &str, other: Option<&str>) -> Table {
-    let mut table = Table::new("compare", device, format!("rates beside those of {name}"), &COLUMNS);
+fn table(device: &str, name: &str, other: Option<&str>) -> MeasurementTable {
+    let mut table = MeasurementTable::new("compare", device, format!("rates beside those of {name}"), &COLUMNS);
     match other {
         None => table.note(format!("{name} has no rates of this device")),
         Some(other) if other != device => table.note(format!("another device's rates: {other}")),
@@ -130,8 +133,15 @@ fn table(device: &str, name: &str, other: Option<&str>) -> Table {
     table
 }
 
-fn push(table: &mut Table, rate: &Rate, saved: Option<f64>, now: Option<f64>, times: Option<f64>, mark: &str) {
-    let number = |value: Option<f64>| value.map_or(Cell::from(""), Cell::from);
+fn push(
+    table: &mut MeasurementTable,
+    rate: &BenchRate,
+    saved: Option<f64>,
+    now: Option<f64>,
+    times: Option<f64>,
+    mark: &str,
+) {
+    let number = |value: Option<f64>| value.map_or(TableCell::from(""), TableCell::from);
     let cells = vec![
         rate.key.as_str().into(),
         rate.unit.as_str().into(),
@@ -140,15 +150,15 @@ fn push(table: &mut Table, rate: &Rate, saved: Option<f64>, now: Option<f64>, ti
         number(times),
         mark.into(),
     ];
-    table.push(Status::Measured, cells);
+    table.push(RowStatus::Measured, cells);
 }
 
-fn place(rate: &Rate) -> (&str, &str) {
+fn identity(rate: &BenchRate) -> (&str, &str) {
     (&rate.device, &rate.key)
 }
 
-/// Each once, in their order.
-fn devices(rates: &[Rate]) -> Vec<&str> {
+/// Returns each device once, in order.
+fn devices(rates: &[BenchRate]) -> Vec<&str> {
     let mut devices: Vec<&str> = Vec::new();
     for rate in rates {
         if !devices.contains(&rate.device.as_str()) {
@@ -158,16 +168,16 @@ fn devices(rates: &[Rate]) -> Vec<&str> {
     devices
 }
 
-/// The saved device that each device now stands beside.
-fn devices_beside<'a>(saved: &'a [Rate], now: &'a [Rate]) -> HashMap<&'a str, &'a str> {
+/// Returns the saved device that each device is compared with.
+fn devices_beside<'a>(saved: &'a [BenchRate], now: &'a [BenchRate]) -> HashMap<&'a str, &'a str> {
     let (saved, now) = (devices(saved), devices(now));
     let mut beside: HashMap<&str, &str> =
         now.iter().filter(|device| saved.contains(device)).map(|device| (*device, *device)).collect();
     let left = |of: &[&'a str], others: &[&str]| -> Vec<&'a str> {
         of.iter().copied().filter(|device| !others.contains(device)).collect()
     };
-    if let ([own], [other]) = (&left(&now, &saved)[..], &left(&saved, &now)[..]) {
-        beside.insert(own, other);
+    if let ([new], [old]) = (&left(&now, &saved)[..], &left(&saved, &now)[..]) {
+        beside.insert(new, old);
     }
     beside
 }

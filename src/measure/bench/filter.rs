@@ -1,77 +1,78 @@
-//! Kernels as filters before the alignment on the CPU (Truong et al. 2014, section 6.5, table 5: 200 sequences, 97%).
+//! Kernels as filters before the alignment on the CPU (Truong et al. 2014, section 6.5, table 5:
+//! 200 sequences, 97%).
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::timing::{Sample, repeat};
-use super::{Bed, Experiment, mark};
+use super::{Experiment, ExperimentContext, mark};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
 use crate::jobs::blocks::Whole;
 use crate::jobs::{AllPairs, Job, PairResult, Run, SessionStart, Summary};
 use crate::measure::simulate;
-use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::pairs::Pairs;
 use crate::pairs::cpu::{CpuWorker, workers};
 use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::{Batch, Report};
 use crate::seq::SequenceId;
 
-/// Sequences of the experiment.
+/// Number of sequences of the experiment.
 const SEQUENCES: usize = 200;
 const QUICK_SEQUENCES: usize = 16;
 /// Length of a random gene in symbols.
 pub(super) const GENE: usize = 1450;
-/// The same where only the way is tried.
+/// Length of a random gene in quick runs.
 pub(super) const QUICK_GENE: usize = 100;
-/// The identity to reach.
+/// Minimum identity as a fraction.
 pub(super) const IDENTITY: f64 = 0.97;
 
-const COLUMNS: [Column; 10] = [
-    Column { key: "method", name: "method", unit: "" },
-    Column { key: "sequences", name: "sequences", unit: "" },
-    Column { key: "pairs", name: "pairs", unit: "" },
-    Column { key: "aligned", name: "aligned", unit: "pairs" },
-    Column { key: "kept", name: "kept", unit: "pairs" },
-    Column { key: "kernel_seconds", name: "scores", unit: "s" },
-    Column { key: "seconds", name: "in all", unit: "s" },
-    Column { key: "pairs_per_second", name: "in all", unit: "pairs/s" },
-    Column { key: "times_as_fast", name: "times as fast", unit: "" },
-    Column { key: "runs", name: "runs", unit: "" },
+const COLUMNS: [TableColumn; 10] = [
+    TableColumn { key: "method", name: "method", unit: "" },
+    TableColumn { key: "sequences", name: "sequences", unit: "" },
+    TableColumn { key: "pairs", name: "pairs", unit: "" },
+    TableColumn { key: "aligned", name: "aligned", unit: "pairs" },
+    TableColumn { key: "kept", name: "kept", unit: "pairs" },
+    TableColumn { key: "kernel_seconds", name: "scores", unit: "s" },
+    TableColumn { key: "seconds", name: "in all", unit: "s" },
+    TableColumn { key: "pairs_per_second", name: "in all", unit: "pairs/s" },
+    TableColumn { key: "times_as_fast", name: "times as fast", unit: "" },
+    TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
 /// Query and target of a pair.
 type Ids = (SequenceId, SequenceId);
 
 /// Measures the filters of one device.
-pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
-    let title = format!("pairs of at least {:.0}% identity, {}", 100.0 * IDENTITY, source(bed));
-    let mut table = bed.table(Experiment::Filter, title, &COLUMNS);
-    let count = if bed.quick { QUICK_SEQUENCES } else { SEQUENCES };
-    let store = match &bed.bench.sequences {
+pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
+    let title = format!("pairs of at least {:.0}% identity, {}", 100.0 * IDENTITY, source(context));
+    let mut table = context.table(Experiment::Filter, title, &COLUMNS);
+    let count = if context.quick { QUICK_SEQUENCES } else { SEQUENCES };
+    let store = match &context.bench.sequences {
         Some(store) => simulate::first(store, count),
-        None => simulate::genes(count, if bed.quick { QUICK_GENE } else { GENE }),
+        None => simulate::genes(count, if context.quick { QUICK_GENE } else { GENE }),
     };
-    let job = AllPairs { min_identity: Some(IDENTITY), ..AllPairs::new(Arc::clone(&store), bed.bench.scoring()) };
+    let job = AllPairs { min_identity: Some(IDENTITY), ..AllPairs::new(Arc::clone(&store), context.bench.scoring()) };
     let all = AllPairs { min_identity: None, ..job.clone() };
     let methods = [("CPU alone", None, &all), ("CPU as filter", None, &job)];
     let kernels = [("nw_diagonal as filter", "nw_diagonal"), ("nw_slice as filter", "nw_slice")];
-    // On the CPU there are no kernels to filter with.
-    let kernels = kernels.into_iter().filter(|_| bed.adapter().is_some());
-    let kernels = kernels.map(|(name, stem)| (name, bed.kernel_called(stem), &job, false));
+    // The CPU has no kernels for filtering.
+    let kernels = kernels.into_iter().filter(|_| context.adapter().is_some());
+    let kernels = kernels.map(|(name, stem)| (name, context.kernel_called(stem), &job, false));
     let methods = methods.into_iter().map(|(name, kernel, job)| (name, kernel, job, true)).chain(kernels);
     let mut kept = None;
     let mut slowest = None;
     for (method, kernel, job, on_cpu) in methods {
-        bed.say(Experiment::Filter, method);
-        let mut cells: Vec<Cell> = vec![method.into(), (store.len() as u64).into(), job.job().pairs().into()];
+        context.say(Experiment::Filter, method);
+        let mut cells: Vec<TableCell> = vec![method.into(), (store.len() as u64).into(), job.job().pairs().into()];
         if kernel.is_none() && !on_cpu {
             table.note("-: there is no such kernel here, or it was left out");
-            table.push(Status::Unsuited, cells);
+            table.push(RowStatus::Unsuited, cells);
             continue;
         }
-        let outcome = SharedEngine::open(bed, kernel, job).and_then(|engine| best_of(bed, job, &engine));
+        let outcome = SharedPairsEngine::open(context, kernel, job).and_then(|engine| best_of(context, job, &engine));
         let status = match outcome {
             Ok((best, pairs, runs)) => {
                 let count = pairs.len() as u64;
@@ -86,7 +87,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                     (slowest / best.seconds.max(1e-9)).into(),
                     runs.into(),
                 ]);
-                Status::Measured
+                RowStatus::Measured
             }
             Err(error) => mark(&mut table, method, error)?,
         };
@@ -97,7 +98,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     table.note(
         "from sequences in memory to alignments in order, device opened and kernel compiled; the best of the runs",
     );
-    table.charts.push(Chart {
+    table.charts.push(TableChart {
         title: table.title.clone(),
         kind: ChartKind::Bars,
         x: "method",
@@ -108,7 +109,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     Ok(table)
 }
 
-/// Compares the pairs that a method kept with those of the first.
+/// Checks that a method selected the same pairs as the first method.
 fn same_pairs(kept: &mut Option<(&'static str, Vec<Ids>)>, method: &'static str, pairs: Vec<Ids>) -> Result<()> {
     match kept {
         None => *kept = Some((method, pairs)),
@@ -128,19 +129,23 @@ fn same_pairs(kept: &mut Option<(&'static str, Vec<Ids>)>, method: &'static str,
     Ok(())
 }
 
-/// Where sequences are from.
-pub(super) fn source(bed: &Bed<'_>) -> &'static str {
-    if bed.bench.sequences.is_some() { "sequences of the file" } else { "random genes" }
+/// Returns the source of the sequences for titles.
+pub(super) fn source(context: &ExperimentContext<'_>) -> &'static str {
+    if context.bench.sequences.is_some() { "sequences of the file" } else { "random genes" }
 }
 
-/// The fastest run of a job, the pairs that it kept in order, and the number of runs.
-fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &SharedEngine) -> Result<(Summary, Vec<Ids>, u32)> {
+/// Returns the fastest run of a job, the selected pairs in order, and the number of runs.
+fn best_of(
+    context: &ExperimentContext<'_>,
+    job: &AllPairs,
+    engine: &SharedPairsEngine,
+) -> Result<(Summary, Vec<Ids>, u32)> {
     let mut best: Option<Summary> = None;
     let mut kept = Vec::new();
-    let timing = repeat(bed, bed.bench.seconds, || {
+    let timing = repeat(context, context.bench.seconds, || {
         kept.clear();
-        let summary = engine.run(bed, job, |pairs| {
-            // What the filter would ask; without one, every pair comes.
+        let summary = engine.run(context, job, |pairs| {
+            // Applies the test of the filter. Without a filter, every pair arrives here.
             let similar = pairs.iter().filter(|pair| 100.0 * pair.identity >= 100.0 * IDENTITY);
             kept.extend(similar.map(|pair| (pair.query, pair.target)));
         })?;
@@ -153,17 +158,21 @@ fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &SharedEngine) -> Result<(Summ
     Ok((best, kept, timing.runs))
 }
 
-/// An engine that is lent to one job after another, so that it is opened, and its kernel compiled, once.
-pub(super) struct SharedEngine {
+/// An engine that several jobs use, so that it is opened and its kernel is compiled only once.
+pub(super) struct SharedPairsEngine {
     name: String,
     universal: bool,
     engine: Arc<Mutex<Box<dyn Engine<Pairs>>>>,
 }
 
-impl SharedEngine {
-    /// The engine for a kernel, or the CPU engine, with the pipeline for a job compiled.
-    pub(super) fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
-        let engine: Box<dyn Engine<Pairs>> = match (kernel, bed.adapter()) {
+impl SharedPairsEngine {
+    /// Opens the engine for a kernel, or the CPU engine, and compiles the pipeline for a job.
+    pub(super) fn open(
+        context: &ExperimentContext<'_>,
+        kernel: Option<&'static Kernel>,
+        job: &AllPairs,
+    ) -> Result<Self> {
+        let engine: Box<dyn Engine<Pairs>> = match (kernel, context.adapter()) {
             (Some(kernel), Some(found)) => {
                 let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
                 Box::new(engine.with_kernel(Some(kernel)))
@@ -171,32 +180,37 @@ impl SharedEngine {
             _ => Box::<CpuWorker>::default(),
         };
         let (name, universal) = (engine.name().to_owned(), engine.universal());
-        let lent = SharedEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };
-        lent.run(bed, &AllPairs { queries: simulate::first(&job.queries, 2), ..job.clone() }, |_| {})?;
+        let lent = SharedPairsEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };
+        lent.run(context, &AllPairs { queries: simulate::first(&job.queries, 2), ..job.clone() }, |_| {})?;
         Ok(lent)
     }
 
     /// Runs a job on this engine alone.
-    pub(super) fn run(&self, bed: &Bed<'_>, job: &AllPairs, mut rows: impl FnMut(&[PairResult])) -> Result<Summary> {
+    pub(super) fn run(
+        &self,
+        context: &ExperimentContext<'_>,
+        job: &AllPairs,
+        mut rows: impl FnMut(&[PairResult]),
+    ) -> Result<Summary> {
         let lent =
-            SharedEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
+            SharedPairsEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
         job.validate()?;
-        let threads = bed.pool.current_num_threads();
-        let run = Run { threads, interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
-        // The CPU works in a job as its threads do in any job.
+        let threads = context.pool.current_num_threads();
+        let run = Run { threads, interrupt: Arc::clone(&context.bench.interrupt), ..Run::default() };
+        // The CPU computes with the threads of a usual job.
         let engines = match self.universal {
-            true => workers(threads, &bed.bench.interrupt),
+            true => workers(threads, &context.bench.interrupt),
             false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
         let mut rows = Whole(|pairs: &[PairResult]| {
             rows(pairs);
             Ok(())
         });
-        let session = job.open(SessionStart::of_whole(Some(engines)), &run)?;
-        let begin = Instant::now();
+        let session = job.open(SessionStart::for_whole_job(Some(engines)), &run)?;
+        let started = Instant::now();
         let mut summary = job.feed_whole(session, &run, &mut rows)?;
-        summary.seconds = begin.elapsed().as_secs_f64();
-        // A job goes on without an engine that fails; a measurement of that engine does not.
+        summary.seconds = started.elapsed().as_secs_f64();
+        // A job continues without an engine that fails. A measurement of that engine must not.
         let [engine, others @ ..] = &summary.engines[..] else { return Ok(summary) };
         let device = || self.name.clone();
         if let Some(message) = &engine.lost {
@@ -215,7 +229,7 @@ impl SharedEngine {
     }
 }
 
-impl Engine<Pairs> for SharedEngine {
+impl Engine<Pairs> for SharedPairsEngine {
     fn name(&self) -> &str {
         &self.name
     }
@@ -242,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_that_keeps_other_pairs_is_an_error() {
+    fn methods_that_keep_different_pairs_are_an_error() {
         let mut kept = None;
         same_pairs(&mut kept, "first", vec![(0, 1), (0, 2)]).unwrap();
         same_pairs(&mut kept, "second", vec![(0, 1), (0, 2)]).unwrap();

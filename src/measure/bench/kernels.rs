@@ -1,15 +1,16 @@
-//! Every kernel and the CPU engine by length and number of pairs (Truong et al. 2014, sections 6.2 and 6.3, figures 8,
-//! 9 and 11: 8 to 64 pairs and more, as many as fill a device).
+//! Every kernel and the CPU engine, by length and number of pairs (Truong et al. 2014, sections 6.2
+//! and 6.3, figures 8, 9 and 11). The paper uses 8 to 64 pairs. Here there are also enough pairs to
+//! fill a device.
 
 use std::sync::Arc;
 
 use super::threads::AllThreads;
 use super::timing::{Rates, Timing};
-use super::{Bed, BenchWork, Contender, Experiment, GapKind, mark};
+use super::{BenchWork, Contender, Experiment, ExperimentContext, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
-use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::pairs::Pairs;
 use crate::pairs::Want;
 use crate::pairs::gpu::{Config, GpuEngine};
@@ -20,45 +21,45 @@ const COUNTS: [u32; 6] = [8, 64, 512, 4096, 32768, 100_000];
 const QUICK_LENGTHS: [u32; 2] = [64, 128];
 const QUICK_COUNTS: [u32; 2] = [8, 64];
 
-const COLUMNS: [Column; 10] = [
-    Column { key: "work", name: "work", unit: "" },
-    Column { key: "gaps", name: "gaps", unit: "" },
-    Column { key: "length_symbols", name: "length", unit: "symbols" },
-    Column { key: "pairs", name: "pairs", unit: "" },
-    Column { key: "kernel", name: "kernel", unit: "" },
-    Column { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
-    Column { key: "gcups", name: "by the clock", unit: "GCUPS" },
-    Column { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
-    Column { key: "traced_percent", name: "traced", unit: "% of pairs" },
-    Column { key: "runs", name: "runs", unit: "" },
+const COLUMNS: [TableColumn; 10] = [
+    TableColumn { key: "work", name: "work", unit: "" },
+    TableColumn { key: "gaps", name: "gaps", unit: "" },
+    TableColumn { key: "length_symbols", name: "length", unit: "symbols" },
+    TableColumn { key: "pairs", name: "pairs", unit: "" },
+    TableColumn { key: "kernel", name: "kernel", unit: "" },
+    TableColumn { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
+    TableColumn { key: "gcups", name: "by the clock", unit: "GCUPS" },
+    TableColumn { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
+    TableColumn { key: "traced_percent", name: "traced", unit: "% of pairs" },
+    TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
-/// Where a row stands: by what is computed, then by who computes it.
-type Place = (usize, usize, u32, u32, usize);
+/// Sort key of a row: first by computation, then by engine.
+type RowOrder = (usize, usize, u32, u32, usize);
 
-/// Work that is measured: so many pairs of one length.
+/// A measured number of pairs of one length.
 #[derive(Debug, Clone, Copy)]
-struct Point {
+struct WorkSize {
     work: BenchWork,
     gaps: GapKind,
-    /// Symbols of each sequence.
+    /// Number of symbols of each sequence.
     length: u32,
     pairs: u32,
 }
 
 /// Measures the kernels of one device.
-pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
-    let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
-    let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
-    let counts = bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);
-    let kernels = bed.kernels(Family::Pairs).chain(bed.kernels(Family::Local)).map(Contender::Kernel);
-    let contenders: Vec<Contender> = kernels.chain(bed.has_cpu().then_some(Contender::Cpu)).collect();
-    let mut rows: Vec<(Place, Status, Vec<Cell>)> = Vec::new();
+pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
+    let mut table = context.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
+    let lengths = context.sizes(&context.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
+    let counts = context.sizes(&context.bench.counts, &COUNTS, &QUICK_COUNTS);
+    let kernels = context.kernels(Family::Pairs).chain(context.kernels(Family::Local)).map(Contender::Kernel);
+    let contenders: Vec<Contender> = kernels.chain(context.has_cpu().then_some(Contender::Cpu)).collect();
+    let mut rows: Vec<(RowOrder, RowStatus, Vec<TableCell>)> = Vec::new();
     for (who, contender) in contenders.iter().enumerate() {
         let mut engine: Option<Box<dyn Engine<Pairs>>> = None;
-        for (which_work, work) in bed.bench.work.iter().enumerate() {
-            for (which_gaps, gaps) in bed.bench.gaps.iter().enumerate() {
-                bed.say(
+        for (which_work, work) in context.bench.work.iter().enumerate() {
+            for (which_gaps, gaps) in context.bench.gaps.iter().enumerate() {
+                context.say(
                     Experiment::Kernels,
                     format_args!("{}, {}, {} gaps", contender.name(), name(*work), gaps.name()),
                 );
@@ -66,50 +67,51 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 for (&length, &pairs) in
                     lengths.iter().flat_map(|length| counts.iter().map(move |count| (length, count)))
                 {
-                    let point = Point { work: *work, gaps: *gaps, length, pairs };
+                    let size = WorkSize { work: *work, gaps: *gaps, length, pairs };
                     let measured = match &mut engine {
-                        Some(engine) => one(bed, engine.as_mut(), contender, &mut rates, &point),
-                        None => open(bed, contender)
-                            .and_then(|opened| one(bed, engine.insert(opened).as_mut(), contender, &mut rates, &point)),
+                        Some(engine) => one(context, engine.as_mut(), contender, &mut rates, &size),
+                        None => open(context, contender).and_then(|opened| {
+                            one(context, engine.insert(opened).as_mut(), contender, &mut rates, &size)
+                        }),
                     };
                     if let Err(Error::Device { .. }) = measured {
-                        // It may be lost: the next measurement opens it again.
+                        // The device may be lost. The next measurement opens it again.
                         engine = None;
                     }
                     let (status, timing) = match measured {
-                        Ok(Some(timing)) => (Status::Measured, Some(timing)),
-                        Ok(None) => (Status::Skipped, None),
+                        Ok(Some(timing)) => (RowStatus::Measured, Some(timing)),
+                        Ok(None) => (RowStatus::Skipped, None),
                         Err(error) => (mark(&mut table, contender.name(), error)?, None),
                     };
-                    let cells = cells(contender, &point, timing);
+                    let cells = cells(contender, &size, timing);
                     rows.push(((which_work, which_gaps, length, pairs, who), status, cells));
                 }
             }
         }
     }
-    rows.sort_by_key(|(place, ..)| *place);
+    rows.sort_by_key(|(order, ..)| *order);
     rows.into_iter().for_each(|(_, status, cells)| table.push(status, cells));
-    describe(bed, &mut table);
+    describe(context, &mut table);
     Ok(table)
 }
 
-fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> {
-    Ok(match (contender, bed.adapter()) {
+fn open(context: &ExperimentContext<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> {
+    Ok(match (contender, context.adapter()) {
         (Contender::Kernel(kernel), Some(found)) => {
             Box::new(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
         }
-        _ => Box::new(AllThreads::new(Arc::clone(&bed.pool))),
+        _ => Box::new(AllThreads::new(Arc::clone(&context.pool))),
     })
 }
 
 fn one(
-    bed: &Bed<'_>,
+    context: &ExperimentContext<'_>,
     engine: &mut dyn Engine<Pairs>,
     contender: &Contender,
     rates: &mut Rates,
-    point: &Point,
+    size: &WorkSize,
 ) -> Result<Option<Timing>> {
-    let Point { work, gaps, length, pairs } = *point;
+    let WorkSize { work, gaps, length, pairs } = *size;
     let want = match work {
         BenchWork::Scores => Want::Scores,
         BenchWork::Alignments => Want::Alignments,
@@ -122,7 +124,7 @@ fn one(
     let is_local = matches!(contender, Contender::Kernel(kernel) if kernel.family() == Family::Local);
     let mode = if is_local { Mode::Local } else { Mode::Global };
     let scoring = Arc::new(Scoring { mode, ..Scoring::clone(&gaps.scoring()) });
-    rates.measure(bed, engine, &scoring, &want, length, pairs.into())
+    rates.measure(context, engine, &scoring, &want, length, pairs.into())
 }
 
 fn name(work: BenchWork) -> &'static str {
@@ -132,8 +134,8 @@ fn name(work: BenchWork) -> &'static str {
     }
 }
 
-fn cells(contender: &Contender, point: &Point, timing: Option<Timing>) -> Vec<Cell> {
-    let Point { work, gaps, length, pairs } = *point;
+fn cells(contender: &Contender, size: &WorkSize, timing: Option<Timing>) -> Vec<TableCell> {
+    let WorkSize { work, gaps, length, pairs } = *size;
     let all = u64::from(pairs) * u64::from(length).pow(2);
     let kernel = timing.and_then(|timing| timing.kernel_seconds).map(|seconds| Timing::gcups(all, seconds));
     vec![
@@ -150,18 +152,23 @@ fn cells(contender: &Contender, point: &Point, timing: Option<Timing>) -> Vec<Ce
     ]
 }
 
-fn describe(bed: &Bed<'_>, table: &mut Table) {
+fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable) {
     table.note("GCUPS: 10^9 cells of the alignment matrix a second; the best of the runs; sw_ kernels score locally");
     table
         .note("by the clock: from handing the pairs in to having every pair's result, sequences already on the device");
-    if bed.bench.work.contains(&BenchWork::Alignments) {
+    if context.bench.work.contains(&BenchWork::Alignments) {
         table.note("alignments: score and matches of every pair, which a traceback needs; traced: aligned by the device as well");
     }
-    if table.rows.iter().any(|row| row.status == Status::Skipped) {
-        table.note(format!("skipped: expected to take more than {} s, by what smaller work took", bed.bench.seconds));
+    if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
+        table.note(format!(
+            "skipped: expected to take more than {} s, by what smaller work took",
+            context.bench.seconds
+        ));
     }
-    for (work, gaps) in bed.bench.work.iter().flat_map(|work| bed.bench.gaps.iter().map(move |gaps| (work, gaps))) {
-        table.charts.push(Chart {
+    for (work, gaps) in
+        context.bench.work.iter().flat_map(|work| context.bench.gaps.iter().map(move |gaps| (work, gaps)))
+    {
+        table.charts.push(TableChart {
             title: format!("Kernels by length: {}, {} gaps, the best number of pairs", name(*work), gaps.name()),
             kind: ChartKind::Lines { log_x: true, log_y: true },
             x: "length_symbols",
@@ -169,7 +176,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table) {
             series: vec!["kernel"],
             only: vec![("work", name(*work).into()), ("gaps", gaps.name().into())],
         });
-        table.charts.push(Chart {
+        table.charts.push(TableChart {
             title: format!("Kernels by number of pairs: {}, {} gaps, the best length", name(*work), gaps.name()),
             kind: ChartKind::Lines { log_x: true, log_y: true },
             x: "pairs",

@@ -1,13 +1,14 @@
-//! One pair of very long sequences (Li, Ranka and Sahni 2014): strip widths and schedules of `sw_striped_score` (section
-//! IV), scores of long pairs, and what the three ways to the alignment take beside the score (section V).
+//! One pair of very long sequences (Li, Ranka and Sahni 2014): strip widths and schedules of
+//! `sw_striped_score` (section IV), scores of long pairs, and the time of three alignment methods
+//! relative to the score (section V).
 //!
-//! As there, sequences are random. What pruning spares is measured on sequences that are alike.
+//! As in the paper, sequences are random. Pruning is measured with similar sequences.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::timing::{Sample, Timing, repeat};
-use super::{Bed, Experiment, GapKind, mark};
+use super::{Experiment, ExperimentContext, GapKind, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::jobs::{Job, LongAlignment, LongSummary, LongWant, Run};
@@ -18,17 +19,18 @@ use crate::long::{LongEngine, Method};
 use crate::measure::shared_engine::SharedEngine;
 use crate::measure::simulate::SEED;
 use crate::measure::simulate::mutated;
-use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Rows and columns.
-type Size = (u32, u32);
+/// Numbers of rows and columns.
+type MatrixSize = (u32, u32);
 
-/// Of the paper's figures on strip widths, and a tenth of them.
-const STRIP_SIZES: [Size; 5] = [(5103, 7168), (10_206, 14_336), (20_412, 28_672), (30_618, 43_008), (51_030, 71_680)];
-const SCORE_SIZES: [Size; 12] = {
+/// Sizes in the paper's figures on strip widths, and a tenth of them.
+const STRIP_SIZES: [MatrixSize; 5] =
+    [(5103, 7168), (10_206, 14_336), (20_412, 28_672), (30_618, 43_008), (51_030, 71_680)];
+const SCORE_SIZES: [MatrixSize; 12] = {
     let thousands = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 1000];
     let mut sizes = [(0, 0); 12];
     let mut at = 0;
@@ -38,51 +40,51 @@ const SCORE_SIZES: [Size; 12] = {
     }
     sizes
 };
-/// Of the paper's figures on alignments.
-const ALIGNMENT_SIZES: [Size; 3] = [(10_430, 14_560), (15_533, 21_728), (20_860, 29_120)];
-const QUICK_SIZES: [Size; 1] = [(300, 400)];
-/// Columns of a lane, and lanes: strips of 64 to 2,048 columns.
+/// Sizes in the paper's figures on alignments.
+const ALIGNMENT_SIZES: [MatrixSize; 3] = [(10_430, 14_560), (15_533, 21_728), (20_860, 29_120)];
+const QUICK_SIZES: [MatrixSize; 1] = [(300, 400)];
+/// Columns per lane, and lanes. The strips have 64 to 2,048 columns.
 const SHAPES: [(u32, u32); 7] = [(4, 16), (4, 32), (8, 32), (12, 32), (16, 32), (16, 64), (16, 128)];
 const QUICK_SHAPES: [(u32, u32); 1] = [(8, 8)];
-/// Symbols in a hundred by which sequences that are alike differ.
+/// Percentages of changed symbols in similar sequences.
 const CHANGED: [u32; 2] = [1, 10];
-/// Rows of the pair that has pipelines compiled before the clock runs.
+/// LongPairTable of the pair that compiles the pipelines before the clock starts.
 const FIRST_ROWS: usize = 256;
 
-const COLUMNS: [Column; 16] = [
-    Column { key: "part", name: "part", unit: "" },
-    Column { key: "gaps", name: "gaps", unit: "" },
-    Column { key: "engine", name: "engine", unit: "" },
-    Column { key: "query_symbols", name: "query", unit: "symbols" },
-    Column { key: "target_symbols", name: "target", unit: "symbols" },
-    Column { key: "strip_columns", name: "strip", unit: "columns" },
-    Column { key: "schedule", name: "schedule", unit: "" },
-    Column { key: "method", name: "method", unit: "" },
-    Column { key: "changed_percent", name: "changed", unit: "% of symbols" },
-    Column { key: "sweep_ms", name: "sweeps", unit: "ms" },
-    Column { key: "trace_ms", name: "walks", unit: "ms" },
-    Column { key: "ms", name: "in all", unit: "ms" },
-    Column { key: "gcups", name: "in all", unit: "GCUPS" },
-    Column { key: "times_score", name: "times", unit: "the score's" },
-    Column { key: "pruned_percent", name: "pruned", unit: "% of cells" },
-    Column { key: "runs", name: "runs", unit: "" },
+const COLUMNS: [TableColumn; 16] = [
+    TableColumn { key: "part", name: "part", unit: "" },
+    TableColumn { key: "gaps", name: "gaps", unit: "" },
+    TableColumn { key: "engine", name: "engine", unit: "" },
+    TableColumn { key: "query_symbols", name: "query", unit: "symbols" },
+    TableColumn { key: "target_symbols", name: "target", unit: "symbols" },
+    TableColumn { key: "strip_columns", name: "strip", unit: "columns" },
+    TableColumn { key: "schedule", name: "schedule", unit: "" },
+    TableColumn { key: "method", name: "method", unit: "" },
+    TableColumn { key: "changed_percent", name: "changed", unit: "% of symbols" },
+    TableColumn { key: "sweep_ms", name: "sweeps", unit: "ms" },
+    TableColumn { key: "trace_ms", name: "walks", unit: "ms" },
+    TableColumn { key: "ms", name: "in all", unit: "ms" },
+    TableColumn { key: "gcups", name: "in all", unit: "GCUPS" },
+    TableColumn { key: "times_score", name: "times", unit: "the score's" },
+    TableColumn { key: "pruned_percent", name: "pruned", unit: "% of cells" },
+    TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
-/// What is asked for in a row.
+/// The computation of a row.
 #[derive(Clone, Copy)]
-struct Case {
+struct LongPairCase {
     part: &'static str,
     gaps: GapKind,
-    size: Size,
-    /// Columns of a strip, and how strips follow each other, where they are given.
+    size: MatrixSize,
+    /// Columns of a strip, and the schedule of strips, if they are fixed.
     strip: Option<(u32, Schedule)>,
-    /// `None` for the score alone.
+    /// Method of the alignment; `None` for the score alone.
     method: Option<Method>,
     changed: Option<u32>,
     prune: bool,
 }
 
-impl Case {
+impl LongPairCase {
     fn job(&self) -> Result<LongAlignment> {
         let (rows, columns) = self.size;
         let store = |length: u32, seed| Arc::new(random_store(Alphabet::Dna, 1, length as usize, seed));
@@ -102,7 +104,7 @@ impl Case {
         Ok(LongAlignment { want, method: self.method, prune: self.prune, ..job })
     }
 
-    fn cells(&self, engine: &str, job: &LongAlignment) -> Vec<Cell> {
+    fn cells(&self, engine: &str, job: &LongAlignment) -> Vec<TableCell> {
         vec![
             self.part.into(),
             self.gaps.name().into(),
@@ -117,8 +119,9 @@ impl Case {
     }
 }
 
-/// What has no meaning in a row is no measurement that is missing.
-fn or_blank(value: Option<impl Into<Cell>>) -> Cell {
+/// Returns a blank cell for a value that has no meaning in a row. Such a value is not a missing
+/// measurement.
+fn or_blank(value: Option<impl Into<TableCell>>) -> TableCell {
     value.map_or_else(|| "".into(), Into::into)
 }
 
@@ -137,7 +140,7 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// The first symbols of a record.
+/// Returns a store with the first symbols of a record.
 fn first_symbols(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
     let codes = store.codes(0);
     let mut builder = SequenceStore::builder(store.alphabet());
@@ -145,39 +148,39 @@ fn first_symbols(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore>
     Arc::new(builder.build())
 }
 
-/// A table, and who it is filled by.
-struct Rows<'a> {
-    bed: &'a Bed<'a>,
-    table: Table,
+/// A table in progress, and the context of its measurements.
+struct LongPairTable<'a> {
+    context: &'a ExperimentContext<'a>,
+    table: MeasurementTable,
 }
 
-impl Rows<'_> {
-    /// Measures a case and writes its row; seconds, if it was measured. `speed` is cells a second of the engine in cases
-    /// of this kind, as far as it is known.
+impl LongPairTable<'_> {
+    /// Measures a case and adds its row. Returns the duration in seconds if the case was measured.
+    /// `speed` is the known speed of the engine in cells per second for this kind of case.
     fn measure(
         &mut self,
         engine: &SharedEngine,
-        case: Case,
+        case: LongPairCase,
         score: Option<f64>,
         speed: &mut Option<f64>,
     ) -> Result<Option<f64>> {
-        let bed = self.bed;
-        bed.check_interrupt()?;
+        let context = self.context;
+        context.check_interrupt()?;
         let job = case.job()?;
         let who = if engine.label() == "CPU" { "cpu" } else { "sw_striped_score" };
         let mut cells = case.cells(who, &job);
         let all = f64::from(job.query.length(0)) * f64::from(job.target.length(0));
-        if speed.is_some_and(|speed| all / speed > bed.bench.seconds) {
-            self.table.push(Status::Skipped, cells);
+        if speed.is_some_and(|speed| all / speed > context.bench.seconds) {
+            self.table.push(RowStatus::Skipped, cells);
             return Ok(None);
         }
         let mut last = LongSummary::default();
-        let measured = compiled(bed, engine, &job).and_then(|()| {
-            repeat(bed, bed.bench.seconds, || {
-                let begin = Instant::now();
-                let summary = run_on(bed, engine, &job)?;
-                let seconds = begin.elapsed().as_secs_f64();
-                // Of the fastest run, as is the time in all.
+        let measured = compiled(context, engine, &job).and_then(|()| {
+            repeat(context, context.bench.seconds, || {
+                let started = Instant::now();
+                let summary = run_on(context, engine, &job)?;
+                let seconds = started.elapsed().as_secs_f64();
+                // All times come from the fastest run.
                 if last.seconds == 0.0 || seconds < last.seconds {
                     last = LongSummary { seconds, ..summary };
                 }
@@ -196,7 +199,7 @@ impl Rows<'_> {
                     or_blank(case.prune.then(|| 100.0 * last.pruned_cells as f64 / last.cells.max(1) as f64)),
                     runs.into(),
                 ]);
-                self.table.push(Status::Measured, cells);
+                self.table.push(RowStatus::Measured, cells);
                 Ok(Some(seconds))
             }
             Err(error) => {
@@ -207,15 +210,15 @@ impl Rows<'_> {
         }
     }
 
-    /// Strip widths and schedules (figure 7).
+    /// Measures strip widths and schedules (figure 7).
     fn strips(&mut self, gaps: GapKind) -> Result<()> {
-        let bed = self.bed;
-        let Some(found) = bed.adapter() else { return Ok(()) };
-        let shapes: &[(u32, u32)] = if bed.quick { &QUICK_SHAPES } else { &SHAPES };
+        let context = self.context;
+        let Some(found) = context.adapter() else { return Ok(()) };
+        let shapes: &[(u32, u32)] = if context.quick { &QUICK_SHAPES } else { &SHAPES };
         for &(columns, lanes) in shapes {
             for schedule in [Schedule::Wavefront, Schedule::Persistent] {
                 let strip = columns * lanes;
-                bed.say(
+                context.say(
                     Experiment::Long,
                     format_args!("{} gaps, strips of {strip} columns, {}", gaps.name(), name_of(schedule)),
                 );
@@ -249,7 +252,7 @@ impl Rows<'_> {
                 };
                 let mut speed = None;
                 for size in self.sizes(&STRIP_SIZES) {
-                    let case = Case {
+                    let case = LongPairCase {
                         part: "strips",
                         gaps,
                         size,
@@ -264,7 +267,7 @@ impl Rows<'_> {
                         }
                         Err(why) => {
                             self.table.note(format!("-: {why}"));
-                            self.table.push(Status::Unsuited, case.cells("sw_striped_score", &case.job()?));
+                            self.table.push(RowStatus::Unsuited, case.cells("sw_striped_score", &case.job()?));
                         }
                     }
                 }
@@ -273,73 +276,74 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Scores by length (figure 9), alignments by every method, and what pruning spares.
+    /// Measures scores by length (figure 9), alignments by every method, and the effect of pruning.
     fn pairs(&mut self, engine: &SharedEngine, gaps: GapKind) -> Result<()> {
         let say = |what: &str| {
-            self.bed.say(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
+            self.context.say(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
         };
-        let case = Case { part: "scores", gaps, size: (0, 0), strip: None, method: None, changed: None, prune: false };
+        let case =
+            LongPairCase { part: "scores", gaps, size: (0, 0), strip: None, method: None, changed: None, prune: false };
         say("scores");
         let mut speed = None;
         for size in self.sizes(&SCORE_SIZES) {
-            self.measure(engine, Case { size, ..case }, None, &mut speed)?;
+            self.measure(engine, LongPairCase { size, ..case }, None, &mut speed)?;
         }
         say("alignments");
-        // Alone, then with each method; each by what it took itself.
+        // Speeds of the score alone and of each method. Each is measured separately.
         let mut speeds = [speed, None, None, None];
         for size in self.sizes(&ALIGNMENT_SIZES) {
-            let case = Case { part: "alignments", size, ..case };
+            let case = LongPairCase { part: "alignments", size, ..case };
             let score = self.measure(engine, case, None, &mut speeds[0])?;
             for (at, method) in [Method::Striped, Method::Chunked1, Method::Chunked2].into_iter().enumerate() {
-                self.measure(engine, Case { method: Some(method), ..case }, score, &mut speeds[at + 1])?;
+                self.measure(engine, LongPairCase { method: Some(method), ..case }, score, &mut speeds[at + 1])?;
             }
         }
         say("pruning");
         for percent in CHANGED {
             let mut speeds = [speed, None];
             for size in self.sizes(&ALIGNMENT_SIZES) {
-                let case = Case { part: "pruning", size, changed: Some(percent), ..case };
+                let case = LongPairCase { part: "pruning", size, changed: Some(percent), ..case };
                 let score = self.measure(engine, case, None, &mut speeds[0])?;
-                self.measure(engine, Case { prune: true, ..case }, score, &mut speeds[1])?;
+                self.measure(engine, LongPairCase { prune: true, ..case }, score, &mut speeds[1])?;
             }
         }
         Ok(())
     }
 
-    /// From the least: squares of the lengths that were asked for, or the usual ones.
-    fn sizes(&self, usual: &[Size]) -> Vec<Size> {
-        match &self.bed.bench.lengths {
-            Some(_) => self.bed.sizes(&self.bed.bench.lengths, &[], &[]).into_iter().map(|l| (l, l)).collect(),
-            None => if self.bed.quick { &QUICK_SIZES } else { usual }.to_vec(),
+    /// Returns sizes in ascending order: the squares of the requested lengths, or the usual sizes.
+    fn sizes(&self, usual: &[MatrixSize]) -> Vec<MatrixSize> {
+        match &self.context.bench.lengths {
+            Some(_) => self.context.sizes(&self.context.bench.lengths, &[], &[]).into_iter().map(|l| (l, l)).collect(),
+            None => if self.context.quick { &QUICK_SIZES } else { usual }.to_vec(),
         }
     }
 }
 
-/// Has the pipelines for a job compiled: by its first rows, with as many columns.
-fn compiled(bed: &Bed<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<()> {
+/// Compiles the pipelines for a job, with its first rows and all of its columns.
+fn compiled(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<()> {
     let query = first_symbols(&job.query, FIRST_ROWS);
     let small = LongAlignment { query, ..job.clone() };
-    run_on(bed, engine, &small).map(drop)
+    run_on(context, engine, &small).map(drop)
 }
 
 /// Runs a job on one engine alone.
-fn run_on(bed: &Bed<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<LongSummary> {
-    let run = Run { interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
+fn run_on(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<LongSummary> {
+    let run = Run { interrupt: Arc::clone(&context.bench.interrupt), ..Run::default() };
     let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
     job.run_on(engines.into(), &run, |_| Ok(()))
 }
 
 /// Measures one device.
-pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
-    let table = bed.table(Experiment::Long, "one pair of very long sequences", &COLUMNS);
-    let mut rows = Rows { bed, table };
-    let found = bed.adapter().filter(|_| bed.kernels(Family::Long).next().is_some());
-    for &gaps in &bed.bench.gaps {
+pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
+    let table = context.table(Experiment::Long, "one pair of very long sequences", &COLUMNS);
+    let mut rows = LongPairTable { context, table };
+    let found = context.adapter().filter(|_| context.kernels(Family::Long).next().is_some());
+    for &gaps in &context.bench.gaps {
         if let Some(found) = found {
             rows.strips(gaps)?;
             match GpuLong::open(found) {
                 Ok(engine) => {
-                    let engine = engine.with_pool(Some(Arc::clone(&bed.pool)));
+                    let engine = engine.with_pool(Some(Arc::clone(&context.pool)));
                     rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?;
                 }
                 Err(error @ Error::Device { .. }) => {
@@ -348,30 +352,33 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 Err(error) => return Err(error),
             }
         }
-        if bed.has_cpu() {
-            rows.pairs(&SharedEngine::new(Box::new(CpuLong::new(bed.bench.threads))), gaps)?;
+        if context.has_cpu() {
+            rows.pairs(&SharedEngine::new(Box::new(CpuLong::new(context.bench.threads))), gaps)?;
         }
     }
     let mut table = rows.table;
-    describe(bed, &mut table);
+    describe(context, &mut table);
     Ok(table)
 }
 
-fn describe(bed: &Bed<'_>, table: &mut Table) {
+fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable) {
     table.note("GCUPS: 10^9 cells of the whole matrix a second; the best of the runs; local alignments, 2 and -3");
     table.note("gaps of k symbols: linear 5 k, affine 5 + 2 k; walks: from the end of the alignment to its begin");
     table.note("in all: from sequences in memory to the score or the alignment, which is rescored");
-    if table.rows.iter().any(|row| row.status == Status::Skipped) {
-        table.note(format!("skipped: expected to take more than {} s, by what smaller work took", bed.bench.seconds));
+    if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
+        table.note(format!(
+            "skipped: expected to take more than {} s, by what smaller work took",
+            context.bench.seconds
+        ));
     }
     let lines = ChartKind::Lines { log_x: true, log_y: false };
-    for gaps in &bed.bench.gaps {
+    for gaps in &context.bench.gaps {
         for (part, what, x, y, series) in [
             ("strips", "Strip widths", "strip_columns", "gcups", vec!["schedule", "query_symbols"]),
             ("scores", "Scores of long pairs", "target_symbols", "gcups", vec!["engine"]),
             ("alignments", "Alignments of long pairs", "target_symbols", "times_score", vec!["engine", "method"]),
         ] {
-            table.charts.push(Chart {
+            table.charts.push(TableChart {
                 title: format!("{what}: {} gaps", gaps.name()),
                 kind: lines,
                 x,

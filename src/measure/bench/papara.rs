@@ -1,101 +1,104 @@
-//! Scores of reads against ancestral states (Alachiotis, Berger and Stamatakis 2013): by sites of the reference (table 1), by
-//! number of reads (table 2), and of the CPU and a GPU that share the work (table 3).
+//! PhyloComparison of reads against ancestral states (Alachiotis, Berger and Stamatakis 2013): by sites of
+//! the reference (table 1), by number of reads (table 2), and for a CPU and a GPU that share the
+//! work (table 3).
 //!
-//! As there, reads have about 100 symbols, and each is scored against 320 vectors.
+//! As in the paper, reads have about 100 symbols, and each is scored against 320 vectors.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::states::{on_cpu, on_engine, sum_of};
 use super::timing::{Rates, Sample, Timing, repeat};
-use super::{Bed, Experiment, mark};
+use super::{Experiment, ExperimentContext, mark};
 use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel};
 use crate::measure::simulate::SEED;
-use crate::measure::simulate::states::{self, CHANGED, Scores};
-use crate::measure::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::measure::simulate::states::{self, CHANGED, PhyloComparison};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::papara::cpu::phylo_workers;
 use crate::papara::gpu::PhyloGpu;
 use crate::papara::{OCTET, Phylo, PhyloBatch};
 use crate::score::PhyloScheme;
 use crate::seq::Alphabet;
 
-/// Sites of table 1, in whose range the paper's are, and its number of reads.
+/// Numbers of sites for table 1, which cover the range of the paper.
 const SITES: [u32; 7] = [500, 1000, 5000, 10_000, 50_000, 100_000, 500_000];
 const QUICK_SITES: [u32; 2] = [60, 150];
+/// Number of reads of table 1, as in the paper.
 const READS: u32 = 1250;
 const QUICK_READS: u32 = 20;
-/// Numbers of reads of table 2, and its sites.
+/// Numbers of reads for table 2.
 const COUNTS: [u32; 6] = [10, 50, 100, 500, 1250, 5000];
 const QUICK_COUNTS: [u32; 2] = [4, 20];
+/// Number of sites of table 2.
 const USUAL_SITES: u32 = 5000;
 const QUICK_USUAL_SITES: u32 = 100;
-/// Vectors of both.
+/// Number of vectors of both tables.
 const VECTORS: u32 = 320;
 const QUICK_VECTORS: u32 = 24;
-/// Symbols of a read, a tenth more or less.
+/// Number of symbols of a read, up to a tenth more or less.
 const SYMBOLS: u32 = 100;
-/// Seconds that a batch should take at most.
+/// Maximum target duration of a batch in seconds.
 const BATCH_SECONDS: f64 = 0.5;
-/// Fewer reads that are tried first are so many times as few.
+/// Factor between the numbers of reads of successive trials.
 const STEP: u32 = 8;
 
-const COLUMNS: [Column; 10] = [
-    Column { key: "by", name: "by", unit: "" },
-    Column { key: "sites", name: "sites", unit: "" },
-    Column { key: "reads", name: "reads", unit: "" },
-    Column { key: "kernel", name: "kernel", unit: "" },
-    Column { key: "cells", name: "cells", unit: "" },
-    Column { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
-    Column { key: "gcups", name: "by the clock", unit: "GCUPS" },
-    Column { key: "of_sum", name: "of the sum", unit: "" },
-    Column { key: "best", name: "best", unit: "" },
-    Column { key: "runs", name: "runs", unit: "" },
+const COLUMNS: [TableColumn; 10] = [
+    TableColumn { key: "by", name: "by", unit: "" },
+    TableColumn { key: "sites", name: "sites", unit: "" },
+    TableColumn { key: "reads", name: "reads", unit: "" },
+    TableColumn { key: "kernel", name: "kernel", unit: "" },
+    TableColumn { key: "cells", name: "cells", unit: "" },
+    TableColumn { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
+    TableColumn { key: "gcups", name: "by the clock", unit: "GCUPS" },
+    TableColumn { key: "of_sum", name: "of the sum", unit: "" },
+    TableColumn { key: "best", name: "best", unit: "" },
+    TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
-/// What a row is of.
-struct Case {
+/// The computation of a group of rows.
+struct PhyloCase {
     by: &'static str,
     sites: u32,
     reads: u32,
-    scores: Scores,
+    scores: PhyloComparison,
 }
 
-impl Case {
+impl PhyloCase {
     fn new(by: &'static str, sites: u32, vectors: u32, reads: u32) -> Self {
         let vectors = Arc::new(states::vectors(Alphabet::Dna, sites, vectors, SEED));
         let store = states::reads(&vectors, reads, SYMBOLS, SEED);
-        Case { by, sites, reads, scores: Scores::new(&vectors, &store, PhyloScheme::papara()) }
+        PhyloCase { by, sites, reads, scores: PhyloComparison::new(&vectors, &store, PhyloScheme::papara()) }
     }
 
-    /// The cells of the first reads.
+    /// Returns the number of cells of the first reads.
     fn cells(&self, reads: u32) -> u64 {
         self.scores.batch(0..reads).cells()
     }
 }
 
-/// A row: who, and how long it took.
-struct Line {
+/// A row: its name and duration.
+struct PhyloRow {
     who: &'static str,
     is_kernel: bool,
-    status: Status,
+    status: RowStatus,
     timing: Option<Timing>,
-    /// Of all together: cells a second, as a part of what each alone computes.
+    /// Speed of all engines together, as a fraction of the sum of their speeds alone.
     of_sum: Option<f64>,
 }
 
-/// Who scores, and what is known of its speed.
+/// An engine that scores, and its known speed.
 struct Scorer<'a> {
-    /// `None` for the CPU.
-    gpu: Option<Gpu<'a>>,
+    /// The kernel on an adapter; `None` for the CPU.
+    gpu: Option<PhyloAdapter<'a>>,
     rates: Rates,
 }
 
-/// A kernel on an adapter, opened when it is needed: it may be lost.
-struct Gpu<'a> {
+/// A kernel on an adapter that is opened on demand, because it may be lost.
+struct PhyloAdapter<'a> {
     found: &'a FoundAdapter,
     kernel: &'static Kernel,
     engine: Option<PhyloGpu>,
@@ -106,22 +109,22 @@ impl Scorer<'_> {
         self.gpu.as_ref().map_or("cpu", |gpu| gpu.kernel.stem)
     }
 
-    fn compute(&mut self, bed: &Bed<'_>, batches: &[Arc<PhyloBatch>]) -> Result<Sample> {
-        let Some(gpu) = &mut self.gpu else { return on_cpu(&bed.pool, &bed.bench.interrupt, batches) };
+    fn compute(&mut self, context: &ExperimentContext<'_>, batches: &[Arc<PhyloBatch>]) -> Result<Sample> {
+        let Some(gpu) = &mut self.gpu else { return on_cpu(&context.pool, &context.bench.interrupt, batches) };
         let mut engine = match gpu.engine.take() {
             Some(engine) => engine,
             None => PhyloGpu::open(gpu.found)?.with_kernel(Some(gpu.kernel)),
         };
-        let outcome = bed.pool.install(|| on_engine(&mut engine, batches));
-        // One that fails is not used again.
+        let outcome = context.pool.install(|| on_engine(&mut engine, batches));
+        // An engine that fails is not used again.
         if !matches!(outcome, Err(Error::Device { .. })) {
             gpu.engine = Some(engine);
         }
         outcome
     }
 
-    /// Reads of a batch: as many as take [`BATCH_SECONDS`], and fit.
-    fn batch_reads(&self, case: &Case, reads: u32) -> u32 {
+    /// Returns the number of reads of a batch that takes [`BATCH_SECONDS`] and fits.
+    fn batch_reads(&self, case: &PhyloCase, reads: u32) -> u32 {
         let octets = case.scores.batch(0..1).pairs().max(1);
         let most = match self.gpu.as_ref().and_then(|gpu| gpu.engine.as_ref()) {
             Some(engine) => engine.capacity().pairs / octets,
@@ -132,10 +135,10 @@ impl Scorer<'_> {
         by_rate.min(most).clamp(1, reads.into()) as u32
     }
 
-    /// Measures a case; `None` if it would take longer than a row may. Where nothing is known of nearly as many reads, fewer
-    /// are tried first.
-    fn measure(&mut self, bed: &Bed<'_>, case: &Case) -> Result<Option<Timing>> {
-        let most = bed.bench.seconds;
+    /// Measures a case. Returns `None` if it would exceed the time of a row. If similar numbers of
+    /// reads were not measured yet, measures smaller numbers first.
+    fn measure(&mut self, context: &ExperimentContext<'_>, case: &PhyloCase) -> Result<Option<Timing>> {
+        let most = context.bench.seconds;
         let fewer = std::iter::successors(Some(case.reads / STEP), |reads| Some(reads / STEP));
         let mut steps: Vec<u32> = fewer.take_while(|&reads| reads > 0).collect();
         steps.reverse();
@@ -146,22 +149,22 @@ impl Scorer<'_> {
         if is_long(&self.rates, 1, steps.first().copied().unwrap_or(case.reads)) {
             return Ok(None);
         }
-        // Compiled, and vectors uploaded, before the clock runs.
-        self.compute(bed, &case.scores.batches(1, 1))?;
+        // Compiles the kernel and uploads the vectors before the clock starts.
+        self.compute(context, &case.scores.batches(1, 1))?;
         for reads in steps {
-            bed.check_interrupt()?;
+            context.check_interrupt()?;
             if is_long(&self.rates, reads, reads) {
                 return Ok(None);
             }
             let batches = case.scores.batches(reads, self.batch_reads(case, reads));
-            let seconds = self.compute(bed, &batches)?.best().max(1e-9);
+            let seconds = self.compute(context, &batches)?.best().max(1e-9);
             self.rates.add(case.sites, reads.into(), case.cells(reads) as f64 / seconds, reads.into());
         }
         if is_long(&self.rates, case.reads, case.reads) {
             return Ok(None);
         }
         let batches = case.scores.batches(case.reads, self.batch_reads(case, case.reads));
-        let timing = repeat(bed, most, || self.compute(bed, &batches))?;
+        let timing = repeat(context, most, || self.compute(context, &batches))?;
         let rate = case.cells(case.reads) as f64 / timing.best().max(1e-9);
         self.rates.add(case.sites, case.reads.into(), rate, case.reads.into());
         Ok(Some(timing))
@@ -169,97 +172,114 @@ impl Scorer<'_> {
 }
 
 /// Measures the kernels of one device, and the CPU.
-pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
-    let mut table = bed.table(Experiment::Papara, "scores of reads against ancestral states", &COLUMNS);
-    let (vectors, usual_sites, usual_reads) = match bed.quick {
+pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
+    let mut table = context.table(Experiment::Papara, "scores of reads against ancestral states", &COLUMNS);
+    let (vectors, usual_sites, usual_reads) = match context.quick {
         true => (QUICK_VECTORS, QUICK_USUAL_SITES, QUICK_READS),
         false => (VECTORS, USUAL_SITES, READS),
     };
     let mut scorers: Vec<Scorer<'_>> = Vec::new();
-    if let Some(found) = bed.adapter() {
-        let gpu = |kernel| Gpu { found, kernel, engine: None };
+    if let Some(found) = context.adapter() {
+        let gpu = |kernel| PhyloAdapter { found, kernel, engine: None };
         scorers.extend(
-            bed.kernels(Family::Phylo).map(|kernel| Scorer { gpu: Some(gpu(kernel)), rates: Rates::default() }),
+            context.kernels(Family::Phylo).map(|kernel| Scorer { gpu: Some(gpu(kernel)), rates: Rates::default() }),
         );
     }
     let has_gpu = !scorers.is_empty();
-    if bed.has_cpu() {
+    if context.has_cpu() {
         scorers.push(Scorer { gpu: None, rates: Rates::default() });
     }
-    let by_sites =
-        bed.sizes(&bed.bench.lengths, &SITES, &QUICK_SITES).into_iter().map(|sites| ("sites", sites, usual_reads));
-    let by_reads =
-        bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS).into_iter().map(|reads| ("reads", usual_sites, reads));
+    let by_sites = context
+        .sizes(&context.bench.lengths, &SITES, &QUICK_SITES)
+        .into_iter()
+        .map(|sites| ("sites", sites, usual_reads));
+    let by_reads = context
+        .sizes(&context.bench.counts, &COUNTS, &QUICK_COUNTS)
+        .into_iter()
+        .map(|reads| ("reads", usual_sites, reads));
     for (by, sites, reads) in by_sites.chain(by_reads) {
-        bed.check_interrupt()?;
-        let case = Case::new(by, sites, vectors, reads);
-        let mut lines = Vec::new();
+        context.check_interrupt()?;
+        let case = PhyloCase::new(by, sites, vectors, reads);
+        let mut rows = Vec::new();
         for scorer in &mut scorers {
-            bed.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, {}", scorer.name()));
-            let (status, timing) = match scorer.measure(bed, &case) {
-                Ok(Some(timing)) => (Status::Measured, Some(timing)),
-                Ok(None) => (Status::Skipped, None),
+            context.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, {}", scorer.name()));
+            let (status, timing) = match scorer.measure(context, &case) {
+                Ok(Some(timing)) => (RowStatus::Measured, Some(timing)),
+                Ok(None) => (RowStatus::Skipped, None),
                 Err(error) => (mark(&mut table, scorer.name(), error)?, None),
             };
             let (who, is_kernel) = (scorer.name(), scorer.gpu.is_some());
-            lines.push(Line { who, is_kernel, status, timing, of_sum: None });
+            rows.push(PhyloRow { who, is_kernel, status, timing, of_sum: None });
         }
-        if has_gpu && bed.has_cpu() {
-            bed.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, together"));
-            let line = together(bed, &mut table, &case, &lines)?;
-            lines.push(line);
+        if has_gpu && context.has_cpu() {
+            context.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, together"));
+            let row = together(context, &mut table, &case, &rows)?;
+            rows.push(row);
         }
-        push(&mut table, &case, &lines);
+        push(&mut table, &case, &rows);
     }
-    describe(bed, &mut table, vectors, has_gpu);
+    describe(context, &mut table, vectors, has_gpu);
     Ok(table)
 }
 
-/// Measures the GPU, by the kernel that it chooses, and all threads of the CPU at once, as they work in a job.
-fn together(bed: &Bed<'_>, table: &mut Table, case: &Case, lines: &[Line]) -> Result<Line> {
-    let mut line = Line { who: "together", is_kernel: false, status: Status::Skipped, timing: None, of_sum: None };
-    let rate = |line: &Line| line.timing.map(|timing| 1.0 / timing.seconds.max(1e-9));
-    let fastest = lines.iter().filter(|line| line.is_kernel).filter_map(rate).max_by(f64::total_cmp);
-    let cpu = lines.iter().filter(|line| !line.is_kernel).find_map(rate);
-    let (Some(found), Some(gpu), Some(cpu)) = (bed.adapter(), fastest, cpu) else { return Ok(line) };
-    let kernels: Vec<&'static Kernel> = bed.kernels(Family::Phylo).collect();
+/// Measures the GPU, with the kernel that it chooses, together with all CPU threads, as in a job.
+fn together(
+    context: &ExperimentContext<'_>,
+    table: &mut MeasurementTable,
+    case: &PhyloCase,
+    rows: &[PhyloRow],
+) -> Result<PhyloRow> {
+    let mut row =
+        PhyloRow { who: "together", is_kernel: false, status: RowStatus::Skipped, timing: None, of_sum: None };
+    let rate = |row: &PhyloRow| row.timing.map(|timing| 1.0 / timing.seconds.max(1e-9));
+    let fastest = rows.iter().filter(|row| row.is_kernel).filter_map(rate).max_by(f64::total_cmp);
+    let cpu = rows.iter().filter(|row| !row.is_kernel).find_map(rate);
+    let (Some(found), Some(gpu), Some(cpu)) = (context.adapter(), fastest, cpu) else { return Ok(row) };
+    let kernels: Vec<&'static Kernel> = context.kernels(Family::Phylo).collect();
     let kernel = if let [one] = kernels[..] { Some(one) } else { None };
-    match repeat(bed, bed.bench.seconds, || job(bed, found, kernel, case)) {
+    match repeat(context, context.bench.seconds, || job(context, found, kernel, case)) {
         Ok(timing) => {
-            line.status = Status::Measured;
-            line.of_sum = Some(1.0 / timing.seconds.max(1e-9) / (gpu + cpu));
-            line.timing = Some(timing);
+            row.status = RowStatus::Measured;
+            row.of_sum = Some(1.0 / timing.seconds.max(1e-9) / (gpu + cpu));
+            row.timing = Some(timing);
         }
-        Err(error) => line.status = mark(table, line.who, error)?,
+        Err(error) => row.status = mark(table, row.who, error)?,
     }
-    Ok(line)
+    Ok(row)
 }
 
-/// A case by a GPU and the threads of the CPU, which take reads from one queue.
-fn job(bed: &Bed<'_>, found: &FoundAdapter, kernel: Option<&'static Kernel>, case: &Case) -> Result<Sample> {
+/// Computes a case on a GPU and CPU threads that share one queue.
+fn job(
+    context: &ExperimentContext<'_>,
+    found: &FoundAdapter,
+    kernel: Option<&'static Kernel>,
+    case: &PhyloCase,
+) -> Result<Sample> {
     let mut gpu = PhyloGpu::open(found)?.with_kernel(kernel);
-    // Compiled, and vectors uploaded, before the clock runs.
+    // Compiles the kernel and uploads the vectors before the clock starts.
     on_engine(&mut gpu, &case.scores.batches(1, 1))?;
-    let interrupt = &bed.bench.interrupt;
-    let workers = || phylo_workers(bed.pool.current_num_threads(), interrupt);
+    let interrupt = &context.bench.interrupt;
+    let workers = || phylo_workers(context.pool.current_num_threads(), interrupt);
     let mut engines: Vec<Box<dyn Engine<Phylo>>> = vec![Box::new(gpu)];
     engines.extend(workers());
     let whole = case.scores.batch(0..case.reads);
     let blocks = whole.blocks.iter().map(|block| ((), block.clone())).collect();
     let chunks = std::iter::once((0..case.reads, Arc::clone(&whole.chunk), blocks));
-    let pool = Some(thread_pool(bed.bench.threads)?);
+    let pool = Some(thread_pool(context.bench.threads)?);
     let control = Control { interrupt: Arc::clone(interrupt), pool, ..Control::default() };
-    let begin = Instant::now();
+    let started = Instant::now();
     let (mut pairs, mut sum) = (0, 0i64);
     let ran = owner::run(engines, workers, chunks, whole.cells(), &control, |outcome| {
         pairs += outcome.pairs;
         sum = sum.wrapping_add(sum_of(&outcome.report));
         Ok(())
     })?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     std::hint::black_box(sum);
-    // A job goes on without an engine that fails; a measurement of it does not.
-    if let Some((name, message)) = ran.engines.iter().find_map(|own| own.lost.as_ref().map(|lost| (&own.name, lost))) {
+    // A job continues without an engine that fails. A measurement of that engine must not.
+    if let Some((name, message)) =
+        ran.engines.iter().find_map(|engine| engine.lost.as_ref().map(|lost| (&engine.name, lost)))
+    {
         return Err(Error::Device { device: name.clone(), message: message.clone() });
     }
     match pairs == whole.pairs() {
@@ -268,34 +288,35 @@ fn job(bed: &Bed<'_>, found: &FoundAdapter, kernel: Option<&'static Kernel>, cas
     }
 }
 
-/// Adds the rows of one case, the fastest kernel marked.
-fn push(table: &mut Table, case: &Case, lines: &[Line]) {
-    let of_kernels = lines.iter().enumerate().filter(|(_, line)| line.is_kernel);
-    let timed = of_kernels.filter_map(|(index, line)| Some((index, line.timing?.best())));
+/// Adds the rows of one case and marks the fastest kernel.
+fn push(table: &mut MeasurementTable, case: &PhyloCase, rows: &[PhyloRow]) {
+    let of_kernels = rows.iter().enumerate().filter(|(_, row)| row.is_kernel);
+    let timed = of_kernels.filter_map(|(index, row)| Some((index, row.timing?.best())));
     let best = timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index);
     let cells = case.cells(case.reads);
-    for (index, line) in lines.iter().enumerate() {
-        let gcups = |of: fn(&Timing) -> Option<f64>| line.timing.and_then(|own| Some(Timing::gcups(cells, of(&own)?)));
-        // Those that work together have no time in kernels of their own, and only they are compared with a sum.
-        let is_together = !line.is_kernel && line.who != "cpu";
+    for (index, row) in rows.iter().enumerate() {
+        let gcups =
+            |of: fn(&Timing) -> Option<f64>| row.timing.and_then(|timing| Some(Timing::gcups(cells, of(&timing)?)));
+        // The combined row has no kernel time of its own, and only this row is compared with a sum.
+        let is_together = !row.is_kernel && row.who != "cpu";
         let in_kernels = || gcups(|timing| timing.kernel_seconds).into();
         let values = vec![
             case.by.into(),
             case.sites.into(),
             case.reads.into(),
-            line.who.into(),
+            row.who.into(),
             cells.into(),
             if is_together { "".into() } else { in_kernels() },
             gcups(|timing| Some(timing.seconds)).into(),
-            if is_together { line.of_sum.into() } else { Cell::from("") },
+            if is_together { row.of_sum.into() } else { TableCell::from("") },
             if best == Some(index) { "yes" } else { "" }.into(),
-            line.timing.map(|timing| timing.runs).into(),
+            row.timing.map(|timing| timing.runs).into(),
         ];
-        table.push(line.status, values);
+        table.push(row.status, values);
     }
 }
 
-fn describe(bed: &Bed<'_>, table: &mut Table, vectors: u32, has_gpu: bool) {
+fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable, vectors: u32, has_gpu: bool) {
     table.note("GCUPS: 10^9 cells of whole matrices a second; the best of the runs");
     table.note(format!(
         "{vectors} random vectors; reads of {SYMBOLS} symbols, a tenth more or less, each of a vector with one symbol in {CHANGED} changed"
@@ -304,10 +325,10 @@ fn describe(bed: &Bed<'_>, table: &mut Table, vectors: u32, has_gpu: bool) {
         table.note("kernels: by the clock is from handing reads in to having their scores; vectors are on the device");
         table.note("best: the fastest of them in the kernel");
     }
-    if bed.has_cpu() {
+    if context.has_cpu() {
         table.note("cpu: in kernels is the mean of its threads");
     }
-    if has_gpu && bed.has_cpu() {
+    if has_gpu && context.has_cpu() {
         table.note(
             "together: the GPU, by the kernel that it chooses, and all threads of the CPU take reads from one queue",
         );
@@ -315,13 +336,14 @@ fn describe(bed: &Bed<'_>, table: &mut Table, vectors: u32, has_gpu: bool) {
             "of the sum: what they reach of the speeds by the clock of the fastest kernel and of the CPU, each alone",
         );
     }
-    if table.rows.iter().any(|row| row.status == Status::Skipped) {
-        table.note(format!("skipped: expected to take more than {} s, by what fewer cells took", bed.bench.seconds));
+    if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
+        table
+            .note(format!("skipped: expected to take more than {} s, by what fewer cells took", context.bench.seconds));
     }
     for (by, title) in [("sites", "by sites"), ("reads", "by reads")] {
         for (y, what) in [("kernel_gcups", "in kernels"), ("gcups", "by the clock")] {
-            table.charts.push(Chart {
-                title: format!("Scores of reads {title}, {what}"),
+            table.charts.push(TableChart {
+                title: format!("PhyloComparison of reads {title}, {what}"),
                 kind: ChartKind::Lines { log_x: true, log_y: true },
                 x: by,
                 y,

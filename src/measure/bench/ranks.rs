@@ -1,28 +1,29 @@
-//! `pairwave bench cluster`: simulated jobs on up to 10,000 ranks, as a table.
+//! Simulated jobs on up to 10,000 ranks as a table, for `pairwave bench cluster`.
 
 use crate::distributed::simulate::{SimulatedSpeeds, Simulation, SplitMix64};
 use crate::error::{Error, Result};
-use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
 
-/// Numbers of ranks that are usually shown.
+/// Default numbers of ranks.
 const RANKS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 const QUICK_RANKS: [u32; 3] = [1, 10, 100];
-/// Seconds that a job takes with all its ranks; with more ranks than [`MANY`] it has blocks enough in less.
+/// Simulated duration of a job on all its ranks, in seconds. Jobs with more than [`MANY`] ranks are
+/// shorter, because they have enough blocks.
 const SECONDS: f64 = 3600.0;
 const SECONDS_OF_MANY: f64 = 600.0;
 const QUICK_SECONDS: f64 = 300.0;
 const MANY: u32 = 1000;
-/// Seconds of a block on the fastest rank.
+/// Duration of a block on the fastest rank in seconds.
 const BLOCK_SECONDS: f64 = 5.0;
-/// Ranks that a table is made for.
+/// Maximum number of ranks.
 const MAX_RANKS: u32 = 100_000;
 const SEED: u64 = 0x5eed;
 
-const fn column(key: &'static str, name: &'static str, unit: &'static str) -> Column {
-    Column { key, name, unit }
+const fn column(key: &'static str, name: &'static str, unit: &'static str) -> TableColumn {
+    TableColumn { key, name, unit }
 }
 
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [TableColumn; 15] = [
     column("world", "world", ""),
     column("ranks", "ranks", ""),
     column("blocks", "blocks", ""),
@@ -40,7 +41,7 @@ const COLUMNS: [Column; 15] = [
     column("copies", "copies", ""),
 ];
 
-/// What a row is about.
+/// The simulated conditions of a row.
 struct Scene {
     name: &'static str,
     speeds: SimulatedSpeeds,
@@ -81,16 +82,17 @@ const NOTES: [&str; 5] = [
     "efficiency: cells of finished blocks, as a part of what all ranks could do while they lived (silent ones included)",
 ];
 
-/// The table, with these numbers of ranks or the usual ones. `say` hears what is being simulated.
+/// Returns the table for these numbers of ranks, or for the default ones. `say` receives a
+/// description of each simulation.
 ///
 /// # Errors
-/// [`Error::Usage`] for numbers of ranks that there are not; what `say` returns.
-pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()>) -> Result<Table> {
+/// [`Error::Usage`] for an invalid number of ranks; the errors of `say`.
+pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()>) -> Result<MeasurementTable> {
     let mut counts = ranks.unwrap_or(if quick { &QUICK_RANKS } else { &RANKS }).to_vec();
     counts.sort_unstable();
     counts.dedup();
     if let Some(wrong) = counts.iter().find(|&&count| count == 0 || count > MAX_RANKS) {
-        return Err(Error::usage_value("counts", wrong, format!("clusters are simulated with 1 to {MAX_RANKS} ranks")));
+        return Err(Error::usage_value("counts", wrong, format!("use 1 to {MAX_RANKS} ranks")));
     }
     let seconds = |count: u32| match (quick, count > MANY) {
         (true, _) => QUICK_SECONDS,
@@ -98,7 +100,7 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
         (false, false) => SECONDS,
     };
     let title = "jobs in blocks on ranks that pretend, by the dispatcher of real ones";
-    let mut table = Table::new("cluster", &format!("simulated, seed {SEED}"), title, &COLUMNS);
+    let mut table = MeasurementTable::new("cluster", &format!("simulated, seed {SEED}"), title, &COLUMNS);
     for scene in &SCENES {
         for &count in &counts {
             say(&format!("{}, {count} ranks", scene.name))?;
@@ -111,7 +113,7 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
             let report = world.run();
             let all = block * blocks;
             table.push(
-                Status::Measured,
+                RowStatus::Measured,
                 vec![
                     scene.name.into(),
                     count.into(),
@@ -132,7 +134,7 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
             );
         }
     }
-    table.charts.push(Chart {
+    table.charts.push(TableChart {
         title: "efficiency of simulated clusters".into(),
         kind: ChartKind::Lines { log_x: true, log_y: false },
         x: "ranks",
@@ -147,23 +149,23 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::table::Cell;
+    use crate::measure::table::TableCell;
 
     #[test]
-    fn every_world_has_a_row_for_each_number_of_ranks() {
+    fn every_scene_has_a_row_for_each_number_of_ranks() {
         let table = table(Some(&[4, 2, 4]), true, &|_| Ok(())).unwrap();
         assert_eq!(table.rows.len(), 2 * SCENES.len());
-        let place = table.column("efficiency_percent").unwrap();
+        let index = table.column("efficiency_percent").unwrap();
         for row in &table.rows {
-            let Cell::Number(percent) = row.cells[place] else { panic!("{row:?}") };
+            let TableCell::Number(percent) = row.cells[index] else { panic!("{row:?}") };
             assert!(percent > 50.0 && percent < 105.0, "{row:?}");
         }
     }
 
     #[test]
-    fn numbers_of_ranks_that_there_are_not() {
+    fn invalid_numbers_of_ranks_are_refused() {
         let message = table(Some(&[1, 0]), true, &|_| Ok(())).unwrap_err().to_string();
-        assert_eq!(message, "counts 0: clusters are simulated with 1 to 100000 ranks");
+        assert_eq!(message, "counts 0: use 1 to 100000 ranks");
         let end = table(None, true, &|_| Err(Error::Interrupted)).unwrap_err();
         assert!(matches!(end, Error::Interrupted));
     }

@@ -1,7 +1,7 @@
-//! Rates of a bench as a file: one line a rate, which a later bench is compared with ([`super::compare`]).
+//! Files of rates. A later benchmark is compared with them ([`super::compare`]).
 //!
-//! The first line says what the file is and its version. Lines that begin with `#` are comments. Each other line is a key, a
-//! value, its unit and the device, with tabs between them.
+//! The first line has the name and version of the format. Lines that start with `#` are comments.
+//! Each other line has a key, a value, its unit and the device, separated by tabs.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,16 +9,16 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
-use crate::measure::table::{Cell, Measurements, Status, Table, shown};
+use crate::measure::table::{MeasurementTable, Measurements, RowStatus, TableCell, cell_text};
 
-/// The first line of a file, but for the version.
+/// The first line of a file, except for the version.
 const MAGIC: &str = "pairwave bench rates ";
-/// The version that is written, and the only one that is read.
+/// The supported version.
 const VERSION: &str = "1";
-/// Bytes of a line at most.
+/// Maximum number of bytes in a line.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// What tells the rows of a table apart, whatever device measures them and however fast that is.
+/// Columns that identify the rows of a table, independent of the device and its speed.
 const NAMING: [(&str, &[&str]); 10] = [
     ("kernels", &["work", "gaps", "length_symbols", "pairs", "kernel"]),
     ("slices", &["kernel", "gaps", "workgroup_invocations", "slice_columns", "length_symbols"]),
@@ -45,37 +45,37 @@ const NAMING: [(&str, &[&str]); 10] = [
     ("msa", &["mode", "residues", "sequences", "engine"]),
 ];
 
-/// Columns with rates. Pairs a second say the same as cells a second, and count where a table has no cells a second by the
+/// Columns with rates. Pairs per second are redundant if a table also has cells per second by the
 /// clock.
 const RATES: [&str; 5] = ["kernel_gcups", "gcups", "kernel_tcups", "tcups", "pairs_per_second"];
-/// Columns with seconds, of the stages that have no cells.
+/// Columns with seconds, for stages without cells.
 const SECONDS: [(&str, &[&str]); 1] = [("msa", &["tree_seconds", "alignment_seconds", "seconds"])];
 
-/// One rate, or the seconds of a stage.
+/// A rate, or the duration of a stage.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rate {
-    /// Which: the experiment, what tells its row apart, and the column.
+pub struct BenchRate {
+    /// Key of the rate: the experiment, the identifying columns of its row, and the column.
     pub key: String,
-    /// The number, more than 0; or why there is none.
-    pub value: Result<f64, Status>,
-    /// `GCUPS`, `TCUPS`, `pairs/s`, or `s`, of which less is better.
+    /// The value, which is more than 0; or the reason why it is missing.
+    pub value: Result<f64, RowStatus>,
+    /// `GCUPS`, `TCUPS`, `pairs/s` or `s`. For `s`, lower values are better.
     pub unit: String,
-    /// The device that was measured, as its table names it.
+    /// The measured device, as its table names it.
     pub device: String,
 }
 
-impl Rate {
-    /// How many times as fast as this another value of the same unit is.
+impl BenchRate {
+    /// Returns the speed-up factor of another value with the same unit, relative to this one.
     pub fn times(&self, now: f64) -> Option<f64> {
         let before = self.value.ok()?;
         Some(if self.unit == "s" { before / now } else { now / before })
     }
 }
 
-/// The rates of all tables, and of rows without one why there is none.
-pub fn of(measurements: &Measurements) -> Vec<Rate> {
+/// Returns the rates of all tables. Rows without a rate give the reason.
+pub fn from_measurements(measurements: &Measurements) -> Vec<BenchRate> {
     let mut rates = Vec::new();
-    // Rows that nothing tells apart are counted.
+    // Rows with equal keys are numbered.
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     for table in &measurements.tables {
         let columns = rate_columns(table);
@@ -87,8 +87,8 @@ pub fn of(measurements: &Measurements) -> Vec<Rate> {
         for row in &table.rows {
             let mut key = table.name.to_owned();
             for column in naming {
-                let cell = table.column(column).map_or(&Cell::Empty, |place| &row.cells[place]);
-                let text = if *cell == Cell::Empty { String::new() } else { shown(cell, row.status) };
+                let cell = table.column(column).map_or(&TableCell::Empty, |index| &row.cells[index]);
+                let text = if *cell == TableCell::Empty { String::new() } else { cell_text(cell, row.status) };
                 if !text.is_empty() {
                     key.push_str(&format!(" {column}={}", text.replace(char::is_whitespace, "_")));
                 }
@@ -98,16 +98,17 @@ pub fn of(measurements: &Measurements) -> Vec<Rate> {
             if *count > 1 {
                 key.push_str(&format!(" row={count}"));
             }
-            for &place in &columns {
-                let value = match row.cells[place] {
-                    Cell::Number(number) if number.is_finite() && number > 0.0 => Ok(number),
+            for &index in &columns {
+                let value = match row.cells[index] {
+                    TableCell::Number(number) if number.is_finite() && number > 0.0 => Ok(number),
                     _ => Err(row.status),
                 };
-                // A row that was measured may have no rate of a kind: of kernels, where a device has no timestamps.
-                if value != Err(Status::Measured) {
-                    let column = &table.columns[place];
+                // A measured row may lack a kind of rate: devices without timestamps have no kernel
+                // rates.
+                if value != Err(RowStatus::Measured) {
+                    let column = &table.columns[index];
                     let key = format!("{key} {}", column.key);
-                    rates.push(Rate { key, value, unit: column.unit.into(), device: device.clone() });
+                    rates.push(BenchRate { key, value, unit: column.unit.into(), device: device.clone() });
                 }
             }
         }
@@ -115,10 +116,10 @@ pub fn of(measurements: &Measurements) -> Vec<Rate> {
     rates
 }
 
-/// The columns of a table that are compared.
-fn rate_columns(table: &Table) -> Vec<usize> {
+/// Returns the columns of a table that are compared.
+fn rate_columns(table: &MeasurementTable) -> Vec<usize> {
     if !NAMING.iter().any(|(name, _)| *name == table.name) {
-        // What is simulated has no speed.
+        // Simulated tables have no speeds.
         return Vec::new();
     }
     let has_cells = ["gcups", "tcups"].iter().any(|key| table.column(key).is_some());
@@ -127,18 +128,19 @@ fn rate_columns(table: &Table) -> Vec<usize> {
     rates.chain(seconds).filter_map(|key| table.column(key)).collect()
 }
 
-/// A device's name without what would end a field or a line.
+/// Returns the name of a device without characters that end a field or a line.
 fn one_line(name: &str) -> String {
     name.replace(|letter: char| letter.is_control(), " ")
 }
 
-/// Rates as a file, those of rows without one left out. `header`: lines that say how they were measured.
-pub fn text(rates: &[Rate], header: &[String]) -> String {
+/// Formats rates as a file, without missing rates. `header` has lines that describe the
+/// measurement.
+pub fn text(rates: &[BenchRate], header: &[String]) -> String {
     let mut out = format!("{MAGIC}{VERSION}\n");
     for line in header {
         out.push_str(&format!("# {}\n", one_line(line)));
     }
-    for Rate { key, value, unit, device } in rates {
+    for BenchRate { key, value, unit, device } in rates {
         if let Ok(value) = value {
             out.push_str(&format!("{key}\t{value}\t{unit}\t{device}\n"));
         }
@@ -146,28 +148,29 @@ pub fn text(rates: &[Rate], header: &[String]) -> String {
     out
 }
 
-/// Reads such a file.
+/// Reads a file of rates.
 ///
 /// # Errors
-/// [`Error::Input`] with the line, if it is another file, of another version, damaged, or without rates; [`Error::Io`].
-pub fn read(path: &Path) -> Result<Vec<Rate>> {
+/// [`Error::Input`] with the line, if the file has another format or version, is damaged, or has no
+/// rates; [`Error::Io`].
+pub fn read(path: &Path) -> Result<Vec<BenchRate>> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let mut reader = BufReader::new(file);
-    let mut rates: Vec<Rate> = Vec::new();
+    let mut rates: Vec<BenchRate> = Vec::new();
     let mut lines: HashMap<(String, String), u64> = HashMap::new();
     for number in 1.. {
         let wrong = |message: String| Error::Input {
             place: Place { file: name.clone(), line: Some(number), ..Place::default() },
             message,
         };
-        let foreign = || wrong("not a file of rates that a bench saved".into());
+        let foreign = || wrong("not a file of rates saved by a benchmark".into());
         let mut line = Vec::new();
         let bytes = reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         if bytes.map_err(|error| Error::io(path, error))? == 0 {
             return match rates.is_empty() {
                 true if number == 1 => Err(foreign()),
-                true => Err(wrong("the file ends without a rate".into())),
+                true => Err(wrong("the file has no rates".into())),
                 false => Ok(rates),
             };
         }
@@ -182,7 +185,9 @@ pub fn read(path: &Path) -> Result<Vec<Rate>> {
             match text.strip_prefix(MAGIC) {
                 None => return Err(foreign()),
                 Some(version) if is_whole && version != VERSION => {
-                    return Err(wrong(format!("rates of version '{version}'; version {VERSION} is read")));
+                    return Err(wrong(format!(
+                        "rates of version '{version}', but only version {VERSION} is supported"
+                    )));
                 }
                 Some(_) => {}
             }
@@ -198,17 +203,20 @@ pub fn read(path: &Path) -> Result<Vec<Rate>> {
         }
         let rate = parse(text).map_err(&wrong)?;
         if let Some(before) = lines.insert((rate.device.clone(), rate.key.clone()), number) {
-            return Err(wrong(format!("'{}' is in line {before} too", rate.key)));
+            return Err(wrong(format!("'{}' is already in line {before}", rate.key)));
         }
         rates.push(rate);
     }
     unreachable!("lines are counted without end")
 }
 
-fn parse(line: &str) -> Result<Rate, String> {
+fn parse(line: &str) -> Result<BenchRate, String> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [key, value, unit, device] = fields[..] else {
-        return Err(format!("{} fields; key, value, unit and device are needed, with tabs between them", fields.len()));
+        return Err(format!(
+            "{} fields, but key, value, unit and device are required, separated by tabs",
+            fields.len()
+        ));
     };
     for (what, text) in [("key", key), ("device", device)] {
         if text.trim().is_empty() {
@@ -216,11 +224,11 @@ fn parse(line: &str) -> Result<Rate, String> {
         }
     }
     if !["GCUPS", "TCUPS", "pairs/s", "s"].contains(&unit) {
-        return Err(format!("the unit '{unit}' is not known; GCUPS, TCUPS, pairs/s and s are"));
+        return Err(format!("unknown unit '{unit}': use GCUPS, TCUPS, pairs/s or s"));
     }
     match value.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => {
-            Ok(Rate { key: key.into(), value: Ok(number), unit: unit.into(), device: device.into() })
+            Ok(BenchRate { key: key.into(), value: Ok(number), unit: unit.into(), device: device.into() })
         }
         _ => Err(format!("'{value}' is not a number above 0")),
     }

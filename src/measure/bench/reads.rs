@@ -1,4 +1,4 @@
-//! Speed of engines, and of the CPU's threads, on reads and their candidate regions.
+//! Speed of engines and CPU threads on reads and their candidate regions.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::Bed;
+use super::ExperimentContext;
 use super::timing::{Rates, Sample, stream_and};
 use crate::edit::cpu::EditWorker;
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS};
@@ -15,25 +15,26 @@ use crate::engine::thread_engine::compute_together;
 use crate::engine::{BatchReport, Engine};
 use crate::error::Result;
 use crate::measure::simulate::SEED;
-use crate::measure::simulate::reads::{CANDIDATES, Reads};
+use crate::measure::simulate::reads::{CANDIDATES, SimulatedReads};
 
-/// The shortest reads that are tried before long ones.
+/// Shortest length of reads that are measured before long ones.
 const SHORTEST: u32 = 50;
-/// Reads of a batch where only the way is tried.
+/// Number of reads of a batch in quick runs.
 const QUICK_READS: u32 = 3;
 
-/// Seconds that the distances of a batch take.
+/// Durations for choosing the size of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSeconds {
-    /// Seconds that fill a device.
+    /// Target duration in seconds, which fills a device.
     pub full: f64,
-    /// Seconds at most.
+    /// Maximum duration in seconds.
     pub most: f64,
 }
 
-impl Reads {
-    /// Adds reads until their distances take `full` seconds and more would not be computed faster; but not if twice as
-    /// many would take more than `most` seconds. Their number stays within `counts`.
+impl SimulatedReads {
+    /// Adds reads until their distances take `full` seconds and more reads would not increase the
+    /// speed. Stops if twice as many reads would take more than `most` seconds. The number of reads
+    /// stays within `counts`.
     pub(crate) fn grown(
         &self,
         counts: RangeInclusive<u32>,
@@ -60,50 +61,50 @@ impl Reads {
     }
 }
 
-/// What is known of the speed of a device, to tell beforehand how long a measurement will take.
+/// Known speeds of a device, for predicting the duration of a measurement.
 #[derive(Default)]
-pub(super) struct Sizes {
+pub(super) struct ReadSpeeds {
     rates: Rates,
-    /// The longest reads that were tried.
+    /// The longest reads that were measured.
     longest: u32,
 }
 
-impl Sizes {
-    /// Returns reads that fill a device, as many as `counts` allows. A batch of them takes about
-    /// `full` and not more than `most` seconds. `None` if the fewest would take longer than a row
-    /// may. Where nothing is known of reads that are nearly as long, shorter ones are tried first.
+impl ReadSpeeds {
+    /// Returns reads that fill a device, within `counts`. A batch of them takes about `full` and at
+    /// most `most` seconds. Returns `None` if the lowest number of reads would exceed the time of a
+    /// row. If reads of similar length were not measured yet, measures shorter ones first.
     pub(super) fn fill(
         &mut self,
-        bed: &Bed<'_>,
-        reads: &Reads,
+        context: &ExperimentContext<'_>,
+        reads: &SimulatedReads,
         counts: RangeInclusive<u32>,
         seconds: BatchSeconds,
         mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
     ) -> Result<Option<Arc<EditBatch>>> {
-        let most = bed.bench.seconds;
+        let most = context.bench.seconds;
         let least = *counts.start();
         let pairs = u64::from(least * CANDIDATES);
         let shorter = |&length: &u32| Some(length / 10).filter(|&shorter| shorter >= SHORTEST.max(self.longest + 1));
         let lengths: Vec<u32> = std::iter::successors(Some(reads.length), shorter).collect();
         for length in lengths.into_iter().rev() {
-            bed.check_interrupt()?;
-            let batch = Reads { length, ..reads.clone() }.batch(least, SEED);
+            context.check_interrupt()?;
+            let batch = SimulatedReads { length, ..reads.clone() }.batch(least, SEED);
             let cells = batch.cells() as f64;
             if self.rates.expected(length, pairs).is_some_and(|rate| cells / rate > most) {
                 return Ok(None);
             }
-            // Compiled before the clock runs.
+            // Compiles the kernel before the clock starts.
             compute(&batch)?;
             self.rates.add(length, pairs, cells / compute(&batch)?.best().max(1e-9), pairs);
             self.longest = length;
         }
-        let counts = if bed.quick { QUICK_READS..=QUICK_READS } else { counts };
+        let counts = if context.quick { QUICK_READS..=QUICK_READS } else { counts };
         let seconds = BatchSeconds { full: seconds.full.min(seconds.most), ..seconds };
         reads.grown(counts, seconds, SEED, compute).map(Some)
     }
 }
 
-/// Computes batches on an engine, whose work on the host the threads of a pool share.
+/// Computes batches on an engine. The threads of a pool share its host work.
 pub(crate) fn on_engine(
     pool: &rayon::ThreadPool,
     engine: &mut dyn Engine<Edit>,
@@ -112,15 +113,16 @@ pub(crate) fn on_engine(
     pool.install(|| compute(engine, batches))
 }
 
-/// Computes a batch on all threads of a pool, each an engine. Their time in kernels is the mean of what they took.
+/// Computes a batch on all threads of a pool. Each thread is an engine. The kernel time is the mean
+/// of the threads' times.
 pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Sample> {
     let threads = pool.current_num_threads();
-    let begin = Instant::now();
+    let started = Instant::now();
     let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::new(Arc::clone(interrupt))).collect();
     let reports = compute_together(pool, &mut workers, batch)?;
     let sum = || reports.iter().fold(0u64, |sum, report| sum.wrapping_add(sum_of(report)));
     std::hint::black_box(pool.install(sum));
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     let busy: f64 = reports.iter().filter_map(EditReport::kernel_time).map(|time| time.as_secs_f64()).sum();
     Ok(Sample { seconds, kernel_seconds: Some(busy / threads as f64), traced: 0 })
 }
@@ -135,8 +137,8 @@ fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<
     Ok(run)
 }
 
-/// The sum of all distances within the limit, for which results have to be read as a job reads them: by all threads of the pool
-/// that this runs in.
+/// Returns the sum of all distances within the limit. Computing it reads the results like a job
+/// does, on all threads of the current pool.
 fn sum_of(report: &EditReport) -> u64 {
     let pairs = report.found.pairs();
     let sum = |first: usize| {
@@ -153,8 +155,8 @@ mod tests {
     use crate::score::{EditMode, Limit};
 
     #[test]
-    fn reads_are_added_until_a_device_is_full() {
-        let reads = Reads::new(&genome(1000, 7), EditMode::Infix, Limit::None, 10);
+    fn reads_are_added_until_the_device_is_full() {
+        let reads = SimulatedReads::new(&genome(1000, 7), EditMode::Infix, Limit::None, 10);
         // Up to 100 reads take as long as one.
         let seconds_of = |batch: &EditBatch| 0.01 * (batch.blocks.len() as f64 / 100.0).max(1.0);
         let count = |counts, full, most| {

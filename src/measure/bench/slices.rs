@@ -1,14 +1,15 @@
-//! Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (Truong et al. 2014, section 6.3, table 4 and figure 11: the slice
-//! width k follows there from block size and shared memory; here slices are in registers and both are free).
+//! Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (Truong et al. 2014, section
+//! 6.3, table 4 and figure 11). In the paper, the slice width k follows from block size and shared
+//! memory. Here slices are in registers, and both sizes are free.
 
 use super::timing::{Timing, repeat, stream};
-use super::{Bed, Experiment, GapKind, mark};
+use super::{Experiment, ExperimentContext, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType};
 use crate::measure::simulate::RandomPairs;
-use crate::measure::table::{Chart, ChartKind, Column, Status, Table};
+use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
 use crate::pairs::Want;
 use crate::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
 use crate::pairs::gpu::{Config, GpuEngine};
@@ -16,43 +17,44 @@ use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::{nw_slice, nw_slice_half};
 use crate::score::Scoring;
 
-/// Length of the paper's 16S genes, in symbols.
+/// Length of the paper's 16S genes in symbols.
 const LENGTH: u32 = 1536;
 const QUICK_LENGTH: u32 = 64;
-/// Pairs at first, and at most.
+/// Initial and maximum number of pairs.
 const PAIRS: [u64; 2] = [4096, 1 << 20];
 const QUICK_PAIRS: [u64; 2] = [64, 64];
-/// Seconds that the pairs should take: the last workgroups of a batch idle the device for some tens of milliseconds.
+/// Target duration in seconds. It hides the last workgroups of a batch, which leave the device idle
+/// for some tens of milliseconds.
 const FULL_SECONDS: f64 = 0.2;
 
-const COLUMNS: [Column; 10] = [
-    Column { key: "kernel", name: "kernel", unit: "" },
-    Column { key: "gaps", name: "gaps", unit: "" },
-    Column { key: "workgroup_invocations", name: "workgroup", unit: "invocations" },
-    Column { key: "slice_columns", name: "slice", unit: "columns" },
-    Column { key: "workgroup_memory_bytes", name: "workgroup memory", unit: "bytes" },
-    Column { key: "length_symbols", name: "length", unit: "symbols" },
-    Column { key: "pairs", name: "pairs", unit: "" },
-    Column { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
-    Column { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
-    Column { key: "runs", name: "runs", unit: "" },
+const COLUMNS: [TableColumn; 10] = [
+    TableColumn { key: "kernel", name: "kernel", unit: "" },
+    TableColumn { key: "gaps", name: "gaps", unit: "" },
+    TableColumn { key: "workgroup_invocations", name: "workgroup", unit: "invocations" },
+    TableColumn { key: "slice_columns", name: "slice", unit: "columns" },
+    TableColumn { key: "workgroup_memory_bytes", name: "workgroup memory", unit: "bytes" },
+    TableColumn { key: "length_symbols", name: "length", unit: "symbols" },
+    TableColumn { key: "pairs", name: "pairs", unit: "" },
+    TableColumn { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
+    TableColumn { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
+    TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
 /// Measures the settings on one device.
-pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
-    let mut table = bed.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
+pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
+    let mut table = context.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
     let of_kernel = |kernel: &'static Kernel| match kernel.kind {
         KernelKind::Slice(numbers) => Some((kernel, numbers)),
         _ => None,
     };
-    let kernels: Vec<(&'static Kernel, ScoreType)> = bed.kernels(Family::Pairs).filter_map(of_kernel).collect();
-    let Some(found) = bed.adapter().filter(|_| !kernels.is_empty()) else {
+    let kernels: Vec<(&'static Kernel, ScoreType)> = context.kernels(Family::Pairs).filter_map(of_kernel).collect();
+    let Some(found) = context.adapter().filter(|_| !kernels.is_empty()) else {
         table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
         return Ok(table);
     };
-    let gaps = bed.bench.gaps.iter();
+    let gaps = context.bench.gaps.iter();
     for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
-        one(bed, found, &mut table, kernel, numbers, *gaps)?;
+        one(context, found, &mut table, kernel, numbers, *gaps)?;
     }
     table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); the best of the runs");
     Ok(table)
@@ -60,22 +62,22 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
 
 /// Measures the settings of one kernel with one kind of gaps.
 fn one(
-    bed: &Bed<'_>,
+    context: &ExperimentContext<'_>,
     found: &FoundAdapter,
-    table: &mut Table,
+    table: &mut MeasurementTable,
     kernel: &'static Kernel,
     numbers: ScoreType,
     gaps: GapKind,
 ) -> Result<()> {
     let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
-    let length = if bed.quick { QUICK_LENGTH } else { LENGTH };
+    let length = if context.quick { QUICK_LENGTH } else { LENGTH };
     let (widths, want) = match numbers {
         ScoreType::I32 => (SLICES, Want::Alignments),
         ScoreType::F16 => (HALF_SLICES, Want::Scores),
     };
     let scoring = gaps.scoring();
     let mut engine: GpuEngine = open()?;
-    let work = match fill(bed, &mut engine, |pairs| RandomPairs::random(&scoring, want.clone(), length, pairs)) {
+    let work = match fill(context, &mut engine, |pairs| RandomPairs::random(&scoring, want.clone(), length, pairs)) {
         Ok(work) => work,
         Err(error) => {
             let status = mark(table, kernel.stem, error)?;
@@ -86,7 +88,8 @@ fn one(
     let batches = work.batches(work.pairs());
     let small = RandomPairs::random(&scoring, want, length, 1).batches(1);
     for &workgroup in WORKGROUPS {
-        bed.say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
+        context
+            .say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
         for &slice in widths {
             let workgroup_bytes = workgroup_bytes(numbers, slice, workgroup, &scoring);
             let is_allowed = workgroup <= found.description.max_workgroup_invocations
@@ -102,13 +105,14 @@ fn one(
             ];
             if !is_allowed {
                 table.note("-: more invocations or memory than a workgroup has here");
-                table.push(Status::Unsuited, cells);
+                table.push(RowStatus::Unsuited, cells);
                 continue;
             }
             engine.configure(Config::for_adapter(found).with_sizes(numbers, slice, workgroup));
-            // Every setting is a pipeline of its own: compiled before the clock runs.
+            // Every setting has its own pipeline, which is compiled before the clock starts.
             let compiled = stream(&mut engine, &small);
-            let timing = compiled.and_then(|_| repeat(bed, bed.bench.seconds, || stream(&mut engine, &batches)));
+            let timing =
+                compiled.and_then(|_| repeat(context, context.bench.seconds, || stream(&mut engine, &batches)));
             let status = match timing {
                 Ok(timing) => {
                     cells.extend([
@@ -116,7 +120,7 @@ fn one(
                         (work.pairs() as f64 / timing.seconds).into(),
                         timing.runs.into(),
                     ]);
-                    Status::Measured
+                    RowStatus::Measured
                 }
                 Err(error) => {
                     let status = mark(table, kernel.stem, error)?;
@@ -127,7 +131,7 @@ fn one(
             table.push(status, cells);
         }
     }
-    table.charts.push(Chart {
+    table.charts.push(TableChart {
         title: format!("{} by slice width: {} gaps, {length} symbols", kernel.stem, gaps.name()),
         kind: ChartKind::Lines { log_x: false, log_y: false },
         x: "slice_columns",
@@ -138,7 +142,7 @@ fn one(
     Ok(())
 }
 
-/// Workgroup memory of a setting in bytes.
+/// Returns the workgroup memory of a setting in bytes.
 fn workgroup_bytes(numbers: ScoreType, slice: u32, workgroup: u32, scoring: &Scoring) -> u32 {
     let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), Ends::Charged);
     match numbers {
@@ -150,16 +154,20 @@ fn workgroup_bytes(numbers: ScoreType, slice: u32, workgroup: u32, scoring: &Sco
     }
 }
 
-/// As many pairs as keep the device busy for a while, in one batch.
-fn fill(bed: &Bed<'_>, engine: &mut GpuEngine, make: impl Fn(u64) -> RandomPairs) -> Result<RandomPairs> {
-    let [mut pairs, most] = if bed.quick { QUICK_PAIRS } else { PAIRS };
-    // Compiled before the clock runs.
+/// Returns enough pairs to keep the device busy for the target duration, in one batch.
+fn fill(
+    context: &ExperimentContext<'_>,
+    engine: &mut GpuEngine,
+    make: impl Fn(u64) -> RandomPairs,
+) -> Result<RandomPairs> {
+    let [mut pairs, most] = if context.quick { QUICK_PAIRS } else { PAIRS };
+    // Compiles the kernel before the clock starts.
     stream(engine, &make(1).batches(1))?;
     loop {
-        bed.check_interrupt()?;
+        context.check_interrupt()?;
         let work = make(pairs);
         let batches = work.batches(pairs);
-        let seconds = repeat(bed, 0.0, || stream(engine, &batches))?.best();
+        let seconds = repeat(context, 0.0, || stream(engine, &batches))?.best();
         if pairs >= most || seconds >= FULL_SECONDS {
             tracing::debug!(pairs, seconds, capacity = engine.capacity().cells, "a full device");
             return Ok(work);

@@ -1,4 +1,4 @@
-//! Speed of engines, and of the CPU's threads, on reads and ancestral states.
+//! Speed of engines and CPU threads on reads and ancestral states.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::papara::cpu::PhyloWorker;
 use crate::papara::{Phylo, PhyloBatch, PhyloReport};
 
-/// Has an engine compute batches.
+/// Computes batches on an engine.
 pub(crate) fn on_engine(engine: &mut dyn Engine<Phylo>, batches: &[Arc<PhyloBatch>]) -> Result<Sample> {
     let mut sum = 0i64;
     let run = stream_and(engine, batches, |report: &PhyloReport| {
@@ -22,7 +22,7 @@ pub(crate) fn on_engine(engine: &mut dyn Engine<Phylo>, batches: &[Arc<PhyloBatc
     Ok(run)
 }
 
-/// Has all threads of a pool compute batches. Their time in kernels is the mean of what they took.
+/// Computes batches on all threads of a pool. The kernel time is the mean of the threads' times.
 pub(crate) fn on_cpu(
     pool: &rayon::ThreadPool,
     interrupt: &Arc<AtomicBool>,
@@ -30,7 +30,7 @@ pub(crate) fn on_cpu(
 ) -> Result<Sample> {
     let threads = pool.current_num_threads();
     let mut workers: Vec<PhyloWorker> = (0..threads).map(|_| PhyloWorker::new(Arc::clone(interrupt))).collect();
-    let begin = Instant::now();
+    let started = Instant::now();
     let (mut sum, mut busy) = (0i64, 0.0);
     for batch in batches {
         for report in compute_together(pool, &mut workers, batch)? {
@@ -39,11 +39,11 @@ pub(crate) fn on_cpu(
         }
     }
     std::hint::black_box(sum);
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     Ok(Sample { seconds, kernel_seconds: Some(busy / threads as f64), traced: 0 })
 }
 
-/// The sum of all scores, for which results have to be read as a job reads them.
+/// Returns the sum of all scores. Computing it reads the results like a job does.
 pub(crate) fn sum_of(report: &PhyloReport) -> i64 {
     report.scores.as_flattened().iter().fold(0, |sum, &score| sum.wrapping_add(score.into()))
 }

@@ -1,5 +1,5 @@
-//! All threads of the CPU behind one engine, for measurements of scores that hand it batch after batch. Jobs give every
-//! thread an engine of its own, which have no barrier at the end of every batch.
+//! All CPU threads as one engine, for measurements of scores batch by batch. In jobs, every thread
+//! is a separate engine, without a barrier at the end of each batch.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::pairs::cpu::{CpuWorker, Scratch};
 use crate::pairs::{Batch, Pairs, Report};
 
-/// Cells a thread and batch: about half a second.
+/// Number of cells per thread and batch. They take about half a second.
 const CELLS_A_THREAD: u64 = 2_000_000_000;
 
-/// Threads that score together, and trace nothing.
+/// Threads that score together. They trace nothing back.
 pub(crate) struct AllThreads {
     pool: Arc<rayon::ThreadPool>,
     workers: Vec<CpuWorker>,
@@ -22,7 +22,7 @@ pub(crate) struct AllThreads {
 }
 
 impl AllThreads {
-    /// A worker on every thread of a pool.
+    /// Creates a worker for every thread of a pool.
     pub(crate) fn new(pool: Arc<rayon::ThreadPool>) -> Self {
         let worker = |_| CpuWorker::default().with_scratch(Scratch::of_scores());
         let workers = (0..pool.current_num_threads()).map(worker).collect();
@@ -48,12 +48,12 @@ impl Engine<Pairs> for AllThreads {
         Ok(self.waiting.add(batch))
     }
 
-    /// The time in kernels is that of all threads together, up to when the last is done.
+    /// Collects a batch. Its kernel time ends when the last thread is done.
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
         let batch = self.waiting.take(ticket)?;
-        let begin = Instant::now();
+        let started = Instant::now();
         let reports = compute_together(&self.pool, &mut self.workers, &batch)?;
         let hits = reports.into_iter().flat_map(|report| report.hits).collect();
-        Ok(Report { hits, kernel_time: Some(begin.elapsed()), ..Report::default() })
+        Ok(Report { hits, kernel_time: Some(started.elapsed()), ..Report::default() })
     }
 }

@@ -1,77 +1,83 @@
-//! Times that can be believed: the best of several runs, and how many runs there are time for.
+//! Reliable timings: the best of several runs, and the number of runs that fit in the available
+//! time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Bed;
+use super::ExperimentContext;
 use crate::engine::{Batch, BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 use crate::measure::simulate::RandomPairs;
 use crate::pairs::{Pairs, Want};
 use crate::score::Scoring;
 
-/// Seconds that all runs of a measurement should last together.
+/// Target for the total duration of all runs of a measurement in seconds.
 const BELIEVABLE_SECONDS: f64 = 0.2;
-/// Runs that a measurement should have, the first of which also allocates and uploads.
+/// Target for the number of runs. The first one also allocates and uploads.
 const ENOUGH_RUNS: u32 = 4;
-/// The same where the time need not be believed.
+/// Target for the number of runs in quick measurements.
 const QUICK_RUNS: u32 = 2;
-/// Runs at most.
+/// Maximum number of runs.
 const MAX_RUNS: u32 = 1000;
-/// Seconds that a batch should take at most: desktop systems reset a device that does not answer.
+/// Maximum target duration of a batch in seconds. Desktop systems reset a device that does not
+/// answer.
 const BATCH_SECONDS: f64 = 1.0;
 
-/// The best of several runs.
+/// Times of the best of several runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timing {
-    /// Seconds by the clock, of the run that took the least.
+    /// Lowest clock time of a run in seconds.
     pub seconds: f64,
-    /// Seconds in kernels, of the run that took the least; `None` where the device has no timestamps.
+    /// Lowest kernel time of a run in seconds; `None` if the device has no timestamps.
     pub kernel_seconds: Option<f64>,
-    /// Pairs whose alignment the engine traced, of the last run.
+    /// Number of pairs in the last run that the engine traced back.
     pub traced: u64,
     /// Number of runs.
     pub runs: u32,
 }
 
-/// What one run took.
+/// Times of one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sample {
-    /// Seconds by the clock.
+    /// Clock time in seconds.
     pub seconds: f64,
-    /// Seconds in kernels; `None` where the device has no timestamps.
+    /// Kernel time in seconds; `None` if the device has no timestamps.
     pub kernel_seconds: Option<f64>,
-    /// Pairs whose alignment the engine traced.
+    /// Number of pairs that the engine traced back.
     pub traced: u64,
 }
 
 impl Sample {
-    /// Seconds to judge speed by: those in kernels if they are known.
+    /// Returns the kernel time in seconds if it is known, else the clock time.
     pub(crate) fn best(&self) -> f64 {
         self.kernel_seconds.unwrap_or(self.seconds)
     }
 }
 
 impl Timing {
-    /// 10^9 a second, of a number of cells.
+    /// Returns the speed in 10^9 cells per second.
     pub(super) fn gcups(cells: u64, seconds: f64) -> f64 {
         cells as f64 / seconds.max(1e-9) / 1e9
     }
 
-    /// Seconds to judge speed by: those in kernels if they are known.
+    /// Returns the kernel time in seconds if it is known, else the clock time.
     pub(super) fn best(&self) -> f64 {
         self.kernel_seconds.unwrap_or(self.seconds)
     }
 }
 
-/// Repeats `once` until the time is believable or `most`
-/// seconds have gone by; once in any case.
-pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Sample>) -> Result<Timing> {
-    let begin = Instant::now();
+/// Repeats `once` until the timing is reliable or `most` seconds have passed. Runs it at least
+/// once.
+pub(super) fn repeat(
+    context: &ExperimentContext<'_>,
+    most: f64,
+    mut once: impl FnMut() -> Result<Sample>,
+) -> Result<Timing> {
+    let started = Instant::now();
     let mut best = Timing { seconds: f64::INFINITY, kernel_seconds: None, traced: 0, runs: 0 };
     loop {
-        bed.check_interrupt()?;
+        context.check_interrupt()?;
         let Sample { seconds, kernel_seconds: kernel, traced } = once()?;
         best.traced = traced;
         best.runs += 1;
@@ -80,9 +86,9 @@ pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        let elapsed = begin.elapsed().as_secs_f64();
-        let is_enough = best.runs >= if bed.quick { QUICK_RUNS } else { ENOUGH_RUNS }
-            && (bed.quick || elapsed >= BELIEVABLE_SECONDS);
+        let elapsed = started.elapsed().as_secs_f64();
+        let is_enough = best.runs >= if context.quick { QUICK_RUNS } else { ENOUGH_RUNS }
+            && (context.quick || elapsed >= BELIEVABLE_SECONDS);
         let last = elapsed / f64::from(best.runs);
         if best.runs >= MAX_RUNS || elapsed + last > most || is_enough {
             return Ok(best);
@@ -90,7 +96,8 @@ pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<
     }
 }
 
-/// Has an engine compute batches, as many in flight as it likes. Every pair has to come back.
+/// Computes batches on an engine, with as many batches in flight as it accepts. Fails if a pair is
+/// missing.
 pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Sample> {
     let (mut score_sum, mut traced) = (0i64, 0);
     let run = stream_and(engine, batches, |report| {
@@ -102,13 +109,14 @@ pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>
     Ok(Sample { traced, ..run })
 }
 
-/// [`stream`] for any work. `read` reads a batch's results, as a job reads them, and says of how many pairs they are.
+/// Computes batches of any kind of work like [`stream`]. `read` reads the results of a batch like a
+/// job does, and returns their number of pairs.
 pub(super) fn stream_and<W: Work>(
     engine: &mut dyn Engine<W>,
     batches: &[Arc<Batch<W>>],
     mut read: impl FnMut(&W::Report) -> u64,
 ) -> Result<Sample> {
-    let begin = Instant::now();
+    let started = Instant::now();
     let most = engine.capacity().batches.max(1);
     let mut in_flight: VecDeque<(Ticket, &Arc<Batch<W>>)> = VecDeque::new();
     let mut kernel = Some(0.0);
@@ -123,7 +131,8 @@ pub(super) fn stream_and<W: Work>(
             }
         }
         let Some((ticket, batch)) = in_flight.pop_front() else { break };
-        // What was submitted is collected whatever happens: the engine is used again.
+        // Every submitted batch is collected even after a failure, because the engine is used
+        // again.
         let report = match engine.collect(ticket) {
             Ok(report) => report,
             Err(error) => {
@@ -142,27 +151,29 @@ pub(super) fn stream_and<W: Work>(
     }
     match failure {
         Some(error) => Err(error),
-        None => Ok(Sample { seconds: begin.elapsed().as_secs_f64(), kernel_seconds: kernel, traced: 0 }),
+        None => Ok(Sample { seconds: started.elapsed().as_secs_f64(), kernel_seconds: kernel, traced: 0 }),
     }
 }
 
-/// What is known of a kernel's speed, to tell beforehand how long a measurement will take.
+/// Known speeds of a kernel, for predicting the duration of a measurement.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
-    /// Length in symbols, pairs, cells per second, pairs in a batch.
+    /// Length in symbols, number of pairs, cells per second, and pairs per batch of each
+    /// measurement.
     seen: Vec<(u32, u64, f64, u64)>,
 }
 
 impl Rates {
-    /// Cells per second to be expected: of the measurements with neither longer sequences nor more pairs the best, as
-    /// devices do not get slower with more to do.
+    /// Returns the expected speed in cells per second. It is the best speed among measurements with
+    /// no longer sequences and no more pairs, because devices do not become slower with more work.
     pub(super) fn expected(&self, length: u32, pairs: u64) -> Option<f64> {
         let below = self.seen.iter().filter(|seen| seen.0 <= length && seen.1 <= pairs);
         below.map(|seen| seen.2).max_by(f64::total_cmp)
     }
 
-    /// Pairs that a batch may have: as many as take [`BATCH_SECONDS`], or as many as were well in an earlier batch of
-    /// this length: where a device is not filled, smaller batches take no less time.
+    /// Returns the number of pairs of a batch that takes [`BATCH_SECONDS`], or the largest number
+    /// that was measured for this length. If a device is not filled, smaller batches take no less
+    /// time.
     pub(super) fn batch_pairs(&self, length: u32, pairs: u64, first_guess: u64) -> u64 {
         let cells = u64::from(length).pow(2) as f64;
         let by_rate = match self.expected(length, pairs) {
@@ -178,25 +189,26 @@ impl Rates {
         self.seen.push((length, pairs, rate, batch_pairs));
     }
 
-    /// Measures an engine at `pairs` pairs of `length` symbols; `None` if it would take longer than a row may. Where
-    /// nothing is known of nearly as much work, less is tried first.
+    /// Measures an engine with `pairs` pairs of `length` symbols. Returns `None` if it would exceed
+    /// the time of a row. If similar amounts of work were not measured yet, measures less work
+    /// first.
     pub(super) fn measure(
         &mut self,
-        bed: &Bed<'_>,
+        context: &ExperimentContext<'_>,
         engine: &mut dyn Engine<Pairs>,
         scoring: &Arc<Scoring>,
         want: &Want,
         length: u32,
         pairs: u64,
     ) -> Result<Option<Timing>> {
-        let most = bed.bench.seconds;
+        let most = context.bench.seconds;
         if self.seen.is_empty() {
-            // Pipelines are compiled before the clock runs.
+            // Compiles the pipelines before the clock starts.
             stream(engine, &RandomPairs::random(scoring, want.clone(), length, 1).batches(1))?;
         }
         let mut fewer = 8;
         while fewer * 8 <= pairs {
-            bed.check_interrupt()?;
+            context.check_interrupt()?;
             if self.is_long(length, fewer, most) {
                 return Ok(None);
             }
@@ -214,7 +226,7 @@ impl Rates {
         let batch_pairs = self.batch_pairs(length, pairs, engine.capacity().cells);
         let work = RandomPairs::random(scoring, want.clone(), length, pairs);
         let batches = work.batches(batch_pairs);
-        let timing = repeat(bed, most, || stream(engine, &batches))?;
+        let timing = repeat(context, most, || stream(engine, &batches))?;
         self.add(length, pairs, work.cells() as f64 / timing.best().max(1e-9), batch_pairs);
         Ok(Some(timing))
     }
@@ -230,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_come_from_smaller_work_only() {
+    fn expected_rates_come_only_from_smaller_work() {
         let mut rates = Rates::default();
         assert_eq!(rates.expected(100, 100), None);
         rates.add(100, 8, 1e6, 8);
@@ -243,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_last_a_second_or_are_as_large_as_they_were() {
+    fn batches_last_a_second_or_are_as_large_as_before() {
         let mut rates = Rates::default();
         assert_eq!(rates.batch_pairs(100, 1000, 50_000), 5);
         rates.add(100, 8, 1e4, 8);

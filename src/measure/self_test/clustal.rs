@@ -1,8 +1,8 @@
-//! Kernels for ClustalW's pairwise stage against the textbook.
+//! Tests the kernels of ClustalW's pairwise stage against the oracle.
 
 use std::sync::Arc;
 
-use super::{Case, KernelTest, SelfTest, checked, each};
+use super::{KernelTest, OracleCase, SelfTest, checked, each};
 use crate::clustal::gpu::ClustalGpu;
 use crate::clustal::{Clustal, ClustalBatch, ClustalChunk, ClustalCosts, PairIdentities, oracle};
 use crate::engine::Engine;
@@ -12,26 +12,27 @@ use crate::gpu::kernels::{KERNELS, Kernel, KernelKind, find};
 use crate::measure::simulate::family;
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Residues of sequences in the test: of less and of more than one slice of every kernel, and around those.
+/// Lengths of test sequences in residues: smaller and larger than a slice of each kernel, and close
+/// to these sizes.
 const LENGTHS: [usize; 12] = [150, 90, 61, 60, 47, 40, 39, 24, 20, 12, 5, 1];
 
-/// Identities and ends of the best local alignment of pairs.
+/// Identities, starts and ends of the best local alignment of pairs.
 #[derive(Debug)]
-pub struct ClustalTest(Vec<Case<Clustal, Vec<PairIdentities>>>);
+pub struct ClustalTest(Vec<OracleCase<Clustal, Vec<PairIdentities>>>);
 
 impl ClustalTest {
-    /// Computes by the textbook what has to come of batches.
+    /// Creates a test of these batches, with results of the oracle.
     pub fn new(batches: impl IntoIterator<Item = Arc<ClustalBatch>>) -> Self {
         let case = |batch: Arc<ClustalBatch>| {
             let chunk = &batch.chunk;
             let pairs = batch.blocks.iter().flat_map(|block| chunk.pairs(block));
             let of = |(a, b)| oracle::identities(chunk.sequences.codes(a), chunk.sequences.codes(b), &chunk.costs);
-            Case { expected: pairs.map(of).collect(), batch }
+            OracleCase { expected: pairs.map(of).collect(), batch }
         };
         ClustalTest(batches.into_iter().map(case).collect())
     }
 
-    /// Families of both alphabets.
+    /// Creates a test with sequence families of both alphabets.
     fn families() -> Self {
         let of = |alphabet| batch(&family(alphabet, &LENGTHS), LENGTHS.len() as u32);
         ClustalTest::new([Alphabet::Dna, Alphabet::Protein].map(of))
@@ -41,7 +42,7 @@ impl ClustalTest {
 impl SelfTest for ClustalTest {
     const NAME: &'static str = "identities";
     type Engine = dyn Engine<Clustal>;
-    type Case = Case<Clustal, Vec<PairIdentities>>;
+    type Case = OracleCase<Clustal, Vec<PairIdentities>>;
     type Found = Vec<PairIdentities>;
 
     fn cases(&self) -> &[Self::Case] {
@@ -68,8 +69,8 @@ impl SelfTest for ClustalTest {
     }
 }
 
-/// Tests the kernels on an adapter; `sw_ends` in both directions together with the kernel that
-/// follows it.
+/// Tests the kernels on an adapter. Both directions of `sw_ends` are tested together with the
+/// kernel that follows it.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(own_kernels(), Ok(ClustalTest::families()), |test, kernel| {
         let last = if kernel.follows() { find("nw_forward_reverse") } else { Some(kernel) };
@@ -77,7 +78,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Returns all pairs of the first `count` sequences.
+/// Returns a batch with all pairs of the first `count` sequences.
 pub(in crate::measure) fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<ClustalBatch> {
     let order = (0..count).collect();
     let costs = if store.alphabet() == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
@@ -86,7 +87,7 @@ pub(in crate::measure) fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<C
     Arc::new(ClustalBatch { chunk: Arc::new(chunk), blocks })
 }
 
-/// Returns the kernels of the module.
+/// Returns the kernels of ClustalW's pairwise stage.
 pub(in crate::measure) fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Clustal(_)))
 }
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_number_is_seen() {
+    fn wrong_identities_are_detected() {
         let test = ClustalTest::families();
         let case = &test.cases()[1];
         assert_eq!(test.compare(case, &case.expected).expect("it is the same"), case.batch.pairs());

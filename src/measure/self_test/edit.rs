@@ -1,8 +1,8 @@
-//! Kernels for Levenshtein distances and the CPU's threads against the textbook.
+//! Tests the kernels and CPU code for Levenshtein distances against the oracle.
 
 use std::sync::Arc;
 
-use super::{Case, KernelTest, SelfTest, checked, each};
+use super::{KernelTest, OracleCase, SelfTest, checked, each};
 use crate::edit::cpu::EditWorker;
 use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::LaneGrouping;
@@ -16,31 +16,36 @@ use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 
-/// Lengths of patterns: at both ends of words, of lanes and, with [`TEST_LANES`] lanes, of strips.
+/// Lengths of patterns: at the borders of u32 words, of lanes and, with [`TEST_LANES`] lanes, of
+/// strips.
 const PATTERNS: [usize; 11] = [1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257];
-/// Lengths of texts, shorter and longer than patterns, around the words that their symbols come in.
+/// Lengths of texts: shorter and longer than patterns, and close to multiples of the symbols in a
+/// u32.
 const TEXTS: [usize; 10] = [1, 15, 16, 17, 33, 64, 65, 250, 257, 300];
-/// Lanes and words of kernels that divide a pair in the test: few, so that short patterns have several strips.
+/// Number of lanes of kernels that divide a pair. It is small, so that short patterns have several
+/// strips.
 const TEST_LANES: u32 = 4;
+/// Number of words per lane of kernels that divide a pair.
 const TEST_WORDS: u32 = 2;
 
 /// Distances and ends of patterns in texts.
 #[derive(Debug)]
-pub struct EditTest(Vec<Case<Edit, Vec<Found>>>);
+pub struct EditTest(Vec<OracleCase<Edit, Vec<Found>>>);
 
 impl EditTest {
-    /// Computes by the textbook what has to come of batches.
+    /// Creates a test of these batches, with results of the oracle.
     pub fn new(batches: impl IntoIterator<Item = Arc<EditBatch>>) -> Self {
         let case = |batch: Arc<EditBatch>| {
             let chunk = &batch.chunk;
-            let find = |(pattern, place)| oracle::find(chunk.patterns.codes(pattern), chunk.text(place), &chunk.scheme);
-            Case { expected: pairs(&batch).map(find).collect(), batch }
+            let find =
+                |(pattern, position)| oracle::find(chunk.patterns.codes(pattern), chunk.text(position), &chunk.scheme);
+            OracleCase { expected: pairs(&batch).map(find).collect(), batch }
         };
         EditTest(batches.into_iter().map(case).collect())
     }
 
-    /// All modes, with and without a limit, for symbols that take 2, 4 and 8 bits.
-    fn of_all_modes() -> Self {
+    /// Creates a test of all modes, with and without a limit, for symbols of 2, 4 and 8 bits.
+    fn with_all_modes() -> Self {
         let reach = Reach { shorter: 3, constant: 2, divisor: 8, rate: Reach::ANY_RATE / 2 };
         let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
         let bases = [1, 2, 4, 8];
@@ -60,14 +65,14 @@ impl EditTest {
                     let against = Against::Texts(Arc::clone(&texts));
                     let (patterns, strands) = (Arc::clone(&patterns), QueryStrands::default());
                     let job = EditJob { patterns, against, scheme, strands, parts: None };
-                    batches.extend(of_job(&job));
+                    batches.extend(batches_of_job(&job));
                 }
             }
         }
         EditTest::new(batches)
     }
 
-    /// Leaves out overlaps, which the CPU does not compute.
+    /// Removes overlaps, which the CPU does not compute.
     fn without_overlaps(mut self) -> Self {
         self.0.retain(|case| !matches!(case.batch.chunk.scheme.mode, EditMode::Overlap(_)));
         self
@@ -78,7 +83,7 @@ impl SelfTest for EditTest {
     const NAME: &'static str = "distances";
     const MAY_REFUSE: bool = true;
     type Engine = dyn Engine<Edit>;
-    type Case = Case<Edit, Vec<Found>>;
+    type Case = OracleCase<Edit, Vec<Found>>;
     type Found = Vec<Found>;
 
     fn cases(&self) -> &[Self::Case] {
@@ -94,9 +99,9 @@ impl SelfTest for EditTest {
         if found.len() != case.expected.len() {
             return Err(Error::Internal(format!("{} distances for {} pairs", found.len(), case.expected.len())));
         }
-        for (((pattern, place), expected), found) in pairs(&case.batch).zip(&case.expected).zip(found) {
+        for (((pattern, position), expected), found) in pairs(&case.batch).zip(&case.expected).zip(found) {
             if expected != found {
-                let (m, n) = (chunk.patterns.length(pattern), chunk.region(place).symbols());
+                let (m, n) = (chunk.patterns.length(pattern), chunk.region(position).symbols());
                 let EditScheme { mode, limit, .. } = &*chunk.scheme;
                 return Err(Error::Internal(format!(
                     "distance of {m} x {n} symbols, {mode:?}, limit {limit:?}: {found:?}, should be {expected:?}"
@@ -109,7 +114,7 @@ impl SelfTest for EditTest {
 
 /// Tests every kernel on an adapter.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(offered(Family::Edit), Ok(EditTest::of_all_modes()), |test, kernel| {
+    each(offered(Family::Edit), Ok(EditTest::with_all_modes()), |test, kernel| {
         let engine = EditGpu::open(found)?;
         let mut shape = engine.shape();
         if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
@@ -120,12 +125,12 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Tests the CPU, which computes no overlaps.
+/// Tests the CPU code. It does not compute overlaps.
 pub(super) fn on_cpu() -> KernelTest {
-    KernelTest::of_cpu::<EditTest>(EditTest::of_all_modes().without_overlaps().test(&mut EditWorker::default()))
+    KernelTest::on_cpu::<EditTest>(EditTest::with_all_modes().without_overlaps().test(&mut EditWorker::default()))
 }
 
-/// Returns random texts, and patterns of which each but the shortest is like a part of some text.
+/// Returns patterns and random texts. Every pattern except the shortest resembles a part of a text.
 fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStore>, Arc<SequenceStore>) {
     let random = random_store(Alphabet::Bytes, 1, 1 << 13, 0xd157);
     let mut next = random.codes(0).iter().map(|&code| code as usize);
@@ -134,16 +139,16 @@ fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStor
     let mut longest: Vec<Code> = Vec::new();
     for length in TEXTS {
         let mut codes: Vec<Code> = (0..length).map(|_| of[next() % of.len()]).collect();
-        for (place, &other) in others.iter().enumerate() {
-            codes[place * 7 % length] = other;
+        for (index, &other) in others.iter().enumerate() {
+            codes[index * 7 % length] = other;
         }
         texts.push_valid(format!("text{length}"), &codes);
         longest = codes;
     }
     let mut patterns = SequenceStore::builder(alphabet);
     for length in PATTERNS {
-        // Every eleventh symbol is another one, and one in 40 is left out.
-        let part = longest.iter().enumerate().filter(|(place, _)| place % 40 != 39);
+        // Every eleventh symbol is changed, and every 40th is deleted.
+        let part = longest.iter().enumerate().filter(|(index, _)| index % 40 != 39);
         let mut codes: Vec<Code> = part.map(|(_, &code)| code).cycle().skip(length % 20).take(length).collect();
         codes.iter_mut().step_by(11).for_each(|code| *code = of[next() % of.len()]);
         patterns.push_valid(format!("pattern{length}"), &codes);
@@ -151,21 +156,21 @@ fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStor
     (Arc::new(patterns.build()), Arc::new(texts.build()))
 }
 
-/// Returns the batches of a job, those of each class of patterns together.
-fn of_job(job: &EditJob) -> Vec<Arc<EditBatch>> {
+/// Returns the batches of a job, one for each class of patterns in a chunk.
+fn batches_of_job(job: &EditJob) -> Vec<Arc<EditBatch>> {
     let mut batches = Vec::new();
     for (_, chunk, mut blocks) in job.chunks(u64::MAX) {
         while let Some(&(class, _)) = blocks.first() {
-            let own = blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
-            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&chunk), blocks: own }));
+            let of_class = blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
+            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&chunk), blocks: of_class }));
         }
     }
     batches
 }
 
-/// Returns the pattern and the place of each pair.
+/// Returns the pattern and the position of each pair.
 fn pairs(batch: &EditBatch) -> impl Iterator<Item = (u32, u32)> {
-    batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)))
+    batch.blocks.iter().flat_map(|block| block.places.clone().map(|position| (block.pattern, position)))
 }
 
 #[cfg(test)]
@@ -173,8 +178,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_distance_is_seen() {
-        let test = EditTest::of_all_modes();
+    fn wrong_distances_are_detected() {
+        let test = EditTest::with_all_modes();
         assert!(test.cases().iter().any(|case| case.expected.contains(&Found::NONE)));
         let case = &test.cases()[0];
         let right = &case.expected;

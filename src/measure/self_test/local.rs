@@ -1,4 +1,4 @@
-//! Kernels for local scores, and the CPU's threads, against the textbook.
+//! Tests the kernels and CPU code for local scores against the oracle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,32 +16,33 @@ use crate::pairs::{Floors, Hit, Pairs, Want};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceId, SequenceStore};
 
-/// Relatives, and those of a family.
+/// Number of related sequences.
 const RELATIVES: usize = 40;
+/// Number of sequences in a family.
 const FAMILY: usize = 8;
-/// Residues of a family's parent: several passes, whatever the sizes of a kernel.
+/// Length of a parent sequence in residues. Every kernel needs several passes for it.
 const PARENT: usize = 680;
-/// About the score of a pair that is related.
+/// Minimum score for lists. Related pairs have about this score.
 const MIN: i64 = 60;
 
-/// Score of a pair of relatives by their numbers.
-type Scores = HashMap<(SequenceId, SequenceId), i64>;
+/// Score of a pair of sequences by their numbers.
+type ScoresByPair = HashMap<(SequenceId, SequenceId), i64>;
 
-/// Scores of relatives, all of them or those that reach a score, which kernels list. The CPU's
-/// scores, which have an oracle, are the right ones. Columns come in passes, and scores in passes
-/// before the last count, too.
+/// A test of all scores, or of the scores that reach a minimum, which kernels list. The scores of
+/// the CPU are the expected ones, because they are tested against the oracle. Columns are computed
+/// in passes, and scores of every pass count.
 #[derive(Debug)]
 pub struct LocalTest {
     store: Arc<SequenceStore>,
-    right: Scores,
-    cases: Vec<Request>,
+    right: ScoresByPair,
+    cases: Vec<ScoreRequest>,
 }
 
-/// Scores that an engine reports.
+/// ScoresByPair that an engine must report.
 #[derive(Debug)]
-pub struct Request {
+pub struct ScoreRequest {
     want: Want,
-    /// Least of the scores.
+    /// Minimum of the scores.
     least: i64,
 }
 
@@ -50,36 +51,36 @@ impl LocalTest {
         let store = Arc::new(relatives());
         let hits = scores(&mut CpuWorker::default(), &store, Want::Scores)?;
         let floors = || Want::AtLeast(Arc::new(Floors::same(MIN, RELATIVES)));
-        // Lists twice, as the first batch decides how the next one is computed.
+        // Lists are tested twice, because the first batch decides how the next one is computed.
         let cases = [(Want::Scores, i64::MIN), (floors(), MIN), (floors(), MIN)];
-        let cases = cases.map(|(want, least)| Request { want, least }).into();
-        Ok(LocalTest { store, right: hits.iter().map(|hit| (place(hit), hit.score)).collect(), cases })
+        let cases = cases.map(|(want, least)| ScoreRequest { want, least }).into();
+        Ok(LocalTest { store, right: hits.iter().map(|hit| (pair_of(hit), hit.score)).collect(), cases })
     }
 }
 
 impl SelfTest for LocalTest {
     const NAME: &'static str = "local";
     type Engine = dyn Engine<Pairs>;
-    type Case = Request;
+    type Case = ScoreRequest;
     type Found = Vec<Hit>;
 
-    fn cases(&self) -> &[Request] {
+    fn cases(&self) -> &[ScoreRequest] {
         &self.cases
     }
 
-    fn run(&self, request: &Request, engine: &mut Self::Engine) -> Result<Vec<Hit>> {
+    fn run(&self, request: &ScoreRequest, engine: &mut Self::Engine) -> Result<Vec<Hit>> {
         scores(engine, &self.store, request.want.clone())
     }
 
-    fn compare(&self, request: &Request, hits: &Vec<Hit>) -> Result<u64> {
+    fn compare(&self, request: &ScoreRequest, hits: &Vec<Hit>) -> Result<u64> {
         let least = request.least;
         for hit in hits {
-            let expected = self.right.get(&place(hit)).copied().filter(|&score| score >= least);
+            let expected = self.right.get(&pair_of(hit)).copied().filter(|&score| score >= least);
             if expected != Some(hit.score) {
                 let lengths = (self.store.length(hit.query), self.store.length(hit.target));
                 return Err(Error::Internal(format!(
                     "relatives {:?} of {lengths:?} residues: score {}, should be {expected:?}",
-                    place(hit),
+                    pair_of(hit),
                     hit.score
                 )));
             }
@@ -92,8 +93,8 @@ impl SelfTest for LocalTest {
     }
 }
 
-/// Tests every kernel for local scores that an adapter can run. In halves some scores are too
-/// great: these are computed again.
+/// Tests every kernel for local scores on an adapter. Some scores exceed 16-bit floats and are
+/// computed again.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let alone = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
     let tests = LocalTest::new().map(|relatives| (alone, relatives));
@@ -103,17 +104,17 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Tests the CPU.
+/// Tests the CPU code.
 pub(super) fn on_cpu() -> KernelTest {
     let test = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
-    KernelTest::of_cpu::<LocalTest>(test.test(&mut CpuWorker::default()))
+    KernelTest::on_cpu::<LocalTest>(test.test(&mut CpuWorker::default()))
 }
 
-fn place(hit: &Hit) -> (SequenceId, SequenceId) {
+fn pair_of(hit: &Hit) -> (SequenceId, SequenceId) {
     (hit.query, hit.target)
 }
 
-/// The hits of all pairs of a store.
+/// Returns the hits of all pairs of a store.
 fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want) -> Result<Vec<Hit>> {
     let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
     let queries = Arc::clone(store);
@@ -125,16 +126,17 @@ fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want
     Ok(hits)
 }
 
-/// Families of proteins: parts of a parent, of any length, with some residues replaced.
+/// Returns families of proteins. Members are parts of a parent of any length, with some residues
+/// replaced.
 fn relatives() -> SequenceStore {
     let random = tune::random_store(Alphabet::Protein, RELATIVES / FAMILY + 1, PARENT, 0xfa111e5);
     let mut builder = SequenceStore::builder(Alphabet::Protein);
     for index in 0..RELATIVES {
-        // No two are of one length.
+        // All lengths are different.
         let length = 40 + (index * 131) % (PARENT - 40);
-        let begin = (index * 97) % (PARENT - length + 1);
+        let start = (index * 97) % (PARENT - length + 1);
         let parent = random.codes((index / FAMILY + 1) as SequenceId);
-        let mut codes: Vec<Code> = parent[begin..begin + length].to_vec();
+        let mut codes: Vec<Code> = parent[start..start + length].to_vec();
         let others = random.codes(0);
         (index % 5..length).step_by(3 + index % FAMILY).for_each(|at| codes[at] = others[at]);
         builder.push_valid(format!("relative{index}"), &codes);
@@ -150,10 +152,10 @@ mod tests {
 
     type Spoil = fn(&mut Vec<Hit>);
 
-    /// The CPU, of whose hits one is wrong or missing.
-    struct Wrong(CpuWorker, Spoil);
+    /// The CPU engine with one wrong or missing hit.
+    struct SpoiledEngine(CpuWorker, Spoil);
 
-    impl Engine<Pairs> for Wrong {
+    impl Engine<Pairs> for SpoiledEngine {
         fn name(&self) -> &str {
             "wrong"
         }
@@ -174,20 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_score_and_a_lost_pair_are_seen() {
+    fn wrong_scores_and_lost_pairs_are_detected() {
         let test = LocalTest::new().unwrap();
         let pairs = (RELATIVES * (RELATIVES - 1) / 2) as u64;
-        assert_eq!(test.test(&mut Wrong(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
+        assert_eq!(test.test(&mut SpoiledEngine(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
         let lower: Spoil = |hits| hits[7].score -= 1;
         let lose: Spoil = |hits| hits.truncate(hits.len() - 1);
         for (spoil, said) in [(lower, "should be"), (lose, "or more, not")] {
-            let error = test.test(&mut Wrong(CpuWorker::default(), spoil)).expect_err("it is wrong");
+            let error = test.test(&mut SpoiledEngine(CpuWorker::default(), spoil)).expect_err("it is wrong");
             assert!(error.to_string().contains(said), "{error}");
         }
     }
 
     #[test]
-    fn some_relatives_reach_the_score_and_some_outgrow_halves() {
+    fn some_scores_reach_the_minimum_and_some_exceed_halves() {
         let store = Arc::new(relatives());
         let hits = scores(&mut CpuWorker::default(), &store, Want::Scores).unwrap();
         let count = |least| hits.iter().filter(|hit| hit.score >= least).count();

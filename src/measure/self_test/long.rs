@@ -1,4 +1,4 @@
-//! Kernels for long pairs and the CPU's threads against the textbook.
+//! Tests the kernels and CPU code for long pairs against the oracle.
 
 use std::sync::Arc;
 
@@ -17,12 +17,14 @@ use crate::pairs::gpu::tune::random_store;
 use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Symbols of the query and the target: no multiples of what a kernel could round to, and several strips.
+/// Lengths of query and target. They are not multiples of sizes that a kernel could round to, and
+/// have several strips.
 const SYMBOLS: [usize; 2] = [331, 583];
-/// Columns of a strip and rows of a chunk when paths are traced: many of both.
+/// Number of columns of a strip and of rows of a chunk in tracebacks. It is small, so that there
+/// are many of both.
 const BLOCK: u32 = 64;
 
-/// A long pair with what is computed of it, and its alignment by the textbook.
+/// A computation of a long pair, and its expected alignment.
 #[derive(Debug)]
 pub struct LongCase {
     job: LongAlignment,
@@ -34,8 +36,8 @@ pub struct LongCase {
 pub struct LongTest(Vec<LongCase>);
 
 impl LongTest {
-    /// Pairs of both alphabets, local and global, with both kinds of gaps.
-    fn of_schemes(want: LongWant) -> Self {
+    /// Creates a test with pairs of both alphabets, local and global, with linear and affine gaps.
+    fn with_schemes(want: LongWant) -> Self {
         let methods: &[Option<Method>] = match want {
             LongWant::Score => &[None],
             LongWant::Alignment => &[Some(Method::Striped), Some(Method::Chunked1), Some(Method::Chunked2)],
@@ -84,7 +86,7 @@ impl SelfTest for LongTest {
         Ok(hits)
     }
 
-    /// Compares the score, where it is reached and, if it was asked for, the alignment.
+    /// Compares the score, its end and, if requested, the alignment.
     fn compare(&self, case: &LongCase, hits: &Vec<LongHit>) -> Result<u64> {
         let [hit] = hits.as_slice() else {
             return Err(Error::Internal(format!("{} alignments of a long pair, should be one", hits.len())));
@@ -109,34 +111,34 @@ impl SelfTest for LongTest {
     }
 }
 
-/// Tests the kernels on an adapter. Those that trace a path back do it together.
+/// Tests the kernels on an adapter. All traceback kernels are tested together.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let test = |want| {
         let shape = StripedShape { cells: Some(4), ..StripedShape::default() };
         let engine = GpuLong::open(found)?.with_shape(shape);
-        LongTest::of_schemes(want).test(&mut SharedEngine::new(Box::new(engine)))
+        LongTest::with_schemes(want).test(&mut SharedEngine::new(Box::new(engine)))
     };
     let [scores, alignments] = [LongWant::Score, LongWant::Alignment].map(|want| KernelTest::new("", test(want)));
-    let own = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long);
-    let of = |follows| if follows { &alignments } else { &scores };
-    own.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..of(kernel.follows()).clone() }).collect()
+    let kernels = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long);
+    let result = |follows| if follows { &alignments } else { &scores };
+    kernels.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..result(kernel.follows()).clone() }).collect()
 }
 
-/// Tests the CPU: scores, then alignments.
+/// Tests the CPU code: scores, then alignments.
 pub(super) fn on_cpu() -> KernelTest {
-    let test = |want| LongTest::of_schemes(want).test(&mut SharedEngine::new(Box::new(CpuLong::new(0))));
+    let test = |want| LongTest::with_schemes(want).test(&mut SharedEngine::new(Box::new(CpuLong::new(0))));
     let both = test(LongWant::Score).and_then(|scores| Ok(scores + test(LongWant::Alignment)?));
-    KernelTest::of_cpu::<LongTest>(both)
+    KernelTest::on_cpu::<LongTest>(both)
 }
 
-/// Returns a query, and a target with most of it in its midst.
+/// Returns a query, and a target that contains most of the query.
 fn sequences(alphabet: Alphabet) -> Arc<SequenceStore> {
     let random = random_store(alphabet, 2, SYMBOLS[1], 0x10_9a15);
     let query = &random.codes(0)[..SYMBOLS[0]];
     let mut target: Vec<Code> = random.codes(1).to_vec();
-    // Every thirteenth symbol is another one, and one in 40 is left out.
-    let kept = query.iter().enumerate().filter(|(place, _)| place % 40 != 39);
-    for (k, (_, &code)) in kept.enumerate().filter(|(_, (place, _))| place % 13 != 12) {
+    // Every thirteenth symbol is changed, and every 40th is deleted.
+    let kept = query.iter().enumerate().filter(|(index, _)| index % 40 != 39);
+    for (k, (_, &code)) in kept.enumerate().filter(|(_, (index, _))| index % 13 != 12) {
         target[101 + k] = code;
     }
     let mut builder = SequenceStore::builder(alphabet);
@@ -151,8 +153,8 @@ mod tests {
     use crate::jobs::Strand;
 
     #[test]
-    fn a_wrong_alignment_is_seen() {
-        let test = LongTest::of_schemes(LongWant::Alignment);
+    fn wrong_alignments_are_detected() {
+        let test = LongTest::with_schemes(LongWant::Alignment);
         for case in test.cases() {
             let alignment = &case.alignment;
             assert!(alignment.cigar.iter().count() > 5, "{}", alignment.cigar);

@@ -1,4 +1,4 @@
-//! Kernels for pairs of whole sequences, and the CPU's threads, against the textbook.
+//! Tests the kernels and CPU code for global alignments of pairs against the oracle.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 use crate::trace::{self, Hint};
 
-/// Scores, matches and alignments of pairs.
+/// A test of scores, matches and alignments of pairs.
 #[derive(Debug)]
 pub struct PairsTest {
     batches: Vec<Arc<Batch>>,
@@ -25,12 +25,12 @@ pub struct PairsTest {
 }
 
 impl PairsTest {
-    /// Tests an engine with batches. If it `traces`, it has to align every pair.
+    /// Creates a test of these batches. If `traces`, an engine must align every pair.
     pub fn new(batches: Vec<Arc<Batch>>, traces: bool) -> Self {
         PairsTest { batches, traces }
     }
 
-    /// All pairs of some sequences by each scheme.
+    /// Creates a test of all pairs of some sequences with each scoring scheme.
     pub(super) fn by_schemes(scorings: &[Scoring], want: &Want, traces: bool) -> Self {
         let batches = scorings.iter().flat_map(|scoring| {
             let queries = Arc::new(test_store(scoring.alphabet));
@@ -59,8 +59,8 @@ impl SelfTest for PairsTest {
         if report.hits.len() as u64 != batch.pairs() {
             return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
         }
-        for (place, hit) in report.hits.iter().enumerate() {
-            let cigar = report.traced.cigar(place);
+        for (index, hit) in report.hits.iter().enumerate() {
+            let cigar = report.traced.cigar(index);
             if self.traces && cigar.is_none() {
                 return Err(Error::Internal(format!("no alignment of {hit:?}")));
             }
@@ -70,7 +70,7 @@ impl SelfTest for PairsTest {
     }
 }
 
-/// Tests every kernel for whole sequences that an adapter can run.
+/// Tests every kernel for global alignments that an adapter can run.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(kernels_of(Family::Pairs, found), Ok(scorings()), |scorings, kernel| {
         let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
@@ -78,13 +78,13 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Tests the CPU.
+/// Tests the CPU code.
 pub(super) fn on_cpu() -> KernelTest {
     let test = PairsTest::by_schemes(&scorings(), &Want::Alignments, true);
     KernelTest::new("cpu", test.test(&mut CpuWorker::default()))
 }
 
-/// Returns the batches of a job, a chunk each.
+/// Returns the batches of a job, one for each chunk.
 pub(super) fn batches(job: &Job) -> Vec<Arc<Batch>> {
     let batch = |(_, chunk, blocks): PlannedChunk| {
         let blocks = blocks.into_iter().map(|(_, block)| block).collect();
@@ -93,7 +93,7 @@ pub(super) fn batches(job: &Job) -> Vec<Arc<Batch>> {
     job.chunks(u64::MAX, u64::MAX).map(batch).collect()
 }
 
-/// Returns scoring schemes that together take every path through a kernel.
+/// Returns scoring schemes that together execute every path of a kernel.
 fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -105,21 +105,21 @@ fn scorings() -> Vec<Scoring> {
     all
 }
 
-/// Returns the schemes for local alignments, which have no end gaps.
+/// Returns the schemes for local alignments. Local alignments have no end gaps.
 pub(super) fn local_scorings() -> Vec<Scoring> {
     let charged = scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged);
     charged.map(|scoring| Scoring { mode: Mode::Local, ..scoring }).collect()
 }
 
-/// Returns sequences with lengths around everything that a kernel could round to, some alike and
-/// some not.
+/// Returns sequences with lengths close to all sizes that a kernel could round to. Some sequences
+/// are similar and some are not.
 fn test_store(alphabet: Alphabet) -> SequenceStore {
     let random = tune::random_store(alphabet, 40, 160, 0xacce55);
     let mut builder = SequenceStore::builder(alphabet);
     for (index, length) in
         (0..40).zip([1, 2, 3, 4, 5, 11, 12, 13, 31, 32, 33, 35, 36, 37, 63, 64, 65, 71, 72, 73, 100].iter().cycle())
     {
-        // Every third is a copy of an earlier one with some symbols changed.
+        // Every third sequence is a copy of an earlier one with some changed symbols.
         let source = if index % 3 == 2 { index - 2 } else { index };
         let mut codes: Vec<Code> = random.codes(source)[..*length].to_vec();
         if index % 3 == 2 {
@@ -130,10 +130,10 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
     builder.build()
 }
 
-/// Compares a pair's numbers and, where the engine traced it, its alignment.
+/// Compares the score and matches of a pair and, if the engine traced it back, its alignment.
 fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     let (a, b) = (chunk.queries.codes(hit.query), chunk.targets.codes(hit.target));
-    // The alignment's query may be the kernel's target.
+    // The query of the alignment may be the target of the kernel.
     let is_turned = chunk.earlier_is_query && hit.target < hit.query;
     let (query, target) = if is_turned { (b, a) } else { (a, b) };
     let wrong = |found: String, right: String| {
@@ -147,7 +147,7 @@ fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
         )))
     };
     let is_local = chunk.scoring.mode == Mode::Local;
-    let (score, matches, begin, expected) = if is_local {
+    let (score, matches, start, expected) = if is_local {
         let expected = smith_waterman::align(query, target, &chunk.scoring);
         (expected.score, expected.matches, (expected.query.start, expected.target.start), expected.cigar)
     } else {
@@ -160,12 +160,12 @@ fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     }
     let mut traced = traced;
     if is_local {
-        // Local alignments are traced by the job, also those that a worker has scored.
+        // The job traces local alignments back, including the pairs that a CPU thread has scored.
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
         let found = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::Workspace::default())?;
-        let found_begin = (found.query_start as usize, found.target_start as usize);
-        if found_begin != begin {
-            return wrong(format!("an alignment from {found_begin:?} on"), format!("{begin:?}"));
+        let found_start = (found.query_start as usize, found.target_start as usize);
+        if found_start != start {
+            return wrong(format!("an alignment from {found_start:?} on"), format!("{start:?}"));
         }
         traced = Some(found.cigar);
     }
@@ -180,13 +180,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_alignment_is_seen() {
+    fn wrong_alignments_are_detected() {
         let scoring = Arc::new(Scoring::truong());
         let store = Arc::new(test_store(scoring.alphabet));
         let (queries, want) = (Arc::clone(&store), Want::Alignments);
         let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
         let (_, chunk, _) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
-        // Lengths 3 and 13, by both numbers: the earlier one is the query.
+        // The lengths are 3 and 13. In both orders, the earlier sequence is the query.
         let best = needleman_wunsch::align(store.codes(2), store.codes(7), &chunk.scoring);
         let (score, matches) = (best.score, Some(best.matches));
         for (query, target) in [(2, 7), (7, 2)] {

@@ -1,50 +1,52 @@
-//! Kernels for reads and ancestral states and the CPU's threads against the textbook.
+//! Tests the kernels and CPU code for reads and ancestral states against the oracle.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Case, KernelTest, SelfTest, checked, each, kernels_of};
+use super::{KernelTest, OracleCase, SelfTest, checked, each, kernels_of};
 use crate::engine::mock::TextbookKind;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::Family;
 use crate::measure::simulate::SEED;
-use crate::measure::simulate::states::{self, Scores};
+use crate::measure::simulate::states::{self, PhyloComparison};
 use crate::papara::cpu::PhyloWorker;
 use crate::papara::gpu::{BlockShape, PhyloGpu};
 use crate::papara::{OCTET, Phylo, PhyloBatch, Vectors};
 use crate::score::{Gaps, PhyloScheme};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Symbols of reads, a tenth more or less: of less and of more than one slice of every kernel, and around those.
+/// Lengths of reads, up to a tenth more or less: smaller and larger than a slice of each kernel,
+/// and close to these sizes.
 const LENGTHS: [u32; 6] = [1, 5, 12, 24, 47, 90];
-/// Reads of each length.
+/// Number of reads of each length.
 const READS: u32 = 3;
-/// Sites: several chunks, the last one not whole.
+/// Number of sites: several chunks, the last of them incomplete.
 const SITES: u32 = 150;
-/// Vectors: the last octet is not full.
+/// Number of vectors. The last octet is not full.
 const VECTORS: u32 = 19;
 
-/// Scores of reads against ancestral states.
+/// PhyloComparison of reads against ancestral states.
 #[derive(Debug)]
-pub struct PhyloTest(Vec<Case<Phylo, Vec<[i32; OCTET]>>>);
+pub struct PhyloTest(Vec<OracleCase<Phylo, Vec<[i32; OCTET]>>>);
 
 impl PhyloTest {
-    /// Computes by the textbook what has to come of batches.
+    /// Creates a test of these batches, with results of the oracle.
     ///
     /// # Errors
-    /// Those of the textbook.
+    /// The errors of the oracle.
     pub fn new(batches: impl IntoIterator<Item = Arc<PhyloBatch>>) -> Result<Self> {
         let case = |batch: Arc<PhyloBatch>| {
             let expected = Phylo::compute_textbook(&batch, &AtomicBool::default())?.scores;
-            Ok(Case { batch, expected })
+            Ok(OracleCase { batch, expected })
         };
         Ok(PhyloTest(batches.into_iter().map(case).collect::<Result<_>>()?))
     }
 
-    /// Both alphabets, vectors and unions of such, reads of bases alone and others, by schemes that need few numbers and many.
-    fn of_all_schemes() -> Result<Self> {
+    /// Creates a test of both alphabets, of vectors and unions of vectors, of reads with and
+    /// without ambiguous symbols, and of schemes with small and large numbers.
+    fn with_all_schemes() -> Result<Self> {
         let pool = thread_pool(1)?;
         let papara = PhyloScheme::papara();
         let large = PhyloScheme { matching: 300, mismatch: -200, deletion: Gaps::from_emboss(90, 20), ..papara };
@@ -55,7 +57,7 @@ impl PhyloTest {
             for vectors in [vectors, unions].map(Arc::new) {
                 let reads = reads(&vectors);
                 for scheme in [papara, PhyloScheme::paper(), large] {
-                    batches.push(Scores::new(&vectors, &reads, scheme).batch(0..reads.len() as u32));
+                    batches.push(PhyloComparison::new(&vectors, &reads, scheme).batch(0..reads.len() as u32));
                 }
             }
         }
@@ -66,7 +68,7 @@ impl PhyloTest {
 impl SelfTest for PhyloTest {
     const NAME: &'static str = "ancestral states";
     type Engine = dyn Engine<Phylo>;
-    type Case = Case<Phylo, Vec<[i32; OCTET]>>;
+    type Case = OracleCase<Phylo, Vec<[i32; OCTET]>>;
     type Found = Vec<[i32; OCTET]>;
 
     fn cases(&self) -> &[Self::Case] {
@@ -77,16 +79,17 @@ impl SelfTest for PhyloTest {
         Ok(checked(engine, &case.batch)?.scores)
     }
 
-    /// Compares the scores of all vectors; those that fill octets up have no meaning.
+    /// Compares the scores of all vectors. The scores of padding in the last octet have no meaning.
     fn compare(&self, case: &Self::Case, found: &Vec<[i32; OCTET]>) -> Result<u64> {
         let (batch, chunk) = (&case.batch, &case.batch.chunk);
         if found.len() != case.expected.len() {
             return Err(Error::Internal(format!("scores of {} octets, not of {}", found.len(), case.expected.len())));
         }
-        let places = batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.read, place)));
+        let positions =
+            batch.blocks.iter().flat_map(|block| block.places.clone().map(|position| (block.read, position)));
         let mut pairs = 0;
-        for (((read, place), expected), found) in places.zip(&case.expected).zip(found) {
-            let first = chunk.octet(place) as usize * OCTET;
+        for (((read, position), expected), found) in positions.zip(&case.expected).zip(found) {
+            let first = chunk.octet(position) as usize * OCTET;
             let vectors = (chunk.vectors.len() as usize).saturating_sub(first).min(OCTET);
             for (lane, (expected, found)) in expected.iter().zip(found).enumerate().take(vectors) {
                 if expected != found {
@@ -108,9 +111,9 @@ impl SelfTest for PhyloTest {
 
 /// Tests every kernel that an adapter can run.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(kernels_of(Family::Phylo, found), PhyloTest::of_all_schemes(), |test, kernel| {
+    each(kernels_of(Family::Phylo, found), PhyloTest::with_all_schemes(), |test, kernel| {
         let mut pairs = 0;
-        // With few columns, and with many, whatever suits the reads.
+        // Tests few and many columns, whatever suits the reads.
         for width in 0..2 {
             let engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
             let shape = engine.shape();
@@ -121,23 +124,23 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Tests the CPU.
+/// Tests the CPU code.
 pub(super) fn on_cpu() -> KernelTest {
-    let test = || PhyloTest::of_all_schemes()?.test(&mut PhyloWorker::default());
-    KernelTest::of_cpu::<PhyloTest>(test())
+    let test = || PhyloTest::with_all_schemes()?.test(&mut PhyloWorker::default());
+    KernelTest::on_cpu::<PhyloTest>(test())
 }
 
-/// Returns reads of all lengths; one of each length has symbols that may be several characters.
+/// Returns reads of all lengths. One read of each length has ambiguous symbols.
 fn reads(vectors: &Vectors) -> Arc<SequenceStore> {
     let alphabet = vectors.alphabet();
     let mut all = SequenceStore::builder(alphabet);
     for length in LENGTHS {
-        let own = states::reads(vectors, READS, length, SEED ^ u64::from(length));
+        let sources = states::reads(vectors, READS, length, SEED ^ u64::from(length));
         for read in 0..READS {
-            let mut codes = own.codes(read).to_vec();
+            let mut codes = sources.codes(read).to_vec();
             if read == 0 {
                 let others = codes.iter_mut().enumerate().step_by(9);
-                others.for_each(|(place, code)| *code = (1 + (place + 14) % (alphabet.size() - 1)) as Code);
+                others.for_each(|(index, code)| *code = (1 + (index + 14) % (alphabet.size() - 1)) as Code);
             }
             all.push_valid(format!("read{length}_{read}"), &codes);
         }
@@ -151,13 +154,13 @@ mod tests {
     use crate::papara::vectors::set_of;
 
     #[test]
-    fn a_wrong_score_is_seen() {
-        let test = PhyloTest::of_all_schemes().expect("threads start");
+    fn wrong_scores_are_detected() {
+        let test = PhyloTest::with_all_schemes().expect("threads start");
         for case in test.cases() {
             let mut found = case.expected.clone();
             let pairs = test.compare(case, &found).expect("it is the same");
             assert_eq!(pairs, case.batch.blocks.len() as u64 * u64::from(VECTORS));
-            // What fills the last octet has no meaning.
+            // The padding of the last octet has no meaning.
             let last = found.len() - 1;
             found[last][OCTET - 1] += 1;
             test.compare(case, &found).expect("it is still the same");
@@ -169,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_plain_and_not_and_take_numbers_of_all_widths() {
+    fn batches_cover_all_variants_of_reads_and_number_widths() {
         use crate::papara::kernels::block::{CHUNK, ScoreType, Variant, columns};
-        let test = PhyloTest::of_all_schemes().expect("threads start");
+        let test = PhyloTest::with_all_schemes().expect("threads start");
         let mut seen = std::collections::HashSet::new();
-        for Case { batch, .. } in test.cases() {
+        for OracleCase { batch, .. } in test.cases() {
             assert!(batch.chunk.vectors.sites() > CHUNK);
             for block in &batch.blocks {
                 let codes = batch.chunk.reads.codes(block.read);

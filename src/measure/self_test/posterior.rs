@@ -1,9 +1,9 @@
-//! Kernels for probabilities of pairs against the CPU, bit by bit.
+//! Tests the kernels for posterior probabilities of pairs. Results must equal the CPU's bit by bit.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Case, KernelTest, SelfTest, checked, each};
+use super::{KernelTest, OracleCase, SelfTest, checked, each};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine};
 use crate::error::{Error, Result};
@@ -15,27 +15,27 @@ use crate::posterior::gpu::PosteriorGpu;
 use crate::posterior::{Plan, Posterior, PosteriorBatch, PosteriorReport};
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Residues of sequences in the test: around blocks, groups and strips.
+/// Lengths of test sequences in residues, close to the sizes of blocks, groups and strips.
 const LENGTHS: [usize; 12] = [150, 90, 65, 64, 63, 40, 33, 24, 16, 9, 5, 1];
 
-/// Probabilities that residues of two sequences belong together.
+/// Posterior probabilities of aligned residues of two sequences.
 #[derive(Debug)]
-pub struct PosteriorTest(Vec<Case<Posterior, PosteriorReport>>);
+pub struct PosteriorTest(Vec<OracleCase<Posterior, PosteriorReport>>);
 
 impl PosteriorTest {
-    /// Computes on the CPU what has to come of batches.
+    /// Creates a test of these batches, with results of the CPU code.
     ///
     /// # Errors
-    /// Those of the CPU's code.
+    /// The errors of the CPU code.
     pub fn new(batches: impl IntoIterator<Item = Arc<PosteriorBatch>>) -> Result<Self> {
         let case = |batch: Arc<PosteriorBatch>| {
             let expected = Posterior::compute(&batch, &mut Workspace::default(), &AtomicBool::new(false))?;
-            Ok(Case { batch, expected })
+            Ok(OracleCase { batch, expected })
         };
         Ok(PosteriorTest(batches.into_iter().map(case).collect::<Result<_>>()?))
     }
 
-    /// Families of both alphabets.
+    /// Creates a test with sequence families of both alphabets.
     fn families() -> Result<Self> {
         let of = |alphabet| batch(&family(alphabet, &LENGTHS));
         PosteriorTest::new([of(Alphabet::Dna)?, of(Alphabet::Protein)?])
@@ -45,7 +45,7 @@ impl PosteriorTest {
 impl SelfTest for PosteriorTest {
     const NAME: &'static str = "probabilities";
     type Engine = dyn Engine<Posterior>;
-    type Case = Case<Posterior, PosteriorReport>;
+    type Case = OracleCase<Posterior, PosteriorReport>;
     type Found = PosteriorReport;
 
     fn cases(&self) -> &[Self::Case] {
@@ -65,7 +65,8 @@ impl SelfTest for PosteriorTest {
     }
 }
 
-/// Tests the kernels on an adapter; the forward sums together with the kernel that follows them.
+/// Tests the kernels on an adapter. The forward sums are tested together with the kernel that
+/// follows them.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(own_kernels(), PosteriorTest::families(), |test, kernel| {
         let last = if kernel.follows() { find("posterior_backward") } else { Some(kernel) };
@@ -73,13 +74,13 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     })
 }
 
-/// Returns all pairs of a store.
+/// Returns a batch with all pairs of a store.
 pub(in crate::measure) fn batch(store: &Arc<SequenceStore>) -> Result<Arc<PosteriorBatch>> {
     let plan = Plan::new(Arc::clone(store))?;
     Ok(Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks }))
 }
 
-/// Returns the kernels of the module.
+/// Returns the kernels for posterior probabilities.
 pub(in crate::measure) fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Posterior(_)))
 }

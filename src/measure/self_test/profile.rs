@@ -1,8 +1,8 @@
-//! Kernels for profiles against profiles, compared with the CPU's recursion.
+//! Tests the kernels that align profiles against the recursion of the CPU.
 
 use std::sync::Arc;
 
-use super::{Case, KernelTest, SelfTest, checked, each};
+use super::{KernelTest, OracleCase, SelfTest, checked, each};
 use crate::engine::{Batch, Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -15,25 +15,25 @@ use crate::profile::{Penalties, Step};
 use crate::seq::Alphabet;
 use crate::simd::InstructionSet;
 
-/// Columns of profiles in the test: of less and of more than one tile, and around those.
+/// Numbers of columns of test profiles: smaller and larger than a tile, and close to its size.
 const LENGTHS: [[usize; 2]; 8] =
     [[1, 7], [65, 40], [90, 129], [129, 128], [200, 300], [257, 130], [300, 1], [520, 460]];
-/// Alignments of profiles, which a device may leave unfinished.
+/// Alignments of profiles. A device may leave them incomplete.
 #[derive(Debug)]
-pub struct ProfileTest(Vec<Case<Profile, Vec<Option<Vec<Step>>>>>);
+pub struct ProfileTest(Vec<OracleCase<Profile, Vec<Option<Vec<Step>>>>>);
 
 impl ProfileTest {
-    /// Computes by the CPU's recursion what has to come of batches.
+    /// Creates a test of these batches, with results of the CPU's recursion.
     pub fn new(batches: impl IntoIterator<Item = Arc<ProfileBatch>>) -> Self {
         let case = |batch: Arc<ProfileBatch>| {
             let path = |block: &ProfileBlock| block.pair.path(batch.chunk.level, &|| false);
-            Case { expected: batch.blocks.iter().map(path).collect(), batch }
+            OracleCase { expected: batch.blocks.iter().map(path).collect(), batch }
         };
         ProfileTest(batches.into_iter().map(case).collect())
     }
 
-    /// Profiles of all lengths, of few letters and of many.
-    fn of_lengths() -> Result<Self> {
+    /// Creates a test with profiles of all lengths, with few and many letters.
+    fn with_lengths() -> Result<Self> {
         let pairs = LENGTHS.iter().flat_map(|&lengths| [4, 22].map(|letters| pair(lengths, letters, SEED)));
         Ok(ProfileTest::new([batch(pairs)?]))
     }
@@ -42,7 +42,7 @@ impl ProfileTest {
 impl SelfTest for ProfileTest {
     const NAME: &'static str = "profiles";
     type Engine = dyn Engine<Profile>;
-    type Case = Case<Profile, Vec<Option<Vec<Step>>>>;
+    type Case = OracleCase<Profile, Vec<Option<Vec<Step>>>>;
     type Found = Vec<Merged>;
 
     fn cases(&self) -> &[Self::Case] {
@@ -69,12 +69,14 @@ impl SelfTest for ProfileTest {
     }
 }
 
-/// Tests the kernels on an adapter, all together.
+/// Tests all kernels on an adapter together.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(own_kernels(), ProfileTest::of_lengths(), |test, _| test.test(&mut ProfileGpu::open(found)?))
+    each(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(found)?))
 }
 
-/// Returns profiles of random columns: each two letters, of which one is in most sequences.
+/// Returns profiles of random columns. Each column has two letters, and one letter is in most
+/// sequences.
+/// sequences.
 pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -> Pair {
     let numbers = |length: usize, seed: u64| -> Vec<usize> {
         let store = random_store(Alphabet::Bytes, 1, length, seed);
@@ -111,7 +113,7 @@ pub(in crate::measure) fn batch(pairs: impl Iterator<Item = Pair>) -> Result<Arc
     }))
 }
 
-/// Returns the kernels of the module.
+/// Returns the kernels for profiles.
 fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| matches!(kernel.kind, KernelKind::Profile(_)))
 }
@@ -122,7 +124,7 @@ mod tests {
     use crate::profile::{Crossing, Divided};
 
     #[test]
-    fn a_wrong_crossing_is_seen() {
+    fn wrong_crossings_are_detected() {
         let batch = batch([[9, 7], [65, 40]].iter().map(|&lengths| pair(lengths, 4, SEED))).expect("a pool");
         let test = ProfileTest::new([Arc::clone(&batch)]);
         let case = &test.cases()[0];

@@ -1,4 +1,4 @@
-//! Reads and their candidate regions in a random genome (Chacon et al. 2014, section 4.1).
+//! SimulatedReads and their candidate regions in a random genome (Chacon et al. 2014, section 4.1).
 
 use std::sync::Arc;
 
@@ -10,47 +10,49 @@ use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Candidate regions of a read.
+/// Number of candidate regions of a read.
 pub(crate) const CANDIDATES: u32 = 20;
-/// A read of m symbols has up to m / [`ERRORS`] errors, so that its region has as many symbols more at both ends.
+/// A read of m symbols may have up to m / [`ERRORS`] errors. Its region is longer by this number at
+/// both ends.
 const ERRORS: u32 = 5;
-/// Of so many symbols of a read one is not the genome's.
+/// Inverse of the mean fraction of changed symbols in a read.
 pub(crate) const CHANGED: u32 = 20;
 
-/// A random genome.
+/// Returns a random genome.
 pub(crate) fn genome(symbols: usize, seed: u64) -> Arc<SequenceStore> {
     Arc::new(random_store(Alphabet::Dna, 1, symbols, seed))
 }
 
-/// What reads of one length are compared for.
+/// Simulated reads of one length, and their comparison.
 #[derive(Debug, Clone)]
-pub(crate) struct Reads {
-    /// Where they are from.
+pub(crate) struct SimulatedReads {
+    /// The genome that the reads come from.
     pub genome: Arc<SequenceStore>,
-    /// What is computed.
+    /// The edit scheme.
     pub scheme: Arc<EditScheme>,
-    /// Symbols of a read.
+    /// Number of symbols of a read.
     pub length: u32,
 }
 
-impl Reads {
-    /// Reads of so many symbols.
+impl SimulatedReads {
+    /// Creates reads of `length` symbols.
     pub(crate) fn new(genome: &Arc<SequenceStore>, mode: EditMode, limit: Limit, length: u32) -> Self {
         let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
-        Reads { genome: Arc::clone(genome), scheme: Arc::new(scheme), length }
+        SimulatedReads { genome: Arc::clone(genome), scheme: Arc::new(scheme), length }
     }
 
-    /// Symbols of a region in which a read of `length` symbols is looked for; `length` if it is compared as a whole.
+    /// Returns the number of symbols of the region for a read of `length` symbols. It equals
+    /// `length` in global mode.
     pub(crate) fn region_symbols(mode: EditMode, length: u32) -> u32 {
         if mode == EditMode::Global { length } else { length + 2 * (length / ERRORS) }
     }
 
-    /// Symbols of this one's regions.
+    /// Returns the number of symbols of the regions.
     pub(crate) fn text_symbols(&self) -> u32 {
         Self::region_symbols(self.scheme.mode, self.length)
     }
 
-    /// `count` reads, each with the region that it is from and other random ones.
+    /// Returns `count` reads. Each has the region that it comes from and other random regions.
     pub(crate) fn batch(&self, count: u32, seed: u64) -> Arc<EditBatch> {
         let genome = self.genome.codes(0);
         let symbols = self.text_symbols();
@@ -64,18 +66,18 @@ impl Reads {
             };
             let regions: Vec<Region> = (0..CANDIDATES).map(|_| region()).collect();
             let first = (regions[0].start + before) as usize;
-            let own = genome[first..first + self.length as usize].iter();
-            // Another base.
+            let origin = genome[first..first + self.length as usize].iter();
+            // Replaces a base by a different one.
             let changed =
                 |&code: &Code| if next().is_multiple_of(CHANGED) { (code << 1 | code >> 3) & 15 } else { code };
-            (own.map(changed).collect::<Vec<Code>>(), regions)
+            (origin.map(changed).collect::<Vec<Code>>(), regions)
         });
         let parts: Vec<(Vec<Code>, Vec<Region>)> = parts.collect();
         let mut patterns = SequenceStore::builder(Alphabet::Dna);
         let mut regions = Vec::with_capacity(parts.len() * CANDIDATES as usize);
-        for (index, (codes, own)) in parts.into_iter().enumerate() {
+        for (index, (codes, origin)) in parts.into_iter().enumerate() {
             patterns.push_valid(format!("read{index}"), &codes);
-            regions.extend(own);
+            regions.extend(origin);
         }
         let cells = u64::from(CANDIDATES) * u64::from(self.length) * u64::from(symbols);
         let blocks = (0..count).map(|pattern| {
@@ -94,17 +96,17 @@ mod tests {
     use crate::edit::oracle;
 
     #[test]
-    fn reads_are_found_in_the_first_of_their_regions() {
+    fn reads_match_the_first_of_their_regions() {
         let genome = genome(1_000_000, 7);
         for (mode, symbols) in [(EditMode::Infix, 140), (EditMode::Global, 100)] {
-            let reads = Reads::new(&genome, mode, Limit::None, 100);
+            let reads = SimulatedReads::new(&genome, mode, Limit::None, 100);
             let batch = reads.batch(30, 3);
             assert_eq!((batch.pairs(), batch.cells()), (600, 600 * 100 * symbols));
             assert_eq!(batch.chunk.patterns, reads.batch(30, 3).chunk.patterns);
             assert_ne!(batch.chunk.patterns, reads.batch(30, 4).chunk.patterns);
             for block in &batch.blocks {
                 let read = batch.chunk.patterns.codes(block.pattern);
-                let distance = |place| oracle::find(read, batch.chunk.text(place), &reads.scheme).distance;
+                let distance = |position| oracle::find(read, batch.chunk.text(position), &reads.scheme).distance;
                 let first = block.places.start;
                 assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
                 assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));

@@ -1,9 +1,9 @@
-//! Speeds of the kernels for ClustalW's pairwise stage.
+//! Measures the kernels of ClustalW's pairwise stage.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::KernelSpeed;
+use super::MeasuredSpeed;
 use crate::clustal::gpu::ClustalGpu;
 use crate::clustal::{Clustal, ClustalBatch};
 use crate::engine::Engine;
@@ -14,34 +14,35 @@ use crate::measure::self_test::clustal::{batch, own_kernels};
 use crate::measure::simulate::family;
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Residues of sequences in the measurement: the longest of the paper; and where loops end early.
+/// Lengths of sequences in residues: the longest of the paper on hardware, and a shorter one on
+/// software adapters.
 const BENCH_RESIDUES: [usize; 2] = [1523, 500];
-/// Sequences of which every pair is computed, at most.
+/// Maximum number of sequences. Every pair of them is computed.
 const MAX_SEQUENCES: u32 = 512;
-/// Seconds that a measurement should last.
+/// Target duration of a measurement in seconds.
 const SECONDS: f64 = 0.2;
 
-/// Seconds of a batch in the kernels, or in all where that can't be told.
+/// Returns the kernel time of a batch in seconds, or the total time if the kernel time is unknown.
 fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Result<f64> {
-    let begin = Instant::now();
+    let started = Instant::now();
     let ticket = engine.submit(Arc::clone(batch))?;
     let report = engine.collect(ticket)?;
-    Ok(report.kernel_time.unwrap_or_else(|| begin.elapsed()).as_secs_f64().max(1e-6))
+    Ok(report.kernel_time.unwrap_or_else(|| started.elapsed()).as_secs_f64().max(1e-6))
 }
 
-/// Measures every kernel of the module. Kernels that start at the ends that `sw_ends` finds are
+/// Measures every kernel of the stage. Kernels that start at the ends found by `sw_ends` are
 /// measured together with it.
-pub(super) fn of_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
+pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
     let residues = BENCH_RESIDUES[usize::from(found.is_software())];
     let store = family(Alphabet::Protein, &[residues; MAX_SEQUENCES as usize]);
     own_kernels().map(|kernel| speed(found, kernel, &store)).collect()
 }
 
-/// The speed with as many pairs as take long enough.
-fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStore>) -> Result<KernelSpeed> {
+/// Returns the speed with enough pairs for the target duration.
+fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStore>) -> Result<MeasuredSpeed> {
     let mut engine = ClustalGpu::open(found)?.with_kernel(Some(kernel));
     let mut count = 2;
-    // Compiled before the clock runs.
+    // Compiles the kernel before the clock starts.
     seconds(&mut engine, &batch(store, count))?;
     loop {
         let batch = batch(store, count);
@@ -49,7 +50,7 @@ fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStor
         if seconds >= SECONDS || count >= MAX_SEQUENCES {
             let work =
                 if kernel.follows() { "ends of proteins' alignments" } else { "identities of proteins' alignments" };
-            return Ok(KernelSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
+            return Ok(MeasuredSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();
         count = ((f64::from(count) * factor).ceil() as u32).min(MAX_SEQUENCES);

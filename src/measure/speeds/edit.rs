@@ -1,10 +1,10 @@
-//! Speeds of the kernels for Levenshtein distances and of the CPU's threads.
+//! Measures the kernels and CPU code for Levenshtein distances.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::KernelSpeed;
+use super::MeasuredSpeed;
 use crate::edit::EditBatch;
 use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::LaneGrouping;
@@ -15,21 +15,21 @@ use crate::gpu::kernels::{Family, offered};
 use crate::measure::bench::reads::{BatchSeconds, on_cpu, on_engine};
 use crate::measure::bench::timing::Sample;
 use crate::measure::simulate::SEED;
-use crate::measure::simulate::reads::{CANDIDATES, Reads, genome};
+use crate::measure::simulate::reads::{CANDIDATES, SimulatedReads, genome};
 use crate::score::{EditMode, Limit};
 use crate::seq::SequenceStore;
 
-/// Symbols of a read in the measurement, as short reads have.
+/// Number of symbols of a read, similar to short reads.
 const READ: u32 = 150;
-/// Symbols of the genome.
+/// Number of symbols of the genome.
 const GENOME: usize = 1 << 24;
-/// Seconds that a measurement should last, and may.
+/// Target duration and maximum duration of a measurement.
 const SECONDS: BatchSeconds = BatchSeconds { full: 0.2, most: 1.0 };
-/// Reads at most.
+/// Maximum number of reads.
 const MAX_READS: u64 = 200_000;
 
 /// Measures every kernel on an adapter.
-pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+pub(super) fn measure_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<MeasuredSpeed>> {
     let genome = genome(GENOME, SEED);
     let mut speeds = Vec::new();
     for kernel in offered(Family::Edit) {
@@ -49,7 +49,7 @@ pub(super) fn of_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Resu
 }
 
 /// Measures the CPU.
-pub(super) fn of_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+pub(super) fn measure_cpu(pool: &rayon::ThreadPool) -> Result<Vec<MeasuredSpeed>> {
     let genome = genome(GENOME, SEED);
     let interrupt = Arc::new(AtomicBool::new(false));
     let counts = pool.current_num_threads() as u32..=MAX_READS as u32;
@@ -63,15 +63,15 @@ fn speed(
     is_band: bool,
     counts: RangeInclusive<u32>,
     mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
-) -> Result<KernelSpeed> {
+) -> Result<MeasuredSpeed> {
     let (work, mode, limit) = match is_band {
         true => ("distances of short reads as wholes within a tenth", EditMode::Global, Limit::Rate(0.1)),
         false => ("distances of short reads to parts of regions", EditMode::Infix, Limit::None),
     };
-    let reads = Reads::new(genome, mode, limit, READ);
-    // Compiled before the clock runs.
+    let reads = SimulatedReads::new(genome, mode, limit, READ);
+    // Compiles the kernel before the clock starts.
     compute(&reads.batch(*counts.start(), SEED))?;
     let batch = reads.grown(counts, SECONDS, SEED, &mut compute)?;
     let seconds = compute(&batch)?.best().max(1e-9);
-    Ok(KernelSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 })
+    Ok(MeasuredSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 })
 }

@@ -1,29 +1,29 @@
-//! Invented numbers: what is measured is never the same twice.
+//! Uses invented numbers, because measurements never repeat exactly.
 
 use super::*;
 
-/// Two tables with every kind of cell, row and chart.
+/// Returns two tables with every kind of cell, row and chart.
 pub(crate) fn invented() -> Measurements {
-    let column = |key, name, unit| Column { key, name, unit };
+    let column = |key, name, unit| TableColumn { key, name, unit };
     let columns = [
         column("kernel", "kernel", ""),
         column("length_symbols", "length", "symbols"),
         column("kernel_gcups", "kernel", "GCUPS"),
         column("pairs_per_second", "clock", "pairs/s"),
     ];
-    let mut kernels = Table::new("kernels", "Card, model 7 (driver 1.2)", "speed by length", &columns);
+    let mut kernels = MeasurementTable::new("kernels", "Card, model 7 (driver 1.2)", "speed by length", &columns);
     for (kernel, factor) in [("nw_slice", 1000.0), ("nw_rows", 12.34567)] {
         for (length, speed) in [(128u64, 0.5), (1024, 2.0), (16384, 1.25)] {
             let gcups = (kernel != "nw_rows" || length != 1024).then_some(factor * speed);
-            kernels.push(Status::Measured, vec![kernel.into(), length.into(), gcups.into(), (factor * 7e3).into()]);
+            kernels.push(RowStatus::Measured, vec![kernel.into(), length.into(), gcups.into(), (factor * 7e3).into()]);
         }
     }
-    kernels.push(Status::Skipped, vec!["cpu".into(), 16384u64.into()]);
-    kernels.push(Status::Unsuited, vec!["nw_diagonal".into(), 128u64.into()]);
-    kernels.push(Status::Failed, vec!["nw_diagonal".into(), 1024u64.into()]);
+    kernels.push(RowStatus::Skipped, vec!["cpu".into(), 16384u64.into()]);
+    kernels.push(RowStatus::Unsuited, vec!["nw_diagonal".into(), 128u64.into()]);
+    kernels.push(RowStatus::Failed, vec!["nw_diagonal".into(), 1024u64.into()]);
     kernels.note("1 GCUPS is 10^9 cells a second");
     kernels.note("1 GCUPS is 10^9 cells a second");
-    kernels.charts.push(Chart {
+    kernels.charts.push(TableChart {
         title: "Speed of kernels".into(),
         kind: ChartKind::Lines { log_x: true, log_y: true },
         x: "length_symbols",
@@ -32,11 +32,11 @@ pub(crate) fn invented() -> Measurements {
         only: Vec::new(),
     });
     let columns = [column("method", "method", ""), column("pairs_per_second", "clock", "pairs/s")];
-    let mut filter = Table::new("filter", "Card, model 7 (driver 1.2)", "filters at 97%", &columns);
-    filter.push(Status::Measured, vec!["CPU alone".into(), 24.0.into()]);
-    filter.push(Status::Measured, vec!["\"lazy\" & <slice>".into(), 76.8.into()]);
-    filter.push(Status::Skipped, vec!["other".into()]);
-    filter.charts.push(Chart {
+    let mut filter = MeasurementTable::new("filter", "Card, model 7 (driver 1.2)", "filters at 97%", &columns);
+    filter.push(RowStatus::Measured, vec!["CPU alone".into(), 24.0.into()]);
+    filter.push(RowStatus::Measured, vec!["\"lazy\" & <slice>".into(), 76.8.into()]);
+    filter.push(RowStatus::Skipped, vec!["other".into()]);
+    filter.charts.push(TableChart {
         title: "Filters".into(),
         kind: ChartKind::Bars,
         x: "method",
@@ -48,12 +48,12 @@ pub(crate) fn invented() -> Measurements {
 }
 
 #[test]
-fn as_text() {
+fn text_has_aligned_columns() {
     insta::assert_snapshot!(text(&invented()));
 }
 
 #[test]
-fn as_csv() {
+fn csv_has_the_columns_of_all_tables() {
     insta::assert_snapshot!(csv(&invented()));
 }
 
@@ -69,7 +69,7 @@ fn csv_can_be_read_back() {
 }
 
 #[test]
-fn four_digits_that_count() {
+fn numbers_have_four_significant_digits() {
     let numbers = [0.0, 0.000123456, 0.0123456, 1.0, 12.3456, 999.96, 6727.4, 123456.7];
     let texts = ["0", "0.0001235", "0.01235", "1.000", "12.35", "1000.0", "6727", "123457"];
     assert_eq!(numbers.map(four_digits), texts);
