@@ -10,7 +10,7 @@ use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::seq::Strands;
 use pairwave::{Error, Job, Run, SearchHit};
 
-use super::textbook::{Row, hits, row};
+use super::textbook::{HitSummary, hits, summarise};
 use super::*;
 
 type Engines = Vec<Box<dyn Engine<Pairs>>>;
@@ -25,21 +25,21 @@ fn cpu() -> Box<dyn Engine<Pairs>> {
     Box::new(support::cpu())
 }
 
-fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<Row>> {
+fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<HitSummary>> {
     let (found, summary) = support::run_on(search, engines, &support::two_threads())?;
     assert_eq!(summary.written, found.len() as u64);
     let copies = if search.strand == Strands::Both { 2 } else { 1 };
     let pairs = search.queries.len() as u64 * search.subjects.size().sequences * copies;
     assert_eq!((summary.pairs, summary.cells), (pairs, search.cells()));
     assert!(search.score_only && summary.aligned == 0 || summary.aligned >= summary.written);
-    Ok(found.iter().map(row).collect())
+    Ok(found.iter().map(summarise).collect())
 }
 
-fn run(search: &Search) -> Vec<Row> {
+fn run(search: &Search) -> Vec<HitSummary> {
     run_on(search, vec![cpu()]).expect("the search runs")
 }
 
-/// Searches of every kind: each with its subjects.
+/// Returns searches of every kind with their subjects.
 fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
     let mut all = Vec::new();
     for scoring in [protein(), dna(), odd()] {
@@ -76,7 +76,7 @@ fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
 }
 
 #[test]
-fn hits_are_those_of_the_textbook() {
+fn hits_match_the_textbook() {
     let (mut some, mut minus, mut ties) = (0, 0, 0);
     for seed in [0x5ea, 0x5eb] {
         for (search, subjects) in searches(seed) {
@@ -94,7 +94,7 @@ fn hits_are_those_of_the_textbook() {
 }
 
 #[test]
-fn neither_chunks_nor_engines_change_a_hit() {
+fn hits_do_not_depend_on_chunks_or_engines() {
     for (search, subjects) in searches(0x5ec).into_iter().step_by(2) {
         let expected = hits(&search, &subjects);
         for chunk_bytes in [1, 60, 1 << 20] {
@@ -102,7 +102,7 @@ fn neither_chunks_nor_engines_change_a_hit() {
             let leaves = || mock([Act::LeaveEvery(2), Act::Refuse]);
             let engines: [(&str, MakeEngines); 3] = [
                 ("one thread", || vec![cpu()]),
-                ("a thread and a pretended device", || vec![mock([]), cpu()]),
+                ("a thread and a mock device", || vec![mock([]), cpu()]),
                 ("a device that fails", || vec![mock([Act::Compute(Duration::ZERO), Act::FailCollect])]),
             ];
             for (name, engines) in engines {
@@ -114,7 +114,7 @@ fn neither_chunks_nor_engines_change_a_hit() {
 }
 
 #[test]
-fn a_global_search_runs_on_devices() {
+fn devices_compute_global_searches() {
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
         let (search, subjects) = self::search(0x6b, &global(end_gaps));
         let search = Search { max_hits: 3, chunk_bytes: Some(400), ..search };
@@ -123,9 +123,9 @@ fn a_global_search_runs_on_devices() {
     }
 }
 
-/// By every kernel that there is for local scores, and by a device and a thread together.
+/// Tests every kernel for local scores, on a device alone and on a device with a CPU thread.
 #[test]
-fn a_local_search_runs_on_devices() {
+fn devices_compute_local_searches() {
     for (seed, scoring) in [(0x10ca, protein()), (0x10cb, dna())] {
         println!("seed {seed:#x}");
         let (search, subjects) = self::search(seed, &scoring);
@@ -144,9 +144,10 @@ fn a_local_search_runs_on_devices() {
     }
 }
 
-/// With filters, pairs are traced from the best on until enough pass, and no further than the last of a round.
+/// With filters, pairs are traced from the best on until enough pass, and not beyond the last pair
+/// of a round.
 #[test]
-fn little_more_is_traced_than_is_reported() {
+fn few_pairs_are_traced_beyond_reported_hits() {
     let (search, _) = self::search(0x7ace, &protein());
     let count = |search: &Search| {
         let (_, summary) = support::run_on(search, vec![cpu()], &support::two_threads()).unwrap();
@@ -159,7 +160,7 @@ fn little_more_is_traced_than_is_reported() {
 }
 
 #[test]
-fn nothing_is_found_among_nothing() {
+fn empty_sets_give_no_hits() {
     let (search, _) = self::search(1, &protein());
     let empty = Arc::new(Subjects::of_store(SequenceStore::builder(Alphabet::Protein).build()));
     assert_eq!(run(&Search { subjects: empty, ..search.clone() }), []);
@@ -167,7 +168,7 @@ fn nothing_is_found_among_nothing() {
     assert_eq!(run(&Search { queries: none, ..search }), []);
 }
 
-/// Kernels for whole sequences are no use for local scores, and the other way round.
+/// Kernels for global alignments cannot compute local scores, and vice versa.
 #[test]
 fn a_kernel_of_another_mode_is_refused() {
     let (local, whole) = (self::search(1, &protein()).0, self::search(1, &global(EndGaps::Free)).0);
@@ -181,7 +182,7 @@ fn a_kernel_of_another_mode_is_refused() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_searches_are_refused() {
     let (of_proteins, of_dna) = (self::search(1, &protein()).0, self::search(1, &dna()).0);
     let (without, whole) = (self::search(1, &odd()).0, self::search(1, &global(EndGaps::Free)).0);
     assert_eq!((of_dna.strand, of_proteins.strand), (Strands::Both, Strands::Plus));
@@ -209,7 +210,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn an_interrupt_and_an_error_of_the_caller_end_it() {
+fn interrupts_and_errors_of_the_caller_end_a_search() {
     let (search, _) = self::search(2, &protein());
     let run = Run { threads: 2, ..Run::default() };
     run.interrupt.store(true, Ordering::Relaxed);
@@ -221,7 +222,7 @@ fn an_interrupt_and_an_error_of_the_caller_end_it() {
 
 #[test]
 #[should_panic(expected = "left == right")]
-fn the_textbook_sees_a_wrong_hit() {
+fn comparison_detects_a_wrong_hit() {
     let (search, subjects) = self::search(3, &protein());
     let mut found = run(&search);
     found.swap(0, 1);

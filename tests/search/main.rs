@@ -1,4 +1,5 @@
-//! Searches against the textbook: all pairs scored by the oracle, sorted, and cut.
+//! Searches compared with the textbook: the oracle scores all pairs, and the hits are sorted and
+//! cut off.
 
 mod jobs;
 mod real;
@@ -11,18 +12,18 @@ use pairwave::score::{EndGaps, Gaps, Mode, NamedScheme, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Subjects};
 use support::{Rng, mutated, random_codes};
 
-/// BLASTP's scores.
+/// Returns the scores of BLASTP.
 fn protein() -> Scoring {
     Scoring { mode: Mode::Local, ..Scoring::protein() }
 }
 
-/// BLASTN's.
+/// Returns the scores of BLASTN.
 fn dna() -> Scoring {
     let blastn = NamedScheme::find("blastn").expect("a scheme").scoring(Alphabet::Dna).expect("it is for nucleotides");
     Scoring { mode: Mode::Local, ..blastn }
 }
 
-/// Scores without parameters.
+/// Returns scores without known statistical parameters.
 fn odd() -> Scoring {
     Scoring { gaps: Gaps::from_blast(3, 3), ..protein() }
 }
@@ -31,21 +32,22 @@ fn global(end_gaps: EndGaps) -> Scoring {
     Scoring { mode: Mode::Global, end_gaps, ..protein() }
 }
 
-/// Queries; and subjects of many lengths, some of them relatives of queries, some on the other strand, some there twice.
+/// Returns queries, and subjects of many lengths. Some subjects are related to queries, some of
+/// them on the minus strand, and some occur twice.
 fn sequences(rng: &mut Rng, alphabet: Alphabet) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
     let queries: Vec<Vec<Code>> = [40, 1, 73, 0, 30].map(|length| random_codes(rng, alphabet, length)).into();
     let mut subjects = Vec::new();
-    for (place, query) in queries.iter().enumerate() {
+    for (index, query) in queries.iter().enumerate() {
         for percent in [2, 10, 25] {
             let relative = mutated(rng, alphabet, query, percent);
-            let around = random_codes(rng, alphabet, 9 * place);
+            let around = random_codes(rng, alphabet, 9 * index);
             subjects.push([around.clone(), relative.clone()].concat());
             if alphabet == Alphabet::Dna {
                 subjects.push(pairwave::seq::reverse_complement(&relative));
             }
         }
-        subjects.push(random_codes(rng, alphabet, 20 + place));
-        subjects.push(subjects[place].clone());
+        subjects.push(random_codes(rng, alphabet, 20 + index));
+        subjects.push(subjects[index].clone());
     }
     subjects.push(Vec::new());
     (queries, subjects)

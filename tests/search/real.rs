@@ -1,8 +1,9 @@
-//! Real proteins. (The program is held against BLASTP on these as well.)
+//! Searches in real proteins. (The command-line program is compared with BLASTP on the same
+//! proteins.)
 
 use pairwave::seq::{ReadOptions, SequenceStore, read_bytes};
 
-use super::textbook::{hits, row};
+use super::textbook::{hits, summarise};
 use super::*;
 
 fn proteins(name: &str) -> SequenceStore {
@@ -12,12 +13,12 @@ fn proteins(name: &str) -> SequenceStore {
 }
 
 #[test]
-fn hits_are_those_of_the_textbook() {
+fn hits_match_the_textbook() {
     let (queries, subjects) = (proteins("queries"), proteins("subjects"));
     let searched = Arc::new(Subjects::of_store(subjects.clone()));
     let search = Search::new(Arc::new(queries), searched, Arc::new(protein()));
     let (found, _) = support::run_on(&search, vec![Box::new(support::cpu())], &support::two_threads()).unwrap();
-    let rows: Vec<_> = found.iter().map(row).collect();
+    let rows: Vec<_> = found.iter().map(summarise).collect();
     assert_eq!(rows.len(), 82);
     assert_eq!(rows, hits(&search, &subjects));
 }

@@ -1,4 +1,4 @@
-//! What a search has to find.
+//! The expected hits of a search, computed by its definition.
 
 use std::cmp::Reverse;
 
@@ -7,21 +7,21 @@ use pairwave::score::{Mode, Statistics};
 use pairwave::seq::{SequenceStore, Strand, Strands, reverse_complement};
 use pairwave::{Cigar, Search, SearchHit};
 
-/// A hit, comparable.
+/// The comparable properties of a hit.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct HitSummary {
     pub query: u32,
     pub record: u64,
     pub strand: Strand,
     pub score: i64,
-    /// Symbols before it, and its columns.
+    /// Numbers of symbols before the alignment in query and subject, and its columns.
     pub alignment: Option<(u32, u32, String)>,
     pub evalue: Option<f64>,
 }
 
-pub(crate) fn row(hit: &SearchHit) -> Row {
+pub(crate) fn summarise(hit: &SearchHit) -> HitSummary {
     let alignment = hit.alignment.as_ref();
-    Row {
+    HitSummary {
         query: hit.query,
         record: hit.record,
         strand: hit.strand,
@@ -31,7 +31,7 @@ pub(crate) fn row(hit: &SearchHit) -> Row {
     }
 }
 
-/// The part of a query between the end gaps.
+/// Returns the fraction of a query between its end gaps.
 fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
     let text = cigar.to_string();
     let runs: Vec<(u64, char)> = text
@@ -43,8 +43,8 @@ fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
     (cigar.query_span() - ends) as f64 / f64::from(query_symbols)
 }
 
-/// All hits of a search in order, by the definition.
-pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<Row> {
+/// Returns all hits of a search in order, by the definition.
+pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary> {
     let (scoring, queries) = (&*search.scoring, &search.queries);
     let statistics = (scoring.mode == Mode::Local).then(|| Statistics::of(scoring)).flatten();
     let size = search.database_size();
@@ -52,7 +52,7 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<Row> {
     for query in 0..queries.len() as u32 {
         let mut found = Vec::new();
         for record in 0..subjects.len() as u32 {
-            let mut of_pair: Vec<Row> = Vec::new();
+            let mut of_pair: Vec<HitSummary> = Vec::new();
             for strand in [Strand::Plus, Strand::Minus] {
                 let forward = queries.codes(query);
                 let a = match (search.strand, strand) {
@@ -81,10 +81,10 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<Row> {
                     && search.min_query_cover.is_none_or(|least| cover(&cigar, m) >= least);
                 if is_hit {
                     let alignment = (!search.score_only).then(|| (starts.0, starts.1, cigar.to_string()));
-                    of_pair.push(Row { query, record: record.into(), strand, score, alignment, evalue });
+                    of_pair.push(HitSummary { query, record: record.into(), strand, score, alignment, evalue });
                 }
             }
-            // Of equal ones the last is the maximum: the forward one.
+            // Strands with equal scores: the last maximum wins, so the plus strand comes last.
             of_pair.reverse();
             found.extend(of_pair.into_iter().max_by_key(|row| row.score));
         }
