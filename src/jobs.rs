@@ -1,4 +1,5 @@
-//! What a user asks for. Each job reads, plans, runs and writes.
+//! The operations that the library offers. Each job reads its input, plans the work, runs it on
+//! engines and returns rows in order.
 
 mod aligning;
 pub mod allpairs;

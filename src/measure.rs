@@ -1,8 +1,9 @@
 //! Measurements: benchmarks, self-tests of devices, and tables and plots of their results.
 //!
-//! [`bench`] is `pairwave bench`. [`devices`] is `pairwave devices` with `--self-test`, by
-//! [`self_test`], and `--bench`. [`table`] holds what was measured and writes it as text or CSV,
-//! [`plot`] draws it.
+//! - [`bench`] implements `pairwave bench`.
+//! - [`devices`] implements `pairwave devices` with `--self-test` ([`self_test`]) and `--bench`.
+//! - [`table`] stores measurements and writes them as text or CSV.
+//! - [`plot`] draws them.
 
 pub mod bench;
 pub mod devices;

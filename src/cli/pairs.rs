@@ -152,7 +152,7 @@ impl JobCommand for PairsJob {
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
+        JobStats::from_summary(summary)
     }
 
     fn lines(&self, summary: &Summary) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Alignment of scored pairs: ends of local alignments, traceback, rescoring, identity.
+//! Alignment of scored pairs: end positions of local alignments, traceback, rescoring, identity.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,10 +12,10 @@ use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::Code;
 use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
 
-/// Targets of a query whose alignment ends are found in one call, at most.
+/// Maximum number of targets of a query whose alignment ends are found in one call.
 const MAX_TOGETHER: usize = 128;
 
-/// How the pairs of a job are aligned.
+/// Options for aligning the pairs of a job.
 #[derive(Clone, Copy)]
 pub(super) struct Aligning<'a> {
     pub scoring: &'a Scoring,
@@ -25,27 +25,27 @@ pub(super) struct Aligning<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
-/// A pair whose score is known.
+/// A pair with a known score.
 pub(super) struct ScoredPair<'a> {
     /// Symbols of the query on the aligned strand.
     pub query: &'a [Code],
     pub target: &'a [Code],
     pub score: i64,
-    /// Matches of the alignment, if the engine counted them.
+    /// Number of matches of the alignment, if the engine counted them.
     pub matches: Option<u64>,
-    /// Columns of the alignment, if the engine traced it.
+    /// Columns of the alignment, if the engine traced it back.
     pub traced: Option<Cigar>,
-    /// End of the alignment, if it was found before ([`Aligning::ends`]).
+    /// End of the alignment, if it was computed before ([`Aligning::ends`]).
     pub end: Option<&'a EndRegion>,
 }
 
-/// A pair that is aligned.
+/// An aligned pair.
 pub(super) struct AlignedPair {
     /// The canonical alignment.
     pub alignment: Alignment,
-    /// Numbers of its columns.
+    /// Numbers of its columns by kind.
     pub counts: AlignmentCounts,
-    /// Its identity, a fraction.
+    /// Its identity as a fraction.
     pub identity: f64,
 }
 
@@ -54,16 +54,18 @@ impl Aligning<'_> {
         self.scoring.mode == Mode::Local
     }
 
-    /// Returns whether finding the ends of alignments makes tracebacks faster. With `check`, the traceback finds ends itself.
+    /// Returns whether tracebacks are faster with known alignment ends. With `check`, the traceback
+    /// finds the ends itself.
     pub(super) fn finds_ends(&self) -> bool {
         self.is_local() && !self.check
     }
 
-    /// Finds the ends of the alignments of some of `count` pairs, and returns an end for each of the `count` pairs. `order` has
-    /// the places of these pairs, and `row` returns the row of a place. Places of a row follow each other in `order`. `find`
-    /// passes the symbols at some places of one row to the finder.
+    /// Finds the ends of the alignments of some of `count` pairs, and returns an end for each of
+    /// the `count` pairs. `order` lists the indices of these pairs, and `row` returns the row of an
+    /// index. Indices of one row are adjacent in `order`. `find` passes the symbols at some indices
+    /// of one row to the finder.
     ///
-    /// Runs on the threads of `pool`, or on the calling thread.
+    /// Runs on the threads of `pool` if given, otherwise on the calling thread.
     pub(super) fn ends<R: PartialEq>(
         &self,
         count: usize,
@@ -73,7 +75,7 @@ impl Aligning<'_> {
         pool: Option<&rayon::ThreadPool>,
     ) -> Result<Vec<EndRegion>> {
         let rows = order.chunk_by(|&one, &other| row(one) == row(other));
-        let groups: Vec<&[usize]> = rows.flat_map(|places| places.chunks(MAX_TOGETHER)).collect();
+        let groups: Vec<&[usize]> = rows.flat_map(|indices| indices.chunks(MAX_TOGETHER)).collect();
         let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
             check_interrupt(self.interrupt)?;
             find(group, &mut EndFinder { scoring: self.scoring, workspace })
@@ -86,16 +88,18 @@ impl Aligning<'_> {
             }
         };
         let mut ends = vec![EndRegion::default(); count];
-        for (&place, end) in order.iter().zip(found?.into_iter().flatten()) {
-            ends[place] = end;
+        for (&index, end) in order.iter().zip(found?.into_iter().flatten()) {
+            ends[index] = end;
         }
         Ok(ends)
     }
 
-    /// Aligns a pair, unless the engine traced it. `names` returns the names of its sequences, for errors.
+    /// Aligns a pair, unless the engine traced it back. `names` returns the names of its sequences,
+    /// for errors.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the engine reported a wrong score, number of matches or alignment; [`Error::Interrupted`].
+    /// [`Error::Internal`] if the engine reported a wrong score, number of matches or alignment;
+    /// [`Error::Interrupted`].
     pub(super) fn align<'n>(
         &self,
         pair: ScoredPair<'_>,
@@ -111,10 +115,11 @@ impl Aligning<'_> {
         let alignment = match traced.filter(|_| !self.is_local()) {
             Some(cigar) => Alignment::whole(score, cigar),
             None => {
-                // A local traceback stops at a known score. With `check`, it looks for a greater one.
-                let told = (!(self.is_local() && self.check)).then_some(score);
+                // A local traceback stops when it reaches a known score. With `check`, it looks for
+                // a greater one.
+                let known = (!(self.is_local() && self.check)).then_some(score);
                 // Fails if the traceback finds another score or another number of matches.
-                traceback_from(query, target, self.scoring, Hint { score: told, matches }, end, workspace)?
+                traceback_from(query, target, self.scoring, Hint { score: known, matches }, end, workspace)?
             }
         };
         let counts = alignment.cigar.counts();

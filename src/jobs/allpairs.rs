@@ -1,15 +1,16 @@
-//! All pairs of one set of sequences, or of two: scores, filter, alignments.
+//! Compares all pairs of one or two sets of sequences: scores, filters, alignments.
 //!
-//! Engines compute scores ([`crate::engine::owner`]); pairs that may reach the identity asked for are traced back by
-//! them, or on CPU threads while they go on, and handed over in input order: by query, then by target. An all-against-all
-//! gives each pair once, with the earlier sequence as the query.
+//! Engines compute scores ([`crate::engine::owner`]). Engines or CPU threads trace back the pairs
+//! that may reach the requested identity. Rows are ordered by query, then by target. A comparison
+//! of one set with itself gives each pair once, with the earlier sequence as the query.
 //!
-//! Local alignments ([`Mode::Local`]) take the same way. No score bounds their identity, so that with an identity to reach
-//! every pair with a column is traced and tested. Pairs in which nothing scores more than 0 are handed over like others,
-//! with an empty alignment: [`AllPairs::min_score`] of 1 leaves them out.
+//! Local alignments ([`Mode::Local`]) are computed in the same way. No score bounds their identity,
+//! so a minimum identity requires the traceback of every pair with a column. Pairs without a score
+//! above 0 have an empty alignment. A minimum score of 1 ([`AllPairs::min_score`]) excludes them.
 //!
-//! Of nucleotides the reverse complement of each query can be compared as well ([`AllPairs::strand`]). Engines see it as
-//! a query of its own; of the two results of a pair the better one is handed over.
+//! For nucleotides, the reverse complement of each query can be compared as well
+//! ([`AllPairs::strand`]). Engines treat it as a separate query. The row of a pair has the better
+//! of its two results.
 
 pub(super) mod align;
 mod blocks;
@@ -21,7 +22,7 @@ pub(super) mod select;
 
 use std::sync::Arc;
 
-use self::compute::Session;
+use self::compute::AllPairsSession;
 use super::block::{Block, Encode};
 use super::check::{check_scores, not_scored};
 use super::edit_filter::{EditFilter, IdentityGoal};
@@ -37,9 +38,9 @@ use crate::pairs::{Floors, Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
-/// Traced results that are not worth waking other threads for: more come from a GPU only.
-const FEW_RESULTS: usize = 1 << 16;
-/// An all-against-all job.
+/// Maximum number of traced results that the calling thread processes alone. Only GPUs report more.
+const MAX_RESULTS_ALONE: usize = 1 << 16;
+/// A comparison of all pairs of one or two sets of sequences.
 #[derive(Debug, Clone)]
 pub struct AllPairs {
     /// The queries.
@@ -48,56 +49,58 @@ pub struct AllPairs {
     pub against: Option<Arc<SequenceStore>>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
-    /// Which strand of each query is aligned with the targets; of DNA only if not forward. Of both strands of a pair that
-    /// reach `min_identity` and `min_score`, the one that scores more is handed over, the forward one if they score the
-    /// same.
+    /// The strand of each query that is aligned with the targets. Only DNA has minus strands. If
+    /// both strands of a pair reach `min_identity` and `min_score`, the row has the one with the
+    /// greater score, or the plus strand if the scores are equal.
     pub strand: Strands,
-    /// How identity is defined.
+    /// The definition of identity.
     pub definition: IdentityDefinition,
-    /// Hand over only pairs with at least this identity, a fraction.
+    /// Minimum identity of reported pairs, as a fraction.
     pub min_identity: Option<f64>,
-    /// Hand over only pairs with at least this score. It is tested before anything is aligned.
+    /// Minimum score of reported pairs. It is tested before any alignment.
     pub min_score: Option<i64>,
-    /// Scores only, no alignments. Not together with `min_identity`.
+    /// Whether to compute scores only, without alignments. Excludes `min_identity`.
     pub score_only: bool,
-    /// At most this many pairs a query: those of greatest identity, then score, then earliest target. (With
-    /// `score_only` by score; of local alignments those of greatest score, then identity.)
+    /// Maximum number of pairs for each query. The pairs with the greatest identity are kept, then
+    /// by score, then by the order of targets. With `score_only`, they are ranked by score. Local
+    /// alignments are ranked by score, then by identity.
     pub max_hits: Option<usize>,
-    /// Rescore every alignment and fail if it does not have the score that was computed.
+    /// Whether to rescore every alignment, and to fail if the result differs from the computed
+    /// score.
     pub check: bool,
-    /// Whether edit distances are computed before scores.
+    /// Whether edit distances are computed before scores, to exclude pairs.
     pub edit_filter: EditFilter,
 }
 
-/// One pair's result.
+/// The result of one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairResult {
-    /// The query.
+    /// Number of the query in its set.
     pub query: SequenceId,
-    /// The target.
+    /// Number of the target in its set.
     pub target: SequenceId,
-    /// The query's strand.
+    /// The strand of the query.
     pub strand: Strand,
     /// The score.
     pub score: i64,
-    /// The alignment, unless scores only were asked for. On the minus strand it is that of the query's reverse complement, on
-    /// which its positions are.
+    /// The alignment; `None` with `score_only`. On the minus strand, the aligned query is the
+    /// reverse complement, and positions refer to it.
     pub alignment: Option<Alignment>,
-    /// Its columns, counted; all 0 with scores only.
+    /// Numbers of columns by kind; all 0 with `score_only`.
     pub counts: AlignmentCounts,
-    /// Its identity, a fraction; 0 with scores only.
+    /// Identity as a fraction; 0 with `score_only`.
     pub identity: f64,
 }
 
 impl PairResult {
-    /// Bytes of memory that it takes.
+    /// Returns the memory of the result in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let cigar = self.alignment.as_ref().map_or(0, |alignment| alignment.cigar.bytes());
         size_of::<Self>() as u64 + cigar
     }
 }
 
-/// A result as writers take it.
+/// Converts a result to the type that writers take.
 impl<'a> From<&'a PairResult> for Pair<'a> {
     fn from(result: &'a PairResult) -> Self {
         let alignment = result.alignment.as_ref();
@@ -115,7 +118,7 @@ impl<'a> From<&'a PairResult> for Pair<'a> {
     }
 }
 
-/// Lines of results.
+/// Encodes results as lines.
 impl Encode<PairResult> for LineMaker {
     fn encode(&self, row: &PairResult, bytes: &mut Vec<u8>) -> Result<()> {
         self.push(&Pair::from(row), bytes)
@@ -123,7 +126,7 @@ impl Encode<PairResult> for LineMaker {
 }
 
 impl AllPairs {
-    /// All pairs of a store, every one aligned.
+    /// Creates a comparison of all pairs of one set that aligns every pair.
     pub fn new(queries: Arc<SequenceStore>, scoring: Arc<Scoring>) -> Self {
         AllPairs {
             queries,
@@ -140,35 +143,36 @@ impl AllPairs {
         }
     }
 
-    /// Where targets are.
+    /// Returns the set of targets.
     pub fn targets(&self) -> &Arc<SequenceStore> {
         self.against.as_ref().unwrap_or(&self.queries)
     }
 
-    /// The filter, if there is one.
+    /// Returns the identity filter, if a minimum identity is set.
     fn filter(&self) -> Option<Arc<IdentityFilter>> {
         let threshold = self.min_identity.filter(|&threshold| threshold > 0.0)?;
         Some(Arc::new(IdentityFilter::new(self.definition, threshold, &self.scoring)))
     }
 
-    /// Cells of all pairs, of all strands that are aligned.
+    /// Returns the number of cells of all pairs and strands.
     pub fn cells(&self) -> u64 {
         let forward = AllPairs { strand: Strands::Plus, ..self.clone() }.job().cells();
         forward.saturating_mul(u64::from(self.strands().copies()))
     }
 
-    /// What the queries of [`AllPairs::job`] are strands of, and which targets they meet.
+    /// Returns how the queries of [`AllPairs::job`] relate to strands, and whether they are
+    /// compared only with later targets.
     fn strands(&self) -> QueryStrands {
         QueryStrands { strand: self.strand, later: self.against.is_none() && self.strand != Strands::Plus }
     }
 
-    /// The pairs and what engines are to report of them. Makes the reverse complements of the queries if they are to be
-    /// aligned.
+    /// Returns the plan of all pairs, which also defines what engines report. Computes the reverse
+    /// complements of the queries if they are needed.
     pub fn job(&self) -> plan::Job {
         let strands = self.strands();
         let queries = strands.store(&self.queries);
         let want = match (self.filter(), self.min_score) {
-            // Nobody needs matches: engines need not hand over what scores too little.
+            // The caller does not need matches, so engines may drop pairs with lower scores.
             (_, Some(least)) if self.score_only || self.is_local() => {
                 Want::AtLeast(Arc::new(Floors::same(least, queries.len())))
             }
@@ -190,7 +194,7 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
-    /// The identity that pairs have to reach.
+    /// Returns the identity that pairs must reach.
     fn goal(&self) -> IdentityGoal {
         let &AllPairs { definition, min_identity, edit_filter, .. } = self;
         IdentityGoal { definition, min_identity, edit_filter }
@@ -201,7 +205,7 @@ impl Job for AllPairs {
     type Row = PairResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Pairs>>>;
-    type Session = Session;
+    type Session = AllPairsSession;
 
     fn validate(&self) -> Result<()> {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
@@ -210,7 +214,7 @@ impl Job for AllPairs {
         if self.score_only && self.min_identity.is_some() {
             return Err(Error::usage_of(
                 "score_only",
-                "scores alone have no identity: leave out either this or `min_identity`",
+                "scores alone have no identity: omit either this or `min_identity`",
             ));
         }
         check_scores(&self.scoring, self.definition, self.strand)?;
@@ -223,18 +227,18 @@ impl Job for AllPairs {
         Ok(())
     }
 
-    fn whole(&self, session: &Session) -> Block {
+    fn whole(&self, session: &AllPairsSession) -> Block {
         Block { units: 0..self.queries.len() as u64, targets: None, pairs: 0, cells: session.cells() }
     }
 
-    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<AllPairsSession> {
         self.validate()?;
         start.check_kernel(run, family_of(self.scoring.mode))?;
-        Session::open(self, start, run)
+        AllPairsSession::open(self, start, run)
     }
 
-    /// Hands rows over chunk by chunk, by query, then by target.
-    fn feed(&self, feed: Feed<'_, PairResult>, session: &mut Session) -> Result<Summary> {
+    /// Passes on rows chunk by chunk, ordered by query, then by target.
+    fn feed(&self, feed: Feed<'_, PairResult>, session: &mut AllPairsSession) -> Result<Summary> {
         self.compute_blocks(feed, session)
     }
 }

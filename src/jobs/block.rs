@@ -11,19 +11,20 @@ use crate::seq::{Part, SequenceId};
 /// A part of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// What is computed: queries, patterns, candidates, reads or lists of pairs, by their numbers in the input.
+    /// Numbers of the units in the input: queries, patterns, candidates, reads or list entries.
     pub units: Range<u64>,
-    /// Of one unit that is too much for a block, the targets that it meets here; `None` for all.
+    /// Targets that the only unit of this block is compared with; `None` for all targets. Set if
+    /// one unit is too large for a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Range<u32>>,
-    /// Pairs in it, of all strands.
+    /// Number of pairs, counting every strand.
     pub pairs: u64,
-    /// Cells of their matrices: what it costs.
+    /// Number of matrix cells of these pairs.
     pub cells: u64,
 }
 
 impl Block {
-    /// Symbols of a sequence, about, by what pairs have to compute.
+    /// Estimates the length of a sequence in symbols from the mean number of cells per pair.
     pub(super) fn mean_length(&self) -> u64 {
         (self.cells / self.pairs.max(1)).isqrt()
     }
@@ -35,45 +36,46 @@ impl Block {
     }
 }
 
-/// Hears what becomes of blocks.
+/// Receives the rows of blocks.
 pub trait BlockSink<R> {
-    /// Rows of the block that is due, in order; never those of two blocks at once.
+    /// Takes the next rows of the block that is due, in order. A call never contains rows of two
+    /// blocks.
     ///
     /// # Errors
-    /// Ends the run.
+    /// An error ends the run.
     fn rows(&mut self, rows: &[R]) -> Result<()>;
 
-    /// The block that is due has no more rows; the next one is due.
+    /// Ends the block that is due. The next block is then due.
     ///
     /// # Errors
-    /// Ends the run.
+    /// An error ends the run.
     fn end(&mut self) -> Result<()>;
 
-    /// How rows become bytes, if that may be done before their turn and on any thread. Jobs that have use for it then hand
-    /// over bytes, others rows.
+    /// Returns an encoder if any thread may encode rows before their turn. Jobs that support
+    /// encoding then pass bytes to the sink. Other jobs pass rows.
     fn encoder(&self) -> Option<Arc<dyn Encode<R>>> {
         None
     }
 
-    /// As [`BlockSink::rows`], of rows in the bytes that the encoder made of them.
+    /// Takes rows like [`BlockSink::rows`], in the bytes that the encoder made of them.
     ///
     /// # Errors
-    /// Ends the run.
+    /// An error ends the run.
     fn bytes(&mut self, _bytes: &[u8]) -> Result<()> {
-        Err(Error::Internal("bytes where rows were asked for".into()))
+        Err(Error::Internal("a sink for rows received bytes".into()))
     }
 }
 
-/// Makes bytes of rows.
+/// Encodes rows.
 pub trait Encode<R>: Send + Sync {
-    /// Appends the bytes of a row, which do not depend on any other.
+    /// Appends the bytes of a row. They do not depend on other rows.
     ///
     /// # Errors
-    /// Ends the run.
+    /// An error ends the run.
     fn encode(&self, row: &R, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
-/// Rows of a whole job, as if it were one block.
+/// A sink that passes the rows of all blocks to a function, as if there were one block.
 pub struct Whole<S>(pub S);
 
 impl<R, S: FnMut(&[R]) -> Result<()>> BlockSink<R> for Whole<S> {

@@ -1,37 +1,39 @@
-//! What all jobs of scores check alike.
+//! Checks that all jobs with scores share.
 
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Strands};
 
-/// Refuses scores that no engine computes, identities that are not defined of their alignments, and strands that sequences do not
-/// have.
+/// Refuses scores that no engine computes, identities that are undefined for the alignments, and
+/// strands that the sequences do not have.
 ///
 /// # Errors
-/// [`Error::Usage`] that names the field.
+/// [`Error::Usage`] with the name of the field.
 pub(super) fn check_scores(scoring: &Scoring, definition: IdentityDefinition, strand: Strands) -> Result<()> {
     let gaps = scoring.gaps;
     if gaps.next < 0 || gaps.first < gaps.next {
-        let message = format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0");
+        let message = format!(
+            "{gaps:?}: the first gap symbol must cost at least as much as the next ones, which must not cost less than 0"
+        );
         return Err(Error::usage_of("gaps", message));
     }
     if scoring.mode == Mode::Local && definition == IdentityDefinition::Mbl {
         return Err(Error::usage_value(
             "definition",
             definition.number(),
-            "it compares whole sequences, and a local alignment leaves parts of them out",
+            "it compares whole sequences, but local alignments cover parts of them",
         ));
     }
     if scoring.alphabet == Alphabet::Bytes {
-        return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
+        return Err(Error::usage_of("scoring", "there are no scores for bytes, only edit distances"));
     }
     if strand != Strands::Plus && scoring.alphabet != Alphabet::Dna {
-        return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+        return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
     }
     Ok(())
 }
 
-/// Why sequences of an alphabet have no such scores; `None` if they have.
+/// Returns why a scoring scheme does not apply to sequences of an alphabet; `None` if it applies.
 pub(super) fn not_scored(scoring: &Scoring, alphabet: Alphabet) -> Option<String> {
     let scored = scoring.alphabet;
     (alphabet != scored).then(|| format!("these are {alphabet:?} sequences, but the scores are for {scored:?}"))

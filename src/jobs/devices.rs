@@ -1,4 +1,4 @@
-//! `pairwave devices`: the devices that can compute.
+//! The devices that can compute, as `pairwave devices` lists them.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::gpu::adapter::{AdapterDescription, Device, enumerate};
 use crate::simd::InstructionSet;
 
-/// A device in the list.
+/// An entry of the list of devices.
 #[derive(Debug, Clone, Serialize)]
 pub struct ListedDevice {
     /// The adapter; `None` for the CPU.
     #[serde(flatten)]
     pub adapter: Option<AdapterDescription>,
-    /// Its name.
+    /// Name of the device.
     #[serde(rename = "device")]
     pub name: String,
 }

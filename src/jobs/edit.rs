@@ -1,17 +1,19 @@
-//! Levenshtein distances of pairs: all of one store, all of one with all of another, or candidates that a read mapper
-//! found; distances, ends, alignments.
+//! Levenshtein distances of pairs, with ends and alignments. The pairs are all pairs of one set,
+//! all pairs of two sets, or candidates that a read mapper found.
 //!
-//! Engines compute distances and ends ([`crate::edit`]). What is within the limit is handed over in input
-//! order, by pattern, then by text, or candidates as they were given; and if alignments are asked for, aligned just
-//! before that by the rule of [`crate::edit::trace`].
+//! Engines compute distances and ends ([`crate::edit`]). Pairs within the limit are reported by
+//! pattern, then by text, or in the order of the candidates. Requested alignments follow the rule
+//! of [`crate::edit::trace`] and are computed just before a pair is reported.
 //!
-//! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
-//! another order than they were given in; then, and so in most cases if both strands are compared, and where only the best candidates of each pattern are handed over, all
-//! distances are held until the end: 8 bytes a candidate and strand. Else they are held band by band. Where there is a limit and GPUs
-//! alone compute, only pairs within it are held, 12 bytes each.
+//! Engines are fastest if the candidates of a pattern are adjacent. Otherwise the candidates are
+//! computed in a different order. In that case, in most cases with both strands, and with a maximum
+//! number of hits per pattern, all distances are kept until the end: 8 bytes for each candidate and
+//! strand. In other cases they are kept chunk by chunk. If there is a limit and only GPUs compute,
+//! only pairs within it are kept, with 12 bytes each.
 //!
-//! Of nucleotides the reverse complement of each pattern can be compared as well ([`EditDistances::strand`]). Engines see it
-//! as a pattern of its own; of the two distances of a pair the lesser one is handed over.
+//! For nucleotides, the reverse complement of each pattern can be compared as well
+//! ([`EditDistances::strand`]). Engines treat it as a separate pattern. The row of a pair has the
+//! lower of its two distances.
 
 mod blocks;
 mod collect;
@@ -22,7 +24,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use self::compute::Session;
+use self::compute::EditSession;
 use super::block::Block;
 use super::session::{SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};
@@ -35,50 +37,56 @@ use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
 use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
-/// Distances to compute, and what is to be said of them.
+/// A computation of edit distances.
 #[derive(Debug, Clone)]
 pub struct EditDistances {
     /// The patterns.
     pub patterns: Arc<SequenceStore>,
-    /// What they are compared with. In an all-against-all of one store the earlier sequence of a pair is the pattern.
+    /// The texts or candidates. In a comparison of one set with itself, the earlier sequence of a
+    /// pair is the pattern.
     pub against: Against,
-    /// How. Pairs above its limit are not handed over.
+    /// The edit mode, equality and limit. Pairs above the limit are not reported.
     pub scheme: Arc<EditScheme>,
-    /// Which strand of each pattern is compared; of DNA only if not forward. Of both the nearer one is handed over, the
-    /// forward one if they are at the same distance. Positions in texts are as these were read.
+    /// The strand of each pattern that is compared. Only DNA has minus strands. For both strands,
+    /// the row has the one with the lower distance, or the plus strand if the distances are equal.
+    /// Positions in texts always refer to the texts as they were read.
     pub strand: Strands,
-    /// Align every pair that is handed over.
+    /// Whether to align every reported pair.
     pub align: bool,
-    /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a
-    /// part is looked for.
+    /// Whether to find all ends within the limit, not only the first end with the lowest distance.
+    /// Requires a limit and a mode that compares patterns with parts of texts.
     pub all_ends: bool,
-    /// At most this many pairs a pattern: those of least distance, and among these the earliest.
+    /// Maximum number of pairs for each pattern. Pairs with the lowest distances are kept, and the
+    /// earliest of equal ones.
     pub max_hits: Option<usize>,
-    /// Align every pair, rescore the alignment and fail if it has not as many edits as were computed.
+    /// Whether to align every pair, rescore its alignment, and fail if the number of edits differs
+    /// from the distance.
     pub check: bool,
 }
 
-/// One pair's result.
+/// The result of one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditResult {
-    /// The pattern.
+    /// Number of the pattern in its set.
     pub pattern: SequenceId,
-    /// The text, and the part of it where the pattern was looked for.
+    /// The text, and the part of it that the pattern was compared with.
     pub region: Region,
-    /// The pattern's strand.
+    /// The strand of the pattern.
     pub strand: Strand,
-    /// The least distance.
+    /// The lowest distance.
     pub distance: u32,
-    /// Where the first part of that distance ends: text symbols up to there, from the text's begin.
+    /// End of the first part with this distance, as the number of text symbols before it, counted
+    /// from the start of the text.
     pub end: u32,
-    /// The alignment with that part, of the minus strand that of the pattern's reverse complement; if it was asked for.
+    /// The alignment with that part, if requested. On the minus strand, the aligned pattern is the
+    /// reverse complement.
     pub alignment: Option<EditAlignment>,
-    /// All ends within the limit, each with its distance, if these were asked for.
+    /// All ends within the limit and their distances, if requested.
     pub ends: Vec<(u32, u32)>,
 }
 
 impl EditResult {
-    /// The text.
+    /// Returns the number of the text in its set.
     pub fn text(&self) -> SequenceId {
         self.region.text
     }
@@ -87,18 +95,18 @@ impl EditResult {
 /// The alignment of a pattern with a part of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditAlignment {
-    /// Text symbols before the part, from the text's begin.
+    /// Number of text symbols before the part, counted from the start of the text.
     pub start: u32,
-    /// Its columns.
+    /// Columns of the alignment.
     pub cigar: Cigar,
-    /// Their numbers.
+    /// Numbers of columns by kind.
     pub counts: AlignmentCounts,
-    /// Matches / columns, a fraction.
+    /// Matches divided by columns, as a fraction.
     pub identity: f64,
 }
 
 impl EditDistances {
-    /// All distances, no alignments.
+    /// Creates a computation of all distances without alignments.
     pub fn new(patterns: Arc<SequenceStore>, against: Against, scheme: Arc<EditScheme>) -> Self {
         EditDistances {
             patterns,
@@ -112,25 +120,27 @@ impl EditDistances {
         }
     }
 
-    /// Cells of all pairs, of all strands that are compared.
+    /// Returns the number of cells of all pairs and strands.
     pub fn cells(&self) -> u64 {
         let copies = self.strands().copies();
         EditDistances { strand: Strands::Plus, ..self.clone() }.job().cells().saturating_mul(u64::from(copies))
     }
 
-    /// What the patterns of [`EditDistances::job`] are strands of, and which texts they meet.
+    /// Returns how the patterns of [`EditDistances::job`] relate to strands, and whether they are
+    /// compared only with later texts.
     fn strands(&self) -> QueryStrands {
         let is_triangle = matches!(self.against, Against::Later);
         QueryStrands { strand: self.strand, later: is_triangle && self.strand != Strands::Plus }
     }
 
-    /// The pairs, in the order in which they were given: of both strands the reverse one after the forward one. Makes the
-    /// reverse complements of the patterns if they are to be compared.
+    /// Returns the plan of the pairs in their given order. With both strands, the minus strand
+    /// follows the plus strand. Computes the reverse complements of the patterns if they are
+    /// needed.
     pub fn job(&self) -> EditJob {
         self.job_of(self.strands().store(&self.patterns))
     }
 
-    /// [`EditDistances::job`], of the patterns' strands.
+    /// Returns the plan like [`EditDistances::job`], given the strands of the patterns.
     fn job_of(&self, patterns: Arc<SequenceStore>) -> EditJob {
         let strands = self.strands();
         let against = match &self.against {
@@ -145,12 +155,12 @@ impl EditDistances {
         EditJob { patterns, against, scheme: Arc::clone(&self.scheme), strands, parts: None }
     }
 
-    /// Where texts are.
+    /// Returns the set of texts.
     pub fn texts(&self) -> &Arc<SequenceStore> {
         self.against.texts(&self.patterns)
     }
 
-    /// Whether pairs are aligned.
+    /// Returns whether pairs are aligned.
     fn aligns(&self) -> bool {
         self.align || self.check
     }
@@ -160,16 +170,16 @@ impl Job for EditDistances {
     type Row = EditResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Edit>>>;
-    type Session = Session;
+    type Session = EditSession;
 
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
         if let EditMode::Overlap(_) = self.scheme.mode {
-            return Err(Error::usage_of("mode", "overlaps have no ends, and are computed to leave pairs out only"));
+            return Err(Error::usage_of("mode", "overlaps have no ends: they can only exclude pairs"));
         }
         let compared = self.scheme.equality.alphabet();
         if self.strand != Strands::Plus && compared != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+            return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
         let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the distance is for {compared:?}");
         if self.patterns.alphabet() != compared {
@@ -179,7 +189,7 @@ impl Job for EditDistances {
             return Err(Error::usage_of("texts", wrong(self.texts().alphabet())));
         }
         if self.all_ends && self.scheme.mode == EditMode::Global {
-            return Err(Error::usage_of("all_ends", "a text that is compared as a whole has one end"));
+            return Err(Error::usage_of("all_ends", "a text that is compared end to end has only one end"));
         }
         if self.all_ends && self.scheme.limit == Limit::None {
             return Err(Error::usage_of("all_ends", "without a `limit` every symbol of a text is an end"));
@@ -197,21 +207,21 @@ impl Job for EditDistances {
                     && start <= end
                     && length.is_some_and(|&length| end <= length)
             };
-            let wrong = candidates.par_chunks(CANDIDATES_AT_ONCE).enumerate().find_map_first(|(part, own)| {
-                Some(part * CANDIDATES_AT_ONCE + own.iter().position(|candidate| !fits(candidate))?)
+            let wrong = candidates.par_chunks(CANDIDATES_AT_ONCE).enumerate().find_map_first(|(part, candidates)| {
+                Some(part * CANDIDATES_AT_ONCE + candidates.iter().position(|candidate| !fits(candidate))?)
             });
             if let Some(index) = wrong {
                 let wrong = candidates[index];
                 return Err(Error::usage_of(
                     "candidates",
-                    format!("number {index} is not in the sequences: {wrong:?}"),
+                    format!("number {index} is outside the sequences: {wrong:?}"),
                 ));
             }
         }
         Ok(())
     }
 
-    fn whole(&self, session: &Session) -> Block {
+    fn whole(&self, session: &EditSession) -> Block {
         let units = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
             Against::Later | Against::Texts(_) => self.patterns.len(),
@@ -219,14 +229,14 @@ impl Job for EditDistances {
         Block { units: 0..units as u64, targets: None, pairs: 0, cells: session.cells_of_all(self) }
     }
 
-    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<EditSession> {
         let threads = Threads::separate(run)?;
         threads.pool.install(|| self.validate())?;
         start.check_kernel(run, Family::Edit)?;
-        Session::open(self, start, threads, run)
+        EditSession::open(self, start, threads, run)
     }
 
-    fn feed(&self, feed: Feed<'_, EditResult>, session: &mut Session) -> Result<Summary> {
+    fn feed(&self, feed: Feed<'_, EditResult>, session: &mut EditSession) -> Result<Summary> {
         match self.against {
             Against::Candidates(..) => self.compute_candidates(feed, session),
             Against::Later | Against::Texts(_) => self.compute_patterns(feed, session),

@@ -1,6 +1,7 @@
-//! Pairs that cannot reach an identity, found by their edit distances before anything is scored.
+//! Excludes pairs by their edit distances before scores are computed, if these pairs cannot reach a
+//! minimum identity.
 
-mod by_grams;
+mod qgram_filter;
 mod source;
 mod worker;
 
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::by_grams::ByGrams;
+use self::qgram_filter::QgramFilter;
 use self::worker::filtering_workers;
 use super::Run;
 use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
@@ -26,85 +27,92 @@ use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::Selection};
 use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 
-/// Pairs of a chunk: their results wait for nobody, so that only a batch has to fit in one.
+/// Maximum number of pairs of a chunk. Results do not wait for each other, so a chunk only needs to
+/// fill a batch.
 const CHUNK_PAIRS: u64 = 1 << 26;
-/// Selected pairs that are held at most; where there are more, a filter by scores does as well.
+/// Maximum number of selected pairs that are kept. With more pairs, a filter by scores is as good.
 const MAX_SELECTED: usize = 1 << 26;
-/// Cells from which a pass of its own over all pairs pays on the CPU.
+/// Minimum number of cells for a separate pass over all pairs on the CPU. Smaller jobs do not pay
+/// off.
 const MIN_CELLS: u64 = 2_000_000_000;
-/// The same on a GPU, which is opened once more for it: where scores tell which pairs to trace, and where end gaps have costs
-/// of their own and scores tell little.
+/// Minimum number of cells for a pass on a GPU, which is opened a second time for it. The first
+/// number applies if scores determine which pairs to trace back. The second number applies if end
+/// gaps have their own costs, because scores are less informative then.
 const MIN_GPU_CELLS: [u64; 2] = [3_000_000_000_000, 500_000_000_000];
-/// Identity from which few enough pairs of a family pass.
+/// Minimum identity for a pass. At lower identities, too many pairs of related sequences pass.
 const MIN_IDENTITY: f64 = 0.75;
 
-/// Symbols of a sequence from which its overlaps take more rows than the lanes of a GPU's pair hold at once.
+/// Length in symbols above which the overlaps of a sequence need more rows than a GPU keeps for a
+/// pair at once.
 const MAX_OVERLAP_SYMBOLS: u32 = 12_000;
 
-/// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
+/// Whether pairs that cannot reach the minimum identity are first excluded by their edit distances.
+/// The choice never changes the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EditFilter {
-    /// Where it pays: large jobs with a high identity.
+    /// If it pays off: for large jobs with a high identity.
     #[default]
     Auto,
-    /// Wherever an edit distance tells something.
+    /// If edit distances can exclude pairs at all.
     On,
     /// Never.
     Off,
 }
 
-/// What a pass over all pairs left.
+/// Result of a pass over the edit distances of all pairs.
 pub struct Prefiltered {
-    /// The pairs that may reach the identity; `None` if these are too many to be held.
+    /// The pairs that may reach the identity; `None` if they are too many to keep.
     pub selection: Option<Selection>,
-    /// What the engines did.
+    /// Statistics of the engines.
     pub ran: RunStats,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// What progress was told of.
-    pub told: Told,
+    /// Pairs and cells that were reported as progress.
+    pub reported: ReportedProgress,
 }
 
-/// Pairs and cells that progress was told of.
+/// Numbers of pairs and cells that were reported as progress.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Told {
-    /// Pairs.
+pub struct ReportedProgress {
+    /// Number of pairs.
     pub pairs: u64,
-    /// Cells of their matrices.
+    /// Number of matrix cells of these pairs.
     pub cells: u64,
 }
 
-impl std::ops::AddAssign for Told {
-    fn add_assign(&mut self, more: Told) {
+impl std::ops::AddAssign for ReportedProgress {
+    fn add_assign(&mut self, more: ReportedProgress) {
         self.pairs += more.pairs;
         self.cells += more.cells;
     }
 }
 
-/// The identity that pairs have to reach, and whether edit distances are to find those that cannot.
+/// The identity that pairs must reach, and whether edit distances may exclude pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IdentityGoal {
     pub definition: IdentityDefinition,
-    /// A fraction; `None` if every pair is wanted.
+    /// Minimum identity as a fraction; `None` if every pair is reported.
     pub min_identity: Option<f64>,
     pub edit_filter: EditFilter,
 }
 
-/// Finds the pairs of `planned` that may reach an identity by their edit distances, if that is asked for or pays.
+/// Selects the pairs of `planned` that may reach the identity, by edit distances. Does so if the
+/// user requests it or if it pays off.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
+/// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract; the errors of an
+/// invalid choice of devices.
 pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-    let Some(mut filter) = Filter::if_it_pays(goal, planned, run)? else { return Ok(None) };
+    let Some(mut filter) = EditDistanceFilter::if_it_pays(goal, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
 
-/// Returns engines that take over the pairs of a job from lost GPUs. They are threads of the CPU. They filter pairs by edit distances if a
-/// job on the CPU alone does so, unless `is_filtered`.
+/// Returns CPU threads that compute the pairs of lost GPUs. They filter pairs by edit distances if
+/// a job on the CPU alone does so, unless `is_filtered` is set.
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn reserve(
     goal: &IdentityGoal,
     planned: &plan::Job,
@@ -112,27 +120,27 @@ pub(super) fn reserve(
     run: &Run,
     pool: &rayon::ThreadPool,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let filter = if is_filtered { None } else { Filter::if_it_pays(goal, planned, &without_gpus(run))? };
+    let filter = if is_filtered { None } else { EditDistanceFilter::if_it_pays(goal, planned, &without_gpus(run))? };
     let threads = pool.current_num_threads();
     Ok(match filter {
-        Some(Filter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
+        Some(EditDistanceFilter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
         None => workers(threads, &run.interrupt),
     })
 }
 
-/// A pass over edit distances that pays, or was asked for; with the engines that go on from part to part of a job.
-pub(super) struct Filter {
+/// A filter by edit distances, with engines that it reuses for every part of a job.
+pub(super) struct EditDistanceFilter {
     scheme: EditScheme,
     devices: Vec<Device>,
     pool: Arc<rayon::ThreadPool>,
     engine_set: Option<EngineSet<Edit>>,
 }
 
-impl Filter {
-    /// Decides by the whole job, `planned`. Opens no device.
+impl EditDistanceFilter {
+    /// Decides by the whole job, `planned`, whether to filter. Opens no device.
     ///
     /// # Errors
-    /// A wrong choice of devices.
+    /// The errors of an invalid choice of devices.
     pub(super) fn if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Self>> {
         let Some(identity) = goal.min_identity.filter(|_| goal.edit_filter != EditFilter::Off) else {
             return Ok(None);
@@ -144,27 +152,27 @@ impl Filter {
             .filter(|scheme| scheme.mode == EditMode::Global || longest <= MAX_OVERLAP_SYMBOLS);
         let Some(scheme) = scheme else {
             if is_forced {
-                tracing::warn!("edit distances tell nothing about this identity here: no pair is left out by them");
+                tracing::warn!("edit distances cannot exclude any pair for this identity");
             }
             return Ok(None);
         };
         let cells = planned.cells();
-        // Whoever names a kernel wants to see that kernel.
+        // A user who selects a kernel wants to run that kernel.
         let is_pointless = identity < MIN_IDENTITY || cells < MIN_CELLS || run.kernel.is_some();
         if !is_forced && is_pointless {
             return Ok(None);
         }
         let pool = thread_pool(run.threads)?;
-        // What is not going to run opens no device.
+        // No device is opened for a pass that does not run.
         let devices = edit_filter_devices(run, pool.current_num_threads(), cells, is_forced)?;
-        if devices.is_empty() || !is_forced && cells < least_cells(&devices, &planned.scoring) {
+        if devices.is_empty() || !is_forced && cells < min_cells(&devices, &planned.scoring) {
             return Ok(None);
         }
-        Ok(Some(Filter { scheme, devices, pool, engine_set: None }))
+        Ok(Some(EditDistanceFilter { scheme, devices, pool, engine_set: None }))
     }
 
-    /// Opens engines; `sharing` kinds of engines divide the memory of the devices. If no GPU can be opened, the engines are threads
-    /// of the CPU.
+    /// Opens engines. `sharing` kinds of engines share the memory of the devices. If no GPU can be
+    /// opened, the engines are CPU threads.
     fn open(&mut self, run: &Run, sharing: u64) -> Vec<Box<dyn Engine<Edit>>> {
         let engines = open_edit_on(&self.devices, run, None, &self.pool, sharing);
         if !engines.is_empty() {
@@ -183,28 +191,29 @@ impl Filter {
     }
 }
 
-/// Cells from which a pass over all pairs pays on these devices.
-fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
+/// Returns the minimum number of cells for a pass over all pairs on these devices.
+fn min_cells(devices: &[Device], scoring: &Scoring) -> u64 {
     if has_gpu(devices) { MIN_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { MIN_CELLS }
 }
 
-/// The distances of all pairs of a job.
+/// Returns the plan of the edit distances of all pairs of a job.
 fn edit_job(job: &plan::Job, scheme: EditScheme) -> EditJob {
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let (patterns, strands, parts) = (Arc::clone(&job.queries), job.strands, job.parts.clone());
     EditJob { patterns, against, scheme: Arc::new(scheme), strands, parts }
 }
 
-/// What engines did in a pass over edit distances, by names that say so.
+/// Returns the statistics of a pass over edit distances, with names that mention it.
 pub(super) fn named(ran: RunStats) -> impl Iterator<Item = EngineStats> {
     ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
 }
 
-/// Computes the distances of all pairs on these engines and selects the pairs within the limit, at most `most`. If all engines fail,
-/// threads of the CPU take over. What of it is parallel beside the engines runs on the threads of `pool`.
+/// Computes the distances of all pairs on these engines, and selects at most `most` pairs within
+/// the limit. If all engines fail, CPU threads compute the rest. The threads of `pool` run the
+/// parallel work between engines.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
+/// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract.
 fn select_within(
     job: &plan::Job,
     scheme: EditScheme,
@@ -215,45 +224,47 @@ fn select_within(
 ) -> Result<Prefiltered> {
     let is_triangle = job.against.is_none();
     let edit = edit_job(job, scheme);
-    let begin = Instant::now();
+    let started = Instant::now();
     let cells = edit.cells();
-    // How much of its cells a chunk keeps, nobody knows before it is planned.
+    // The number of remaining cells of a chunk is unknown until it is planned.
     let control = Control { is_open_ended: true, ..run.control(pool) };
     let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
     let mut selected = Vec::new();
     let mut overflowed = false;
-    let mut told = Told::default();
-    let by_grams = ByGrams::new(pool);
-    let (planning, leaving_out, mut chunks) = (Arc::clone(pool), by_grams.clone(), edit.chunks(CHUNK_PAIRS));
+    let mut reported = ReportedProgress::default();
+    let qgram_filter = QgramFilter::new(pool);
+    let (planning, planning_filter, mut chunks) = (Arc::clone(pool), qgram_filter.clone(), edit.chunks(CHUNK_PAIRS));
     let chunks = std::iter::from_fn(move || {
         let planned = planning.install(|| chunks.next());
-        planned.map(|planned| leaving_out.leave_out(planned).0)
+        planned.map(|planned| planning_filter.exclude(planned).0)
     });
     let ran = owner::run_set(engine_set, reserve, chunks, cells, &control, |outcome| {
-        let (pairs, cells) = by_grams.untold();
+        let (pairs, cells) = qgram_filter.take_unreported();
         let (pairs, cells) = (pairs + outcome.pairs, cells + outcome.cells);
         run.progress.advance(pairs, cells);
-        told += Told { pairs, cells };
+        reported += ReportedProgress { pairs, cells };
         for part in pool.install(|| select(&outcome, is_triangle)) {
             selected.extend(part);
         }
         overflowed = selected.len() > most;
-        // Ends the pass; nothing else looks at this error.
+        // This error only ends the pass. It is not reported.
         if overflowed { Err(Error::Internal("too many pairs were selected".into())) } else { Ok(()) }
     });
-    let seconds = || begin.elapsed().as_secs_f64();
+    let seconds = || started.elapsed().as_secs_f64();
     match ran {
         Ok(ran) => {
             pool.install(|| selected.par_sort_unstable());
-            let ran = by_grams.add_to(ran);
-            Ok(Prefiltered { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
+            let ran = qgram_filter.add_to(ran);
+            Ok(Prefiltered { selection: Some(Arc::new(selected)), ran, seconds: seconds(), reported })
         }
-        Err(_) if overflowed => Ok(Prefiltered { selection: None, ran: RunStats::default(), seconds: seconds(), told }),
+        Err(_) if overflowed => {
+            Ok(Prefiltered { selection: None, ran: RunStats::default(), seconds: seconds(), reported })
+        }
         Err(error) => Err(error),
     }
 }
 
-/// Pairs of finished blocks that are within the limit, query before target.
+/// Returns the pairs of finished blocks that are within the limit, as query and target.
 fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     let EditReport { found, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
@@ -267,10 +278,10 @@ fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)
             let is_finished = !unfinished.contains(&index);
             while let Some((pair, _)) = found.next_if(|&(pair, _)| pair < end) {
                 if is_finished {
-                    let place = block.places.start + (pair - first) as u32;
-                    let (one, other) = (block.pattern, batch.chunk.region(place).text);
-                    let is_turned = is_triangle && other < one;
-                    selected.push(if is_turned { (other, one) } else { (one, other) });
+                    let position = block.places.start + (pair - first) as u32;
+                    let (one, other) = (block.pattern, batch.chunk.region(position).text);
+                    let is_swapped = is_triangle && other < one;
+                    selected.push(if is_swapped { (other, one) } else { (one, other) });
                 }
             }
             first = end;
@@ -290,11 +301,11 @@ mod tests {
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Pairs and cells that were told.
+    /// ExclusionCounts reported pairs and cells.
     #[derive(Default)]
-    struct Told(AtomicU64, AtomicU64);
+    struct CountingProgress(AtomicU64, AtomicU64);
 
-    impl Progress for Told {
+    impl Progress for CountingProgress {
         fn advance(&self, pairs: u64, cells: u64) {
             self.0.fetch_add(pairs, Ordering::Relaxed);
             self.1.fetch_add(cells, Ordering::Relaxed);
@@ -302,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_ends_at_all_pairs_also_if_too_many_are_selected() {
+    fn progress_counts_every_pair_once_even_if_too_many_are_selected() {
         let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
         let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna())) };
         let planned = job.job();
@@ -310,13 +321,13 @@ mod tests {
         let pool = thread_pool(2).unwrap();
         let mut results: Vec<Vec<PairResult>> = Vec::new();
         for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
-            let told = Arc::new(Told::default());
-            let run = Run { progress: told.clone(), ..Run::default() };
+            let progress = Arc::new(CountingProgress::default());
+            let run = Run { progress: progress.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let mut engine_set = EngineSet::new(edit_workers(2, &run.interrupt));
             let prefiltered = select_within(&planned, scheme, most, &mut engine_set, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
-            assert!(prefiltered.told.pairs > 0);
+            assert!(prefiltered.reported.pairs > 0);
             let mut engine_set = EngineSet::new(workers(2, &run.interrupt));
             let mut pairs = Vec::new();
             let rows = |some: &[PairResult]| {
@@ -326,21 +337,21 @@ mod tests {
             let threads = Threads::shared(&run).unwrap();
             let execution = Execution { run: &run, threads: &threads };
             job.finish_prefiltered(&planned, &mut engine_set, prefiltered, execution, &mut Whole(rows)).unwrap();
-            assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
+            assert_eq!((progress.0.load(Ordering::Relaxed), progress.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }
         assert!(results.iter().all(|pairs| *pairs == results[0]));
     }
 
     #[test]
-    fn a_gpu_is_worth_opening_for_a_larger_job_than_the_cpu() {
+    fn a_gpu_needs_a_larger_job_than_the_cpu() {
         let Some(found) = crate::gpu::adapter::enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
         let gpu = Device::Adapter(Box::new(found));
         let devices = [Device::Cpu, gpu];
-        assert_eq!(least_cells(&devices[..1], &Scoring::dna()), MIN_CELLS);
-        assert_eq!(least_cells(&devices, &Scoring::truong()), MIN_GPU_CELLS[0]);
-        assert_eq!(least_cells(&devices, &Scoring::dna()), MIN_GPU_CELLS[1]);
+        assert_eq!(min_cells(&devices[..1], &Scoring::dna()), MIN_CELLS);
+        assert_eq!(min_cells(&devices, &Scoring::truong()), MIN_GPU_CELLS[0]);
+        assert_eq!(min_cells(&devices, &Scoring::dna()), MIN_GPU_CELLS[1]);
     }
 }

@@ -1,4 +1,4 @@
-//! From devices to the engines that a job runs on.
+//! Opens the engines that a job runs on.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,21 +31,24 @@ use crate::profile::gpu::ProfileGpu;
 use crate::profile::work::Profile;
 use crate::score::Scoring;
 
-/// Seconds before the first results of a GPU that nobody has opened yet: a driver is loaded, and shaders are compiled (on an
-/// H200 0.2 to 0.3 for the shaders alone).
+/// Seconds until the first results of a GPU that is not open yet: the driver is loaded and shaders
+/// are compiled. (On an H200 the shaders alone take 0.2 to 0.3 s.)
 const GPU_START_SECONDS: f64 = 0.3;
-/// Threads compute at least so many batches of [`CpuKind::CELLS`] a second.
-const BATCHES_A_SECOND: f64 = 10.0;
+/// Minimum number of batches of [`CpuKind::CELLS`] that a thread computes per second.
+const BATCHES_PER_SECOND: f64 = 10.0;
 
-/// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as `pool` has threads, each
-/// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). The pool's threads share the GPUs' work on the
-/// host. A device that cannot be opened is left
-/// out with a warning; if none is left, the CPU. Of the job's pairs those of `selection` are to be computed, if there is one:
-/// what is measured of a device has to pay for these. Small jobs are the CPU's ([`devices_for_cells`]). `sharing`: so many kinds
-/// of engines divide a device's memory.
+/// Opens engines for the devices of a job, all at the same time. The CPU counts as one engine per
+/// thread of `pool`. It has fewer engines if GPUs align every pair ([`worker_threads`]). The pool's
+/// threads also do the host work of the GPUs.
+///
+/// A device that cannot be opened is skipped with a warning. If no device is left, the CPU
+/// computes. Small jobs always run on the CPU ([`devices_for_cells`]). If there is a `selection`,
+/// only its pairs are computed, and measurements of a device must pay off for these. `sharing` is
+/// the number of kinds of engines that share the memory of a device.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
+/// [`Error::Interrupted`] if the user interrupts a measurement; the errors of an invalid choice of
+/// devices.
 pub(super) fn open(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
@@ -56,10 +59,10 @@ pub(super) fn open(
     open_with(tuned(options), options, pool, job, selection, sharing)
 }
 
-/// The same for pairs of so many cells under a scoring, of which this is wanted.
+/// Opens engines for `cells` cells of pairs under a scoring scheme, like [`open`].
 ///
 /// # Errors
-/// As [`open`].
+/// The errors of [`open`].
 pub(super) fn open_for(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
@@ -67,26 +70,28 @@ pub(super) fn open_for(
     want: &Want,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_cells(tuned(options), options, pool, &Planned { scoring, want, cells }, 1)
+    open_cells(tuned(options), options, pool, &PlannedPairs { scoring, want, cells }, 1)
 }
 
-/// What is to be computed.
-struct Planned<'a> {
+/// The work that engines are opened for.
+struct PlannedPairs<'a> {
     scoring: &'a Arc<Scoring>,
     want: &'a Want,
     /// Cells of all pairs that are computed.
     cells: u64,
 }
 
-/// Adapters, each with its memory.
-type Adapters = [(FoundAdapter, u64)];
+/// AdapterShares, each with its memory in bytes.
+type AdapterShares = [(FoundAdapter, u64)];
 
-/// Opens adapters at their best settings, which are measured where nobody knows them.
-fn tuned(options: &Run) -> impl FnOnce(&Adapters, &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
+/// Returns a function that opens adapters with their best settings. It measures settings that are
+/// unknown.
+fn tuned(options: &Run) -> impl FnOnce(&AdapterShares, &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
     |adapters, scoring, cells| tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
 }
 
-/// [`open`], where `tuned` opens adapters, with the memory of each, for jobs of such a scoring and so many cells.
+/// Opens engines like [`open`]. `tuned` opens adapters, given the memory of each, the scoring
+/// scheme and the number of cells.
 fn open_with(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
@@ -96,25 +101,26 @@ fn open_with(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    open_cells(tuned, options, pool, &Planned { scoring: &job.scoring, want: &job.want, cells }, sharing)
+    open_cells(tuned, options, pool, &PlannedPairs { scoring: &job.scoring, want: &job.want, cells }, sharing)
 }
 
-/// The same of so many cells under a scoring, of which this is wanted.
+/// Opens engines for a number of cells under a scoring scheme. `tuned` opens the adapters.
 fn open_cells(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    &Planned { scoring, want, cells }: &Planned<'_>,
+    &PlannedPairs { scoring, want, cells }: &PlannedPairs<'_>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
     let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
-    let begin = Instant::now();
+    let started = Instant::now();
     let opened = tuned(&adapters, scoring, cells);
-    tracing::debug!(adapters = opened.len(), cells, seconds = begin.elapsed().as_secs_f64(), "opened");
-    // A card with little memory gets small batches, and the threads may be quicker. The queue shares the work out by speed.
+    tracing::debug!(adapters = opened.len(), cells, seconds = started.elapsed().as_secs_f64(), "opened");
+    // A card with little memory gets small batches, and the threads may be faster. The queue shares
+    // the work out by speed.
     let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
     let is_helped = options.devices.is_empty() && is_short;
     for engine in opened {
@@ -124,11 +130,11 @@ fn open_cells(
                 engines.push(Box::new(engine));
             }
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => tracing::warn!("{error}; going on without it"),
+            Err(error) => tracing::warn!("{error}; continuing without it"),
         }
     }
     if is_helped && !engines.is_empty() {
-        tracing::info!("little memory is free on the device: the threads of the CPU compute as well");
+        tracing::info!("the device has little free memory: the CPU threads compute as well");
     }
     if engines.is_empty() || is_helped || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
         let threads = worker_threads(threads, !engines.is_empty() && !is_helped, want);
@@ -137,12 +143,13 @@ fn open_cells(
     Ok(engines)
 }
 
-/// Opens engines for Levenshtein distances on the devices that a job was given; the CPU is as many of them as `pool` has
-/// threads, which share the GPUs' work on the host. A device that cannot be opened is left out with a warning; if none is
-/// left, the CPU. A job of few `cells` is the CPU's ([`devices_for_cells`]).
+/// Opens engines for Levenshtein distances on the devices of a job. The CPU counts as one engine
+/// per thread of `pool`. These threads also do the host work of the GPUs. A device that cannot be
+/// opened is skipped with a warning. If no device is left, the CPU computes. A job of few `cells`
+/// runs on the CPU ([`devices_for_cells`]).
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn open_edit(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
@@ -156,10 +163,12 @@ pub(super) fn open_edit(
     Ok(engines)
 }
 
-/// Returns the devices that filter pairs by edit distances before pairs of `cells` are scored. They are the devices that score, except
-/// software adapters unless `software`. The list may be empty. Opens no device.
+/// Returns the devices that filter pairs by edit distances before pairs of `cells` are scored. They
+/// are the devices that score, except software adapters unless `software` is set. The list may be
+/// empty. Opens no device.
 ///
 /// # Errors
+/// The errors of an invalid choice of devices.
 /// A wrong choice of devices.
 pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
@@ -170,7 +179,8 @@ pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, sof
     Ok(chosen)
 }
 
-/// Opens engines for Levenshtein distances on these devices, whose memory so many kinds of engines divide. There may be none.
+/// Opens engines for Levenshtein distances on these devices. `sharing` kinds of engines share the
+/// memory of each device. The result may be empty.
 pub(super) fn open_edit_on(
     chosen: &[Device],
     options: &Run,
@@ -185,7 +195,7 @@ pub(super) fn open_edit_on(
                 let engine = engine.with_memory(memory).with_kernel(kernel).with_pool(Arc::clone(pool));
                 engines.push(Box::new(engine));
             }
-            Err(error) => tracing::warn!("{error}; going on without it"),
+            Err(error) => tracing::warn!("{error}; continuing without it"),
         }
     }
     if chosen.iter().any(|device| matches!(device, Device::Cpu)) {
@@ -194,26 +204,28 @@ pub(super) fn open_edit_on(
     engines
 }
 
-/// Opens engines for reads against ancestral states ([`open_kind`]), of which nobody knows how many there are.
+/// Opens engines for reads against ancestral states ([`open_kind`]). The number of reads is
+/// unknown.
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Phylo>>>> {
     open_kind(options, threads, u64::MAX, PhyloGpu::open)
 }
 
-/// Opens engines for ClustalW's pairs, of so many cells ([`open_kind`]).
+/// Opens engines for `cells` cells of ClustalW's pairs ([`open_kind`]).
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn open_clustal(options: &Run, threads: usize, cells: u64) -> Result<Vec<Box<dyn Engine<Clustal>>>> {
     open_kind(options, threads, cells, ClustalGpu::open)
 }
 
-/// Opens engines for probabilities of pairs, of so many cells ([`open_kind`]); GPUs' results are read on the threads of `pool`.
+/// Opens engines for `cells` cells of posterior probabilities of pairs ([`open_kind`]). The threads
+/// of `pool` decode the results of GPUs.
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn open_posterior(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
@@ -223,17 +235,18 @@ pub(super) fn open_posterior(
     open_kind(options, pool.current_num_threads(), cells, open)
 }
 
-/// Opens engines for profiles ([`open_kind`]); only such as are worth it come to them.
+/// Opens engines for profiles ([`open_kind`]). The caller only submits profiles that are large
+/// enough to be worth it.
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// The errors of an invalid choice of devices.
 pub(super) fn open_profile(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Profile>>>> {
     open_kind(options, threads, u64::MAX, ProfileGpu::open)
 }
 
-/// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.
-/// A device that cannot be opened is left out with a warning; if none is left, the CPU. A job of few `cells` is the CPU's
-/// ([`devices_for_cells`]).
+/// Opens engines for one kind of work on the devices of a job. The CPU counts as `threads` engines.
+/// A device that cannot be opened is skipped with a warning. If no device is left, the CPU
+/// computes. A job of few `cells` runs on the CPU ([`devices_for_cells`]).
 fn open_kind<K: GpuKind + CpuKind>(
     options: &Run,
     threads: usize,
@@ -245,7 +258,7 @@ fn open_kind<K: GpuKind + CpuKind>(
     for (found, memory) in adapters_and_memory(&chosen, options.memory) {
         match open(&found) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.kernel))),
-            Err(error) => tracing::warn!("{error}; going on without it"),
+            Err(error) => tracing::warn!("{error}; continuing without it"),
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
@@ -254,35 +267,38 @@ fn open_kind<K: GpuKind + CpuKind>(
     Ok(engines)
 }
 
-/// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for
-/// the others, and on which such a job waits. (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16
-/// that compute, 4% with 12, not slower with 8.)
-fn worker_threads(threads: usize, beside_gpus: bool, want: &Want) -> usize {
-    if beside_gpus && matches!(want, Want::Alignments) { threads.div_ceil(2) } else { threads }
+/// Returns the number of threads that compute. Next to GPUs that align every pair, only half of the
+/// threads compute. The others process the alignments of the GPUs, and such a job waits for that.
+/// (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16 computing threads,
+/// 4% with 12, not slower with 8.)
+fn worker_threads(threads: usize, next_to_gpus: bool, want: &Want) -> usize {
+    if next_to_gpus && matches!(want, Want::Alignments) { threads.div_ceil(2) } else { threads }
 }
 
-/// The devices that a job of so many cells is to use: those of [`devices_for`], but unless something was asked of GPUs the CPU,
-/// if so many threads are done before a GPU has begun.
+/// Returns the devices for a job of this number of cells. Selects the CPU if `threads` threads
+/// finish before a GPU has started, unless the options ask for GPUs. Otherwise selects the devices
+/// of [`devices_for`].
 fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
     let is_free = options.devices.is_empty() && options.kernel.is_none() && !options.tune;
     if is_free && is_small::<K>(threads, cells) {
-        tracing::debug!(cells, threads, "left to the CPU: too small for a GPU's start");
+        tracing::debug!(cells, threads, "the job is too small for a GPU: the CPU computes it");
         return Ok(vec![Device::Cpu]);
     }
     devices_for(options)
 }
 
-/// Whether GPUs are among the devices.
+/// Returns whether the devices include a GPU.
 pub(super) fn has_gpu(devices: &[Device]) -> bool {
     devices.iter().any(|device| matches!(device, Device::Adapter(_)))
 }
 
-/// The options for a job whose GPUs could not be opened. What follows is then chosen as if the job had been started without them.
+/// Returns the options for a job whose GPUs could not be opened, as if the job had been started
+/// without them.
 pub(super) fn without_gpus(options: &Run) -> Run {
     Run { devices: vec![Device::Cpu], kernel: None, tune: false, ..options.clone() }
 }
 
-/// Whether a job of so many cells was to use GPUs, but these engines have none.
+/// Returns whether a job of this number of cells was to use GPUs but has none among its engines.
 pub(super) fn has_lost_gpus(
     options: &Run,
     engines: &[Box<dyn Engine<Pairs>>],
@@ -293,19 +309,19 @@ pub(super) fn has_lost_gpus(
     Ok(has_none && has_gpu(&devices_for_cells::<Pairs>(options, threads, cells)?))
 }
 
-/// Whether so many threads compute so many cells in the time that a GPU needs to begin.
+/// Returns whether the threads compute these cells in the time that a GPU needs to start.
 fn is_small<K: CpuKind>(threads: usize, cells: u64) -> bool {
-    let cells_a_second = threads.max(1) as f64 * K::CELLS as f64 * BATCHES_A_SECOND;
-    (cells as f64) < cells_a_second * GPU_START_SECONDS
+    let cells_per_second = threads.max(1) as f64 * K::CELLS as f64 * BATCHES_PER_SECOND;
+    (cells as f64) < cells_per_second * GPU_START_SECONDS
 }
 
-/// The devices that a job is to use: those that were chosen, or the best.
+/// Returns the chosen devices, or the best device if none is chosen.
 fn devices_for(options: &Run) -> Result<Vec<Device>> {
     if options.devices.is_empty() { choose(&[]) } else { Ok(options.devices.clone()) }
 }
 
-/// The adapters, each with the bytes that an engine may take there. Those that are there several times are numbered, and
-/// divide their memory.
+/// Returns the adapters, each with the memory in bytes that an engine may take. AdapterShares that are
+/// listed several times are numbered and share their memory.
 pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
     let adapters = devices.iter().filter_map(|device| match device {
         Device::Adapter(found) => Some(found.as_ref()),
@@ -317,18 +333,19 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
         among.iter().filter(|other| id(other) == id(found)).count()
     };
     let mut engines: Vec<(FoundAdapter, u64)> = Vec::new();
-    for (place, &found) in adapters.iter().enumerate() {
+    for (index, &found) in adapters.iter().enumerate() {
         let times = count(&adapters, found);
         let mut named = found.clone();
         if times > 1 {
-            named.description.label = format!("{} #{}", found.description.label, 1 + count(&adapters[..place], found));
+            named.description.label = format!("{} #{}", found.description.label, 1 + count(&adapters[..index], found));
         }
         engines.push((named, memory_budget(found, cap) / times as u64));
     }
     engines
 }
 
-/// [`adapters_and_memory`], of which so many kinds of engines have their share each.
+/// Returns the adapters like [`adapters_and_memory`], with the memory divided by the number of
+/// kinds of engines that share it.
 fn adapters_and_shares(devices: &[Device], cap: Option<u64>, sharing: u64) -> Vec<(FoundAdapter, u64)> {
     let adapters = adapters_and_memory(devices, cap).into_iter();
     adapters.map(|(found, memory)| (found, memory / sharing.max(1))).collect()
@@ -342,15 +359,15 @@ mod tests {
     use crate::seq::{Alphabet, QueryStrands};
 
     #[test]
-    fn half_of_the_threads_take_over_what_gpus_align() {
-        let threads = |beside_gpus, want| [1, 2, 5, 16].map(|threads| worker_threads(threads, beside_gpus, &want));
+    fn half_of_the_threads_compute_next_to_gpus_that_align() {
+        let threads = |next_to_gpus, want| [1, 2, 5, 16].map(|threads| worker_threads(threads, next_to_gpus, &want));
         assert_eq!(threads(true, Want::Alignments), [1, 1, 3, 8]);
         assert_eq!(threads(true, Want::Scores), [1, 2, 5, 16]);
         assert_eq!(threads(false, Want::Alignments), [1, 2, 5, 16]);
     }
 
     #[test]
-    fn small_jobs_are_left_to_the_cpu() {
+    fn small_jobs_run_on_the_cpu() {
         // 1,000 proteins of 97 residues, and of 500.
         let [short, long] = [97, 500].map(|residues| 499_500 * residues * residues);
         assert_eq!([1, 16].map(|threads| is_small::<Clustal>(threads, short)), [false, true]);
@@ -361,7 +378,7 @@ mod tests {
             matches!(chosen.unwrap()[..], [Device::Cpu])
         };
         assert!(cpu(&Run::default(), 1000));
-        // What is asked of a GPU it does, however little that is.
+        // A device that the user chose is used even for a small job.
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -369,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_measured_for_the_pairs_that_a_filter_left() {
+    fn measurements_of_devices_count_only_selected_pairs() {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -392,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_of_one_adapter_divide_its_memory() {
+    fn engines_of_one_adapter_share_its_memory() {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };

@@ -1,5 +1,6 @@
-//! Many sequences aligned with each other: distances of all pairs, a guide tree of these, and the alignment that grows along
-//! the tree, as ClustalW computes them (Thompson, Higgins and Gibson 1994) or by the consistency of posterior probabilities.
+//! Multiple sequence alignment: distances of all pairs, a guide tree, and an alignment along the
+//! tree. The method is ClustalW's (Thompson, Higgins and Gibson 1994) or the consistency of
+//! posterior probabilities.
 
 mod clustal;
 mod distances;
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use self::distinct::Distinct;
+use self::distinct::DistinctSequences;
 
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
@@ -30,16 +31,18 @@ use crate::seq::{Alphabet, SequenceId, SequenceStore};
 use crate::tree::{Distances, GuideTree};
 use crate::{posterior, profile};
 
-/// Bytes that probabilities of pairs may take, and cells that may be computed for them: some minutes of a few threads.
+/// Maximum bytes of the probabilities of all pairs. Larger jobs align families first.
 const MAX_BYTES: u64 = 4 << 30;
+/// Maximum number of cells for the probabilities of all pairs: some minutes of a few threads.
+/// Larger jobs align families first.
 const MAX_CELLS: u64 = 200_000_000_000;
 
-/// How sequences are aligned.
+/// The method of a multiple alignment.
 #[derive(Debug, Clone)]
 pub enum MsaMode {
-    /// By posterior probabilities and their consistency.
+    /// Consistency of posterior probabilities.
     Accurate(posterior::Options),
-    /// As ClustalW.
+    /// The method of ClustalW.
     Clustal(profile::Options),
 }
 
@@ -49,60 +52,63 @@ impl Default for MsaMode {
     }
 }
 
-/// Sequences to align with each other.
+/// A multiple sequence alignment.
 #[derive(Debug, Clone)]
 pub struct MultiAlign {
     /// The sequences: nucleotides or proteins.
     pub sequences: Arc<SequenceStore>,
-    /// How they are aligned.
+    /// The method and its options.
     pub mode: MsaMode,
-    /// What the distances are that the guide tree is made of; `None` for ClustalW's, or in accurate mode for those that its
-    /// probabilities give.
+    /// The distances that the guide tree is built from. `None` selects ClustalW's distances, or in
+    /// accurate mode distances that follow from the probabilities.
     pub distance: Option<PairDistance>,
-    /// As [`PairDistances::costs`].
+    /// Costs of ClustalW's distances, as in [`PairDistances::costs`].
     pub costs: Option<Arc<ClustalCosts>>,
-    /// How the guide tree is made of them; `None` as for `distance`.
+    /// The method that builds the guide tree; `None` selects neighbour joining. In accurate mode, a
+    /// tree is built from distances first only if this, `distance`, `given` or `guide_tree` is set.
     pub tree: Option<TreeMethod>,
-    /// The guide tree. Then none is made.
+    /// A given guide tree. No tree is built then.
     pub guide_tree: Option<GuideTree>,
-    /// The distances of all pairs, which somebody else has computed; the guide tree is made of them.
+    /// Given distances of all pairs, which the guide tree is built from.
     pub given: Option<Arc<Distances>>,
-    /// Hand the distances over.
+    /// Whether to report the distances.
     pub needs_distances: bool,
-    /// Compute the distances a second time, on the CPU and pair by pair, and fail if one is another; only ClustalW's.
+    /// Whether to compute ClustalW's distances again, on the CPU and pair by pair, and to fail if
+    /// one differs.
     pub check: bool,
 }
 
-/// What comes of it.
+/// The result of a multiple alignment.
 #[derive(Debug, Clone, Default)]
-pub struct Aligned {
+pub struct MsaResult {
     /// The alignment.
     pub alignment: MultipleAlignment,
-    /// The guide tree, and the distances if they were asked for.
+    /// The guide tree, and the distances if requested.
     pub guide: MadeTree,
-    /// The sequences in the order in which they stand in the tree, or came to the alignment.
+    /// Numbers of the sequences in the order of the tree or of their alignment.
     pub order: Vec<SequenceId>,
 }
 
-/// What such a job did.
+/// Counts and times of a multiple alignment.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct MsaSummary {
-    /// Sequences.
+    /// Number of sequences.
     pub sequences: usize,
-    /// Columns of their alignment.
+    /// Number of columns of the alignment.
     pub columns: usize,
-    /// What the distances took, where they are a stage by themselves; in accurate mode the probabilities of all pairs.
+    /// Summary of the distances, if they are a separate stage. In accurate mode, the summary of the
+    /// probabilities of all pairs.
     pub distances: Summary,
-    /// Seconds of the guide tree.
+    /// Time of the guide tree in seconds.
     pub tree_seconds: f64,
-    /// Seconds of the alignment.
+    /// Time of the alignment in seconds.
     pub alignment_seconds: f64,
-    /// Seconds of all.
+    /// Total time in seconds.
     pub seconds: f64,
 }
 
 impl MultiAlign {
-    /// The default mode, distances and tree.
+    /// Creates an alignment in the default mode, with default distances and tree.
     pub fn new(sequences: Arc<SequenceStore>) -> Self {
         MultiAlign {
             sequences,
@@ -118,28 +124,30 @@ impl MultiAlign {
     }
 }
 
-/// Engines for ClustalW's distances.
-type Engines = Vec<Box<dyn Engine<Clustal>>>;
+/// ClustalEngines for ClustalW's distances.
+type ClustalEngines = Vec<Box<dyn Engine<Clustal>>>;
 
 impl MultiAlign {
-    /// Cells of the distances, or of what is computed of all pairs instead.
+    /// Returns the number of cells of the distances, or of the probabilities of all pairs in
+    /// accurate mode.
     pub fn cells(&self) -> u64 {
         match self.mode {
             MsaMode::Clustal(_) if self.guide_tree.is_some() || self.given.is_some() => 0,
             MsaMode::Clustal(_) => cells_of(&self.sequences),
             // Identical sequences are aligned once.
-            MsaMode::Accurate(_) => cells_of(&Distinct::new(&self.sequences).sequences),
+            MsaMode::Accurate(_) => cells_of(&DistinctSequences::new(&self.sequences).sequences),
         }
     }
 
-    /// Whether a guide tree is given or made before anything else; else it is made of what accurate mode's probabilities say.
+    /// Returns whether a guide tree is given or built first. Otherwise it is built from the
+    /// probabilities of accurate mode.
     fn is_guided(&self) -> bool {
-        let has_own =
+        let is_given =
             self.guide_tree.is_some() || self.given.is_some() || self.distance.is_some() || self.tree.is_some();
-        has_own || matches!(self.mode, MsaMode::Clustal(_))
+        is_given || matches!(self.mode, MsaMode::Clustal(_))
     }
 
-    /// The job that makes the guide tree.
+    /// Returns the job that builds the guide tree.
     fn sequence_tree(&self) -> SequenceTree {
         SequenceTree {
             distance: self.distance.unwrap_or_default(),
@@ -152,14 +160,15 @@ impl MultiAlign {
         }
     }
 
-    /// The job that finds the distances that the guide tree is made of; `None` if none are computed for that alone.
+    /// Returns the job that computes the distances for the guide tree; `None` if no distances are
+    /// computed.
     pub fn pair_distances(&self) -> Option<PairDistances> {
         let is_made = self.is_guided() && self.guide_tree.is_none();
         is_made.then(|| self.sequence_tree().pair_distances()).flatten()
     }
 
-    fn align(&self, engines: Option<Engines>, run: &Run) -> Result<(Aligned, MsaSummary)> {
-        let begin = Instant::now();
+    fn align(&self, engines: Option<ClustalEngines>, run: &Run) -> Result<(MsaResult, MsaSummary)> {
+        let started = Instant::now();
         let pool = thread_pool(run.threads)?;
         let mut summary = MsaSummary { sequences: self.sequences.len(), ..MsaSummary::default() };
         let aligned = match &self.mode {
@@ -167,14 +176,14 @@ impl MultiAlign {
             MsaMode::Clustal(options) => self.clustal(options, engines, &pool, run, &mut summary)?,
         };
         summary.columns = aligned.alignment.columns();
-        summary.seconds = begin.elapsed().as_secs_f64();
+        summary.seconds = started.elapsed().as_secs_f64();
         Ok((aligned, summary))
     }
 
-    /// Returns the guide tree, and the distances if they are asked for.
+    /// Returns the guide tree, and the distances if requested.
     fn guide(
         &self,
-        engines: Option<Engines>,
+        engines: Option<ClustalEngines>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
@@ -190,21 +199,21 @@ impl MultiAlign {
     fn clustal(
         &self,
         options: &profile::Options,
-        engines: Option<Engines>,
+        engines: Option<ClustalEngines>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
-    ) -> Result<Aligned> {
+    ) -> Result<MsaResult> {
         let guide = self.guide(engines, pool, run, summary)?;
         let tree = &guide.tree;
-        let begin = Instant::now();
+        let started = Instant::now();
         let (weights, identities) = (tree.weights(), tree.identities());
         let along = profile::Guide { tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
-        let worth = profiles::Worth::default();
+        let thresholds = profiles::DeviceThresholds::default();
         let profile::Progressive { alignment, order } =
-            profiles::align(&self.sequences, &along, options, (run, pool), worth)?;
-        summary.alignment_seconds = begin.elapsed().as_secs_f64();
-        Ok(Aligned { alignment, guide, order })
+            profiles::align(&self.sequences, &along, options, (run, pool), thresholds)?;
+        summary.alignment_seconds = started.elapsed().as_secs_f64();
+        Ok(MsaResult { alignment, guide, order })
     }
 
     fn accurate(
@@ -213,8 +222,8 @@ impl MultiAlign {
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
-    ) -> Result<Aligned> {
-        let distinct = Distinct::new(&self.sequences);
+    ) -> Result<MsaResult> {
+        let distinct = DistinctSequences::new(&self.sequences);
         let sequences = &distinct.sequences;
         let lengths = sequences.lengths();
         let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
@@ -223,25 +232,25 @@ impl MultiAlign {
         let guided = self.is_guided();
         if is_large && (guided || self.needs_distances) {
             return Err(Error::usage(format!(
-                "{} sequences are too many or too long for probabilities of all pairs: they are aligned by families, which takes \
-                 no guide tree or distances, and has no distances of all pairs to write",
+                "{} sequences are too many or too long for probabilities of all pairs: families are \
+                 aligned separately, which uses no guide tree or distances and cannot write distances of all pairs",
                 lengths.len()
             )));
         }
         let guide = match guided {
             true => {
-                // A kernel that was asked for is one for probabilities, and so are the cells that are counted.
+                // The selected kernel and the counted cells of the run are those for probabilities.
                 let run = Run { kernel: None, progress: Arc::new(()), ..run.clone() };
                 Some(self.guide(None, pool, &run, summary)?)
             }
             false => None,
         };
-        let begin = Instant::now();
+        let started = Instant::now();
         let advance = |pairs, cells| run.progress.advance(pairs, cells);
-        let (alignment, tree, own) = if is_large {
+        let (alignment, tree, computed) = if is_large {
             tracing::info!(
                 "{} sequences are too many or too long for probabilities of all pairs ({:.1} GiB, {:.1e} cells): families are \
-                 aligned so, and joined by profiles and by some of their sequences",
+                 aligned separately, and joined by profiles and representative sequences",
                 lengths.len(),
                 bytes as f64 / (1u64 << 30) as f64,
                 cells as f64
@@ -251,63 +260,63 @@ impl MultiAlign {
                 posterior::large::align(sequences, options, &limits, pool, &advance, &run.interrupt)?;
             (alignment, tree, None)
         } else {
-            let (gathered, took) = probabilities::of(sequences, pool, run)?;
+            let (gathered, took) = probabilities::compute(sequences, pool, run)?;
             summary.distances = took;
             let along = guide.as_ref().map(|guide| distinct.prune(&guide.tree));
             let outcome =
                 posterior::align_gathered(sequences, options, along.as_ref(), gathered, pool, &run.interrupt)?;
             (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
-        let own = own.filter(|_| self.needs_distances).map(|own| distinct.distances(own));
+        let computed = computed.filter(|_| self.needs_distances).map(|distances| distinct.distances(distances));
         let alignment = distinct.alignment(alignment)?;
-        summary.alignment_seconds = begin.elapsed().as_secs_f64();
+        summary.alignment_seconds = started.elapsed().as_secs_f64();
         let guide = match guide {
             Some(MadeTree { tree, unrooted, distances }) => {
-                MadeTree { tree, unrooted, distances: distances.or(own).filter(|_| self.needs_distances) }
+                MadeTree { tree, unrooted, distances: distances.or(computed).filter(|_| self.needs_distances) }
             }
-            None => MadeTree { tree: distinct.tree(tree), unrooted: None, distances: own },
+            None => MadeTree { tree: distinct.tree(tree), unrooted: None, distances: computed },
         };
         let order = guide.tree.order();
-        Ok(Aligned { alignment, guide, order })
+        Ok(MsaResult { alignment, guide, order })
     }
 }
 
-/// Cells of all pairs.
+/// Returns the number of cells of all pairs.
 fn cells_of(sequences: &SequenceStore) -> u64 {
     posterior::cells(sequences.lengths())
 }
 
-/// What is said of letters without a meaning.
+/// Refuses sequences that are not nucleotides or proteins.
 fn check_letters(sequences: &SequenceStore) -> Result<()> {
     match sequences.alphabet() {
         Alphabet::Dna | Alphabet::Protein => Ok(()),
         Alphabet::Bytes => {
-            Err(Error::usage_of("alphabet", "only nucleotides and proteins are aligned with each other"))
+            Err(Error::usage_of("alphabet", "multiple alignment supports only nucleotides and proteins"))
         }
     }
 }
 
-/// What is said of distances that are not of these sequences.
+/// Refuses given distances of a different number of sequences.
 fn check_given(given: Option<&Distances>, sequences: &SequenceStore) -> Result<()> {
     match given.map(Distances::sequences) {
         Some(others) if others != sequences.len() => Err(Error::usage_of(
             "given",
-            format!("these are distances of {others} sequences, but there are {}", sequences.len()),
+            format!("there are distances for {others} sequences, but {} sequences", sequences.len()),
         )),
         _ => Ok(()),
     }
 }
 
 impl Job for MultiAlign {
-    type Row = Aligned;
+    type Row = MsaResult;
     type Summary = MsaSummary;
-    type Engines = Engines;
-    type Session = Option<Engines>;
+    type Engines = ClustalEngines;
+    type Session = Option<ClustalEngines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
         if self.guide_tree.is_some() && self.given.is_some() {
-            return Err(Error::usage_of("given", "distances are what a guide tree is made of: leave out either"));
+            return Err(Error::usage_of("given", "a guide tree is built from distances: omit one of them"));
         }
         if let MsaMode::Accurate(posterior::Options { rounds, .. }) = self.mode
             && rounds > posterior::Options::MAX_ROUNDS
@@ -327,7 +336,7 @@ impl Job for MultiAlign {
         }
     }
 
-    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
+    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<Option<ClustalEngines>> {
         self.validate()?;
         let family = match self.mode {
             MsaMode::Accurate(_) => Family::Posterior,
@@ -337,8 +346,12 @@ impl Job for MultiAlign {
         Ok(start.engines)
     }
 
-    /// Hands over one alignment.
-    fn feed(&self, Feed { run, sink, .. }: Feed<'_, Aligned>, session: &mut Option<Engines>) -> Result<MsaSummary> {
+    /// Passes on a single result.
+    fn feed(
+        &self,
+        Feed { run, sink, .. }: Feed<'_, MsaResult>,
+        session: &mut Option<ClustalEngines>,
+    ) -> Result<MsaSummary> {
         let (aligned, summary) = self.align(session.take(), run)?;
         sink.rows(&[aligned])?;
         sink.end()?;

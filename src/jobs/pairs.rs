@@ -1,9 +1,10 @@
-//! Listed pairs: one record against one, each pair a row, in the order of the list.
+//! Aligns listed pairs: one row per pair, in the order of the list.
 //!
-//! The pairs are records of one number of two files, read in step as the job goes on, or they are named in a list. Either way
-//! they come in chunks: a chunk is a band of the queue, in which the targets of a query are together however they are listed,
-//! and a few of them are on their way at once, so that what is in memory does not grow with their number. Scores and
-//! alignments are those of [`AllPairs`], on the same engines.
+//! The pairs are records with equal numbers of two files, which the job reads in step, or pairs of
+//! sequence numbers in a list. Either way, the job reads them in chunks. Each of them is one chunk
+//! of the queue. A chunk groups the targets of a query, whatever their order in the list. A few
+//! chunks are in progress at any time, so memory does not grow with the number of pairs. Scores and
+//! alignments equal the results of [`AllPairs`], on the same engines.
 
 mod blocks;
 mod finish;
@@ -13,13 +14,13 @@ mod source;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use self::finish::Finisher;
-use self::source::{Planner, Sets, sets_of};
+use self::finish::PairRowFinisher;
+use self::source::{PairListPlanner, PairSets, sets_of};
 use super::allpairs::{AllPairs, PairResult};
 use super::block::Block;
 use super::edit_filter::EditFilter;
 use super::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use super::source::{Begun, BlockChunks, TO_THE_END};
+use super::source::{BlockChunks, OpenBlocks, TO_THE_END};
 use super::{Feed, Job, Run, Summary, engines};
 use crate::engine::Engine;
 use crate::engine::owner;
@@ -30,19 +31,19 @@ use crate::pairs::{Pairs, Want};
 use crate::score::{IdentityDefinition, Scoring};
 use crate::seq::{PairedChunks, QueryStrands, SequenceId, SequenceStore, Strands};
 
-/// Pairs of a chunk at most, where nothing else is said.
+/// Default maximum number of pairs in a chunk.
 pub const CHUNK_PAIRS: usize = 1 << 15;
-/// Symbols of a chunk of two files at most, a pair more or less, where nothing else is said.
+/// Default maximum number of symbols in a chunk of two files. It may be exceeded by one pair.
 pub const CHUNK_SYMBOLS: u64 = 1 << 23;
-/// Chunks that a job has at least of which the first is not the last: a guess, for what to measure of devices.
+/// Assumed number of chunks of a job that has more than one, for sizing measurements of devices.
 const MANY_CHUNKS: u64 = 64;
 
-/// Where pairs come from.
+/// The source of pairs.
 #[derive(Debug, Clone)]
 pub enum PairSource {
-    /// Records of one number of two files. They can be read once.
+    /// Records with equal numbers of two files. They can be read only once.
     InStep(Arc<Mutex<PairedChunks>>),
-    /// Pairs of two sets, in any order, each as often as it likes.
+    /// Pairs of two sets, in any order. A pair may occur several times.
     Listed {
         /// The queries.
         queries: Arc<SequenceStore>,
@@ -54,19 +55,20 @@ pub enum PairSource {
 }
 
 impl PairSource {
-    /// Files that were opened.
+    /// Creates a source from two opened files.
     pub fn in_step(chunks: PairedChunks) -> Self {
         PairSource::InStep(Arc::new(Mutex::new(chunks)))
     }
 
-    /// The sequences of one number of two sets; of the longer one no more than the other has.
+    /// Creates a source that pairs the sequences with equal numbers of two sets. Surplus sequences
+    /// of the longer set are ignored.
     pub fn of_one_number(queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> Self {
         let pairs = (0..queries.len().min(targets.len()) as SequenceId).map(|id| (id, id)).collect();
         PairSource::Listed { queries, targets, pairs }
     }
 }
 
-/// Pairs to align, each of which gives a row.
+/// Pairs to align, with one row for each pair.
 ///
 /// ```
 /// use pairwave::jobs::pairs::{PairList, PairSource};
@@ -89,42 +91,45 @@ pub struct PairList {
     pub source: PairSource,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
-    /// Which strand of each query is aligned with its target; of DNA only if not forward. Of both the one that scores more is
-    /// handed over, the forward one if they score the same.
+    /// The strand of each query that is aligned with its target. Only DNA has minus strands. For
+    /// both strands, the row has the strand with the greater score, or the plus strand if the
+    /// scores are equal.
     pub strand: Strands,
-    /// How identity is defined.
+    /// The definition of identity.
     pub definition: IdentityDefinition,
-    /// Scores only, no alignments.
+    /// Whether to compute scores only, without alignments.
     pub score_only: bool,
-    /// Rescore every alignment and fail if it does not have the score that was computed.
+    /// Whether to rescore every alignment, and to fail if the result differs from the computed
+    /// score.
     pub check: bool,
-    /// Listed pairs that are computed together at most; changes no row. (Of files it is what they were opened with.)
+    /// Maximum number of listed pairs in a chunk; changes no row. Files have the limits they were
+    /// opened with.
     pub chunk_pairs: usize,
 }
 
-/// A pair of a list.
+/// A pair of a list with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairRow {
-    /// Its number in the list, from 0.
+    /// Number of the pair in the list, from 0.
     pub number: u64,
-    /// The set that the result's query is in.
+    /// The set that contains the query.
     pub queries: Arc<SequenceStore>,
-    /// The set that its target is in.
+    /// The set that contains the target.
     pub targets: Arc<SequenceStore>,
-    /// What came of it. A local alignment in which nothing scores more than 0 is empty, and its score is 0.
+    /// The result. A local alignment without a score above 0 is empty and has score 0.
     pub result: PairResult,
 }
 
-/// State that is kept from block to block.
-pub struct Session {
+/// State that a session keeps between blocks.
+pub struct PairListSession {
     threads: Threads,
-    /// Of listed pairs, which devices know by where they are in memory.
-    sets: Option<Sets>,
+    /// PairSets of listed pairs. Devices identify sets by their address in memory.
+    sets: Option<PairSets>,
     engines: SessionEngines<Pairs>,
 }
 
 impl PairList {
-    /// Every pair aligned, the queries as they were read.
+    /// Creates a job that aligns every pair, with the queries on the plus strand.
     pub fn new(source: PairSource, scoring: Arc<Scoring>) -> Self {
         PairList {
             source,
@@ -137,17 +142,18 @@ impl PairList {
         }
     }
 
-    /// Cells of all pairs, of all strands that are aligned; `None` if that is not known before all are read.
+    /// Returns the number of cells of all pairs and strands; `None` if it is unknown until all
+    /// pairs are read.
     ///
     /// # Errors
-    /// As [`Job::validate`].
+    /// The errors of [`Job::validate`].
     pub fn cells(&self) -> Result<Option<u64>> {
         self.validate()?;
         let (cells, is_all) = self.cells_so_far()?;
         Ok(is_all.then_some(cells))
     }
 
-    /// Cells of what was read, and whether that is all.
+    /// Returns the number of cells of the pairs read so far, and whether these are all pairs.
     fn cells_so_far(&self) -> Result<(u64, bool)> {
         let product = |queries: &SequenceStore, targets: &SequenceStore, (query, target)| {
             u64::from(queries.length(query)) * u64::from(targets.length(target))
@@ -167,7 +173,7 @@ impl PairList {
         Ok((cells.saturating_mul(u64::from(self.strands().copies())), is_all))
     }
 
-    /// The pairs of these sets as a job of all of them, which says how each is computed.
+    /// Returns a job of all pairs of two sets, which defines how each listed pair is computed.
     fn all(&self, queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> AllPairs {
         AllPairs {
             queries,
@@ -184,12 +190,12 @@ impl PairList {
         }
     }
 
-    /// The strands of each query that are aligned.
+    /// Returns the strands of each query that are aligned.
     fn strands(&self) -> QueryStrands {
         QueryStrands { strand: self.strand, later: false }
     }
 
-    /// Opens engines for all pairs, as far as is known how many there are.
+    /// Opens engines for all pairs, or for an assumed number of them if the number is unknown.
     fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
@@ -199,14 +205,14 @@ impl PairList {
 }
 
 fn already_read() -> Error {
-    Error::usage_of("queries", "their records were read by an earlier run: the files have to be opened again")
+    Error::usage_of("queries", "an earlier run has already read their records: open the files again")
 }
 
 impl Job for PairList {
     type Row = PairRow;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Pairs>>>;
-    type Session = Session;
+    type Session = PairListSession;
 
     fn validate(&self) -> Result<()> {
         match &self.source {
@@ -221,7 +227,8 @@ impl Job for PairList {
                 };
                 if let Some((number, pair)) = pairs.iter().enumerate().find(|(_, pair)| !is_there(pair)) {
                     let (queries, targets) = (queries.len(), targets.len());
-                    let message = format!("pair {number} is {pair:?}, of {queries} queries and {targets} targets");
+                    let message =
+                        format!("pair {number} is {pair:?}, but there are {queries} queries and {targets} targets");
                     return Err(Error::usage_of("candidates", message));
                 }
                 self.all(Arc::clone(queries), Arc::clone(targets)).validate()
@@ -229,42 +236,44 @@ impl Job for PairList {
         }
     }
 
-    /// Returns a block without cells: bands are planned as pairs are read. The number of pairs in files is unknown.
-    fn whole(&self, _session: &Session) -> Block {
+    /// Returns a block without cells: chunks are planned as pairs are read. The number of pairs in
+    /// files is unknown.
+    fn whole(&self, _session: &PairListSession) -> Block {
         let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { TO_THE_END };
         Block { units: 0..end, targets: None, pairs: 0, cells: 0 }
     }
 
-    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<PairListSession> {
         self.validate()?;
         start.check_kernel(run, family_of(self.scoring.mode))?;
         let threads = Threads::shared(run)?;
         let engines = SessionEngines::new(start, || self.open_engines(run, &threads))?;
-        Ok(Session { threads, sets: sets_of(self), engines })
+        Ok(PairListSession { threads, sets: sets_of(self), engines })
     }
 
-    /// Hands over a row a pair, in the order of the list.
-    fn feed(&self, Feed { source, run, sink }: Feed<'_, PairRow>, session: &mut Session) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, sets, engines } = session;
+    /// Passes on one row per pair, in the order of the list.
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, PairRow>, session: &mut PairListSession) -> Result<Summary> {
+        let started = Instant::now();
+        let PairListSession { threads, sets, engines } = session;
         let execution = Execution { run, threads };
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
-        let begun = Begun::default();
-        let (planner, chunks) = Planner::new(self, sets.clone(), begun.clone());
+        let open_blocks = OpenBlocks::default();
+        let (planner, chunks) = PairListPlanner::new(self, sets.clone(), open_blocks.clone());
         let known = cells_now(source.as_ref());
-        let mut finisher = Finisher::new(&chunks, begun, execution, sink);
+        let mut finisher = PairRowFinisher::new(&chunks, open_blocks, execution, sink);
         let reserve = || workers(threads.count(), &run.interrupt);
-        let control = execution.control_of(source.as_ref(), finisher.ahead());
+        let control = execution.control_of(source.as_ref(), finisher.window());
         let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, planner), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)
         })?;
-        // What could not be read ends the planning, and after it the run.
+        // A read error ends the planning, and then the run.
         chunks.failure()?;
-        // Pairs that a list has twice are computed once. In blocks they count twice, as in the plan.
+        // A pair that is listed several times is computed once. Within blocks every occurrence
+        // counts, as in the plan.
         let summary = if is_whole { finisher.end_whole()? } else { finisher.end()? };
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
+        Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }
 }
 
@@ -274,7 +283,7 @@ mod tests {
     use crate::seq::{Alphabet, ReadOptions};
 
     #[test]
-    fn lists_that_make_no_sense_are_refused() {
+    fn invalid_lists_are_refused() {
         let genes = crate::read("assets/16s/gold12.fasta").unwrap();
         let (queries, targets) = (Arc::clone(&genes), Arc::clone(&genes));
         let listed = |pairs: Vec<(SequenceId, SequenceId)>| {
@@ -283,14 +292,14 @@ mod tests {
         };
         let message = |job: &PairList| job.run(&Run::default(), |_| Ok(())).unwrap_err().to_string();
         let beyond = message(&listed(vec![(0, 1), (11, 12)]));
-        assert_eq!(beyond, "candidates: pair 1 is (11, 12), of 12 queries and 12 targets");
+        assert_eq!(beyond, "candidates: pair 1 is (11, 12), but there are 12 queries and 12 targets");
         let proteins = PairList { scoring: Scoring::protein().into(), ..listed(vec![(0, 1)]) };
         assert_eq!(message(&proteins), "queries: these are Dna sequences, but the scores are for Protein");
         assert_eq!(listed(Vec::new()).run(&Run::default(), |_| Ok(())).unwrap().written, 0);
     }
 
     #[test]
-    fn files_are_read_once() {
+    fn files_can_be_read_only_once() {
         let path = "assets/16s/gold12.fasta";
         let chunks = PairedChunks::open([path, path], &ReadOptions::default(), 5, u64::MAX).unwrap();
         assert_eq!(chunks.alphabet(), Alphabet::Dna);
@@ -299,6 +308,6 @@ mod tests {
         let summary = job.run(&Run::default(), |_| Ok(())).unwrap();
         assert_eq!((summary.pairs, summary.written, summary.aligned), (12, 12, 0));
         let error = job.run(&Run::default(), |_| Ok(())).unwrap_err().to_string();
-        assert!(error.starts_with("queries: their records were read by an earlier run"), "{error}");
+        assert!(error.starts_with("queries: an earlier run has already read their records"), "{error}");
     }
 }

@@ -1,11 +1,13 @@
-//! Reads placed on a reference tree and aligned with its alignment, as PaPaRa does (Berger and Stamatakis 2011; Alachiotis,
-//! Berger and Stamatakis 2013).
+//! Places reads on a reference tree and aligns them with its alignment, as PaPaRa does (Berger and
+//! Stamatakis 2011; Alachiotis, Berger and Stamatakis 2013).
 //!
-//! Every edge of the tree has a vector of ancestral states ([`crate::papara::states`]). Engines score reads against vectors
-//! ([`crate::papara`]); of the edges of a read the best one is found without scoring all ([`crate::papara::search`]), and threads
-//! of the CPU align the read with that edge's vector while engines go on.
+//! Every edge of the tree has a vector of ancestral states ([`crate::papara::states`]). Engines
+//! score reads against vectors ([`crate::papara`]). Bounds find the best edge of a read without
+//! scoring all edges ([`crate::papara::search`]). CPU threads align each read with the vector of
+//! its best edge while engines score other reads.
 //!
-//! Reads come in chunks, of which some are on their way at once: what is in memory does not grow with their number.
+//! Reads are processed in groups. A limited number of groups is in progress at any time, so memory
+//! does not grow with the number of reads.
 
 mod blocks;
 mod finish;
@@ -19,13 +21,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::finish::Finish;
-use self::rounds::{Chunk, Rounds};
-use self::source::{NextReads, Ranges, Source};
+use self::finish::ReadFinisher;
+use self::rounds::{ReadGroup, Rounds};
+use self::source::{NextReads, ReadFile, ReadRanges};
 use super::block::Block;
 use super::deliver::Delivery;
 use super::session::{Execution, SessionEngines, SessionStart, Threads};
-use super::source::{Begun, TO_THE_END};
+use super::source::{OpenBlocks, TO_THE_END};
 use super::{Feed, Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
@@ -39,79 +41,84 @@ use crate::papara::{GapModel, Phylo, Reference, edge_vectors};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, QueryStrands, ReadChunk, Strand, Strands};
 
-/// Chunks of reads on their way at once: some are in their rounds while others are aligned.
-const CHUNKS: usize = 6;
-/// Chunks that are aligned or wait for their turn, beyond which no other sets out.
-const FINISHING: usize = 2 * CHUNKS;
-/// A guess at the cells of a job whose reads nobody has counted.
+/// Maximum number of groups of reads in their scoring rounds. Other groups are aligned at the same
+/// time.
+const MAX_GROUPS: usize = 6;
+/// Maximum number of groups that are aligned or wait for delivery. No further group starts until
+/// their number falls below it.
+const MAX_FINISHING: usize = 2 * MAX_GROUPS;
+/// Assumed number of cells of a job with an unknown number of reads.
 const MANY_CELLS: u64 = 1 << 50;
 
-/// Where reads come from.
+/// The source of reads.
 #[derive(Debug, Clone)]
 pub enum ReadSource {
-    /// A file of FASTA or FASTQ, plain or compressed; `-` is standard input.
+    /// A FASTA or FASTQ file, plain or compressed; `-` is standard input.
     File(PathBuf),
-    /// The same in memory, with a name for errors.
+    /// The contents of such a file in memory, after a name for error messages.
     Bytes(String, Arc<[u8]>),
 }
 
-/// Reads to align with a reference.
+/// A job that places reads on the tree of a reference alignment and aligns them with it.
 #[derive(Debug, Clone)]
 pub struct PhyloAlignment {
-    /// The alignment and its tree.
+    /// The reference alignment and its tree.
     pub reference: Arc<Reference>,
     /// The reads.
     pub reads: ReadSource,
-    /// How a site is found to be a gap.
+    /// The model that decides whether a site of an ancestral state is a gap.
     pub gap_model: GapModel,
-    /// What is maximised.
+    /// Costs and scores of the recurrence.
     pub scheme: Arc<PhyloScheme>,
-    /// Which strand of each read is aligned; of DNA only if not forward. Of both the one that scores more is handed over, the
-    /// forward one if they score the same.
+    /// The strand of each read that is aligned. Only DNA has minus strands. For both strands, the
+    /// result has the strand with the greater score, or the plus strand if the scores are equal.
     pub strand: Strands,
-    /// Score every read against every edge, even where bounds show that it cannot be the best. Changes no result.
+    /// Whether to score every read against every edge, even if bounds show that the edge cannot be
+    /// the best. Changes no result.
     pub exhaustive: bool,
-    /// Rescore every alignment and fail if its score is another.
+    /// Whether to rescore every alignment, and to fail if its score differs.
     pub check: bool,
-    /// So many reads that are not empty, the first of all, are left out: they were done before.
+    /// Number of nonempty reads to skip at the start of the file, because an earlier run completed
+    /// them.
     pub skip: u64,
 }
 
-/// One read's place.
+/// The placement and alignment of a read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhyloResult {
-    /// Its number in the file, from 0.
+    /// Number of the read in the file, from 0.
     pub number: u64,
-    /// Its name: the header up to the first blank.
+    /// Name of the read: its header up to the first blank.
     pub name: Vec<u8>,
-    /// Its letters as the file has them, without gaps; of the minus strand their reverse complement.
+    /// Letters of the read as in the file, without gaps. For the minus strand, their reverse
+    /// complement.
     pub letters: Vec<u8>,
-    /// The best edge: of those that score the same the first.
+    /// Number of the best edge, the lowest among edges with equal scores.
     pub edge: u32,
-    /// The score there.
+    /// Score at the best edge.
     pub score: i32,
-    /// The best other edge and its score; `None` for a tree of one edge.
+    /// The best other edge and its score; `None` for a tree with one edge.
     pub runner_up: Option<(u32, i32)>,
     /// The strand that is aligned.
     pub strand: Strand,
-    /// Sites before its first column.
+    /// Number of sites before the first column of the read.
     pub first_site: u32,
-    /// Its columns, the read as the query.
+    /// Columns of the alignment, with the read as the query.
     pub cigar: Cigar,
 }
 
-/// State that is kept from block to block.
-pub struct Session {
+/// State that a session keeps between blocks.
+pub struct PhyloSession {
     threads: Threads,
     /// Ancestral states; `None` until they are computed.
     levels: Option<Arc<Levels>>,
-    /// Where the file was left.
-    source: Option<Source>,
+    /// Position in the file of reads.
+    source: Option<ReadFile>,
     engines: SessionEngines<Phylo>,
 }
 
 impl PhyloAlignment {
-    /// PaPaRa's defaults.
+    /// Creates a job with the defaults of PaPaRa.
     pub fn new(reference: Arc<Reference>, reads: ReadSource) -> Self {
         PhyloAlignment {
             reference,
@@ -129,9 +136,9 @@ impl PhyloAlignment {
         QueryStrands { strand: self.strand, later: false }
     }
 
-    /// The states of the reference's edges.
+    /// Computes the ancestral states of the edges of the reference.
     fn levels(&self, pool: &rayon::ThreadPool) -> Arc<Levels> {
-        let begin = Instant::now();
+        let started = Instant::now();
         let levels = pool.install(|| {
             let vectors = edge_vectors(&self.reference, self.gap_model, pool);
             let (vectors, vector_of) = vectors.distinct();
@@ -141,28 +148,28 @@ impl PhyloAlignment {
             edges = levels.edges(),
             distinct = levels.level(0).len(),
             levels = levels.len(),
-            seconds = begin.elapsed().as_secs_f64(),
+            seconds = started.elapsed().as_secs_f64(),
             "ancestral states"
         );
         Arc::new(levels)
     }
 }
 
-/// Chunks of reads on their way from the file to the output.
-struct Stages<'a> {
+/// Groups of reads in progress, from the file to the output.
+struct ReadStages<'a> {
     rounds: Rounds<'a>,
-    finish: Finish,
+    finish: ReadFinisher,
     totals: Totals,
-    /// There are no more reads.
+    /// Whether there are no more reads.
     is_at_end: bool,
     run: &'a Run,
 }
 
-impl Stages<'_> {
-    /// Hands over aligned chunks, and starts chunks of reads as long as there is room for them.
+impl ReadStages<'_> {
+    /// Delivers aligned groups, and starts groups of reads up to the limits.
     fn go_on(
         &mut self,
-        reads: &mut Ranges<'_>,
+        reads: &mut ReadRanges<'_>,
         rows: &mut impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
     ) -> Result<()> {
         let mut most = usize::MAX;
@@ -170,10 +177,10 @@ impl Stages<'_> {
             let before = self.finish.written();
             self.finish.deliver(most, rows)?;
             self.run.progress.advance(self.finish.written() - before, 0);
-            while !self.is_at_end && self.rounds.len() < CHUNKS && self.finish.len() < FINISHING {
+            while !self.is_at_end && self.rounds.len() < MAX_GROUPS && self.finish.len() < MAX_FINISHING {
                 match reads.next()? {
                     NextReads::Chunk(reads) => self.begin(reads),
-                    // The next scored chunk asks again.
+                    // The next scored group asks again.
                     NextReads::Nothing if self.rounds.len() > 0 => break,
                     NextReads::Nothing | NextReads::End => self.is_at_end = true,
                 }
@@ -184,12 +191,13 @@ impl Stages<'_> {
             if self.is_at_end || self.rounds.len() > 0 {
                 return Ok(());
             }
-            // Engines have no work, and no outcome would ask for more, before some chunks are aligned.
-            most = FINISHING - 1;
+            // Engines have no work until some groups are aligned, and no outcome would ask for more
+            // reads.
+            most = MAX_FINISHING - 1;
         }
     }
 
-    /// Starts a chunk of reads.
+    /// Starts a group of reads.
     fn begin(&mut self, reads: ReadChunk) {
         self.totals.add(&reads, self.rounds.levels(), self.rounds.strands());
         if let Some(chunk) = self.rounds.begin(self.totals.chunks, reads) {
@@ -199,14 +207,14 @@ impl Stages<'_> {
     }
 }
 
-/// Empty reads that are named.
+/// Maximum number of empty reads that warnings name.
 const NAMED: u64 = 5;
 
-/// What was read so far.
+/// Totals of the reads so far.
 #[derive(Debug, Default)]
 struct Totals {
     chunks: usize,
-    /// Reads without letters.
+    /// Number of reads without letters.
     empty: u64,
     pairs: u64,
     cells: u64,
@@ -219,7 +227,7 @@ impl Totals {
             self.empty += 1;
             if self.empty <= NAMED {
                 let number = reads.first + u64::from(id) + 1;
-                tracing::warn!("read '{}' (record {number}) has no letters and is left out", reads.store.name(id));
+                tracing::warn!("read '{}' (record {number}) has no letters and is skipped", reads.store.name(id));
             }
         }
         let edges = levels.edges() as u64 * u64::from(strands.copies());
@@ -232,45 +240,46 @@ impl Job for PhyloAlignment {
     type Row = PhyloResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Phylo>>>;
-    type Session = Session;
+    type Session = PhyloSession;
 
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
         if self.strand != Strands::Plus && self.reference.alphabet != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+            return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
         Ok(())
     }
 
     /// Returns a block without an end: the number of reads is unknown.
-    fn whole(&self, _session: &Session) -> Block {
+    fn whole(&self, _session: &PhyloSession) -> Block {
         Block { units: 0..TO_THE_END, targets: None, pairs: 0, cells: 0 }
     }
 
-    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<PhyloSession> {
         self.validate()?;
         start.check_kernel(run, Family::Phylo)?;
         let threads = Threads::separate(run)?;
         let engines = SessionEngines::new(start, || engines::open_phylo(run, threads.count()))?;
-        // The time of a whole job includes the ancestral states, and starts when the engines are open.
+        // The time of a whole job includes the ancestral states, and starts when the engines are
+        // open.
         let levels = (!engines.is_whole()).then(|| self.levels(&threads.pool));
-        Ok(Session { threads, levels, source: None, engines })
+        Ok(PhyloSession { threads, levels, source: None, engines })
     }
 
-    /// Hands over reads as they are in the file. It is read from its begin to the first block, and from there on as long as
-    /// blocks come in its order.
-    fn feed(&self, Feed { source, run, sink }: Feed<'_, PhyloResult>, session: &mut Session) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, levels, source: reads, engines } = session;
+    /// Passes on reads in file order. The file is read from its start up to the first block.
+    /// Reading continues from there as long as the blocks are in file order.
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, PhyloResult>, session: &mut PhyloSession) -> Result<Summary> {
+        let started = Instant::now();
+        let PhyloSession { threads, levels, source: reads, engines } = session;
         let execution = Execution { run, threads };
         let engine_set = engines.get_or_open(|| engines::open_phylo(run, threads.count()))?;
         let levels = &*levels.get_or_insert_with(|| self.levels(&threads.pool));
-        let begun = Begun::default();
-        let mut reads = Ranges::new(self, source, begun.clone(), reads);
-        let mut delivery = Delivery::new(begun, sink);
-        let mut stages = Stages {
+        let open_blocks = OpenBlocks::default();
+        let mut reads = ReadRanges::new(self, source, open_blocks.clone(), reads);
+        let mut delivery = Delivery::new(open_blocks, sink);
+        let mut stages = ReadStages {
             rounds: Rounds::new(levels, &self.scheme, self.strands()),
-            finish: Finish::new(self, levels, &threads.pool),
+            finish: ReadFinisher::new(self, levels, &threads.pool),
             totals: Totals::default(),
             is_at_end: false,
             run,
@@ -283,19 +292,19 @@ impl Job for PhyloAlignment {
         let mut ran = RunStats::default();
         if stages.rounds.len() > 0 {
             let reserve = || phylo_workers(threads.count(), &run.interrupt);
-            let control = Control { is_open_ended: true, ..execution.control(stages.rounds.ahead()) };
-            let bands = stages.rounds.bands();
-            ran = owner::run_set(engine_set, reserve, bands, MANY_CELLS, &control, |outcome| {
+            let control = Control { is_open_ended: true, ..execution.control(stages.rounds.window()) };
+            let chunks = stages.rounds.chunks();
+            ran = owner::run_set(engine_set, reserve, chunks, MANY_CELLS, &control, |outcome| {
                 if let Some(chunk) = stages.rounds.take(&outcome)? {
                     stages.finish.add(chunk);
                 }
                 stages.go_on(&mut reads, &mut rows)
             })?;
         }
-        let Stages { mut finish, totals, .. } = stages;
+        let ReadStages { mut finish, totals, .. } = stages;
         finish.deliver(0, &mut rows)?;
         if totals.empty > NAMED {
-            tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
+            tracing::warn!("{} reads in total have no letters and are skipped", totals.empty);
         }
         delivery.finish()?;
         let summary = Summary {
@@ -303,7 +312,7 @@ impl Job for PhyloAlignment {
             cells: totals.cells,
             aligned: finish.written(),
             written: finish.written(),
-            seconds: begin.elapsed().as_secs_f64(),
+            seconds: started.elapsed().as_secs_f64(),
             ..Summary::default()
         };
         Ok(summary.with_engines(ran))

@@ -1,4 +1,4 @@
-//! Where and how a job runs, and who hears how far it is.
+//! Options of a run: devices, threads, memory, interruption and progress.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,29 +10,34 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::gpu::kernels::{Family, Kernel, offered};
 
-/// Where and how a job runs. None of it changes the rows.
+/// The devices and settings that a job runs with. None of them changes the rows.
 #[derive(Clone)]
 pub struct Run {
-    /// The devices; empty for the best hardware adapter, or the CPU where there is none and for jobs so small that it is done
-    /// before a GPU has begun. An adapter that comes twice is
-    /// opened twice: two engines, each with buffers of its own and half of the memory.
+    /// The devices. If empty, the job uses the best hardware adapter. It uses the CPU if there is
+    /// no such adapter, or if the job is so small that the CPU finishes before a GPU has started.
+    /// An adapter that is listed twice is opened twice: as two engines that have separate buffers
+    /// and half of the memory each.
     pub devices: Vec<Device>,
-    /// CPU threads; 0 for as many as there are processors.
+    /// Number of CPU threads; 0 for one thread per processor.
     pub threads: usize,
-    /// The kernel that GPUs use, one of the job's kind; `None` for the one that is expected to be fastest.
+    /// Kernel for GPUs, which must compute this kind of job. `None` selects the kernel that is
+    /// expected to be fastest.
     pub kernel: Option<&'static Kernel>,
-    /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
-    /// ([`memory_budget`](crate::gpu::memory::memory_budget)), which is never exceeded.
+    /// Maximum memory in bytes that the job takes on each GPU. It is capped by the memory budget of
+    /// the device ([`memory_budget`](crate::gpu::memory::memory_budget)), which is also the
+    /// default.
     pub memory: Option<u64>,
-    /// Measure the best kernel configuration anew. [`LongAlignment`](super::LongAlignment), of which nothing is measured,
-    /// refuses it.
+    /// Whether to measure the best kernel configuration again.
+    /// [`LongAlignment`](super::LongAlignment) has no measured configuration and refuses this
+    /// option.
     pub tune: bool,
-    /// Set to end the job early with [`Error::Interrupted`].
+    /// Flag that ends the job early with [`Error::Interrupted`].
     pub interrupt: Arc<AtomicBool>,
-    /// How long a device may be silent before its work is given to others; `None` for 30 s. It is never less than 20 times
-    /// what is expected of the device, nor than four times as long while it gets ready.
+    /// Time that a device may be silent before other engines compute its work; `None` for 30 s. The
+    /// limit is at least 20 times the expected time of the call. It is four times as long until the
+    /// device has returned its first results.
     pub patience: Option<Duration>,
-    /// Hears how far the job is; `()` for nobody.
+    /// Receiver of progress reports; `()` ignores them.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -67,7 +72,7 @@ impl fmt::Debug for Run {
 }
 
 impl Run {
-    /// Refuses a kernel that does not compute what jobs of this kind need.
+    /// Refuses a kernel that does not compute jobs of this family.
     pub(super) fn check_kernel(&self, family: Family) -> Result<()> {
         let Some(kernel) = self.kernel else { return Ok(()) };
         if offered(family).any(|offered| offered.stem == kernel.stem) {
@@ -77,33 +82,34 @@ impl Run {
         Err(Error::usage_value(
             "kernel",
             kernel.stem,
-            format!("it is not for this job, which has {}", names.join(", ")),
+            format!("it does not compute this job; use {}", names.join(", ")),
         ))
     }
 
-    /// Returns [`Error::Interrupted`] if the job is to end early.
+    /// Returns [`Error::Interrupted`] if the job must end early.
     pub(super) fn check_interrupt(&self) -> Result<()> {
         check_interrupt(&self.interrupt)
     }
 
-    /// How engines are driven; what devices find is checked and settled on these threads.
+    /// Returns the settings for the engines. The threads of `pool` check and settle reports of
+    /// devices.
     pub(super) fn control(&self, pool: &Arc<rayon::ThreadPool>) -> Control {
         let (interrupt, pool) = (Arc::clone(&self.interrupt), Some(Arc::clone(pool)));
         Control { interrupt, patience: self.patience, pool, ..Control::default() }
     }
 }
 
-/// Returns [`Error::Interrupted`] if this is set.
+/// Returns [`Error::Interrupted`] if the flag is set.
 pub(super) fn check_interrupt(interrupt: &AtomicBool) -> Result<()> {
     if interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Hears how far a job is.
+/// Receives progress reports of a job.
 pub trait Progress: Send + Sync {
-    /// More pairs and cells were computed.
+    /// Adds pairs and cells to those computed so far.
     fn advance(&self, pairs: u64, cells: u64);
 
-    /// A part of the job that has no cells, by its name: so many of its steps are done, of how many in all.
+    /// Reports that `_done` of `_all` steps of the named part are done. Such parts have no cells.
     fn step(&self, _part: &'static str, _done: u64, _all: u64) {}
 }
 
@@ -117,7 +123,7 @@ mod tests {
     use crate::gpu::kernels::KERNELS;
 
     #[test]
-    fn a_kernel_is_of_one_kind_of_job_or_of_none() {
+    fn a_kernel_is_accepted_only_for_jobs_of_its_family() {
         let families = [Family::Pairs, Family::Local, Family::Edit, Family::Long, Family::Phylo, Family::Clustal];
         let families = [&families[..], &[Family::Posterior]].concat();
         for kernel in KERNELS {

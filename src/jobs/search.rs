@@ -1,37 +1,44 @@
-//! Search: the best hits of each query among many subjects.
+//! Search for the best hits of each query among many subjects.
 //!
-//! Every query is aligned with every subject, so that nothing is missed: engines compute the score of every pair
-//! ([`crate::engine::owner`]), chunk by chunk of the subjects ([`Subjects`]), and leave out what scores too little to be reported
-//! ([`Want::AtLeast`](crate::pairs::Want::AtLeast)). What that is follows from the E-value that was asked for ([`Statistics::least_score`]) and rises for a
-//! query as its list of hits fills. Only what is reported is traced back, on CPU threads.
+//! The search is exact: every query is aligned with every subject. Engines compute the score of
+//! every pair ([`crate::engine::owner`]), one chunk of the subjects ([`Subjects`]) after the other.
+//! They drop pairs with scores that are too low to be reported
+//! ([`Want::AtLeast`](crate::pairs::Want::AtLeast)). The threshold follows from the maximum E-value
+//! ([`Statistics::least_score`]). It rises for a query as its list of hits fills. CPU threads trace
+//! back only the pairs that are reported.
 //!
-//! # What is reported
+//! # Reported hits
 //!
-//! A pair is a *hit* if its score reaches `min_score` (and, of a local alignment, 1), its E-value is at most `max_evalue`, and its
-//! alignment has at least `min_identity` and `min_query_cover`. Of each query's hits the best `max_hits` are handed over: those
-//! of greatest score, of equal ones those whose record is earlier in the subjects' input. They come in this order, queries in
-//! input order. So a filter makes no list shorter than it has to be: pairs are traced back from the best on down until
-//! `max_hits` of them pass, or no pair is left that scores enough. All of that is exact, and does not depend on engines, chunks or
-//! threads.
+//! A pair is a *hit* if all of these hold:
+//! - its score is at least `min_score` (and at least 1 for a local alignment);
+//! - its E-value is at most `max_evalue`;
+//! - its alignment has at least `min_identity` and `min_query_cover`.
 //!
-//! The lists go by score, BLAST's by E-value. These are the same order but for the finite-size correction, by which of
-//! two subjects with one score the shorter has the smaller E-value.
+//! The best `max_hits` hits of each query are reported, queries in input order. Hits are ordered by
+//! falling score, and hits with equal scores by the order of the subjects' input. Pairs are traced
+//! back in this order until `max_hits` of them pass the filters, or no pair with a sufficient score
+//! is left. The result does not depend on engines, chunks or threads.
 //!
-//! Of nucleotides both strands of the query can be compared ([`Search::strand`]): of the two results of a pair that are hits the
-//! one that scores more is reported, the forward one if they score the same. (BLAST reports each.)
+//! The lists are ordered by score, but BLAST orders by E-value. The two orders differ only by the
+//! finite-size correction: of two subjects with equal scores, the shorter one has the smaller
+//! E-value.
+//!
+//! For nucleotides, both strands of the query can be compared ([`Search::strand`]). If both strands
+//! of a pair are hits, the one with the greater score is reported, or the plus strand if the scores
+//! are equal. (BLAST reports both.)
 
-mod bands;
 mod best;
 mod blocks;
 mod chunks;
 mod compute;
+mod cutter;
 mod gather;
 mod row;
 mod tracing;
 
 use std::sync::Arc;
 
-use self::compute::Session;
+use self::compute::SearchSession;
 use super::block::Block;
 use super::check::{check_scores, not_scored};
 use super::session::{SessionEngines, SessionStart, Threads};
@@ -45,50 +52,52 @@ use crate::score::statistics::{DatabaseSize, Statistics};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strands, Subjects};
 
-/// E-value of hits, if nothing else is said; BLAST's.
+/// Default maximum E-value of hits, as in BLAST.
 pub const MAX_EVALUE: f64 = 10.0;
-/// Hits of a query, if nothing else is said; BLAST's.
+/// Default maximum number of hits of a query, as in BLAST.
 pub const MAX_HITS: usize = 500;
 
-/// Bytes of hits that are kept of all queries that are searched at once.
+/// Maximum memory in bytes for the hits of all queries that are searched at the same time.
 const KEPT_BYTES: u64 = 1 << 30;
 
-/// A search.
+/// A search of queries in subjects.
 #[derive(Debug, Clone)]
 pub struct Search {
     /// The queries.
     pub queries: Arc<SequenceStore>,
-    /// What they are searched in.
+    /// The subjects that are searched.
     pub subjects: Arc<Subjects>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
-    /// Which strand of each query is aligned with the subjects; of DNA only if not forward.
+    /// The strand of each query that is aligned with the subjects. Only DNA has minus strands.
     pub strand: Strands,
-    /// How identity is defined.
+    /// The definition of identity.
     pub definition: IdentityDefinition,
-    /// Hand over only hits of at most this E-value. Not without statistics ([`Search::statistics`]).
+    /// Maximum E-value of hits. Requires statistics ([`Search::statistics`]).
     pub max_evalue: Option<f64>,
-    /// Hand over only hits of at least this score.
+    /// Minimum score of hits.
     pub min_score: Option<i64>,
-    /// Hand over only hits with at least this identity, a fraction.
+    /// Minimum identity of hits, as a fraction.
     pub min_identity: Option<f64>,
-    /// Hand over only hits that span at least this part of the query, a fraction: from the first to the last symbol between the
-    /// end gaps.
+    /// Minimum fraction of the query that a hit spans, from the first to the last symbol between
+    /// the end gaps.
     pub min_query_cover: Option<f64>,
-    /// At most this many hits a query; at least 1.
+    /// Maximum number of hits for each query; at least 1.
     pub max_hits: usize,
-    /// Scores only, no alignments. Not together with `min_identity` or `min_query_cover`.
+    /// Whether to compute scores only, without alignments. Excludes `min_identity` and
+    /// `min_query_cover`.
     pub score_only: bool,
-    /// Rescore every alignment and fail if it does not have the score that was computed.
+    /// Whether to rescore every alignment, and to fail if the result differs from the computed
+    /// score.
     pub check: bool,
-    /// Packed bytes of the subjects that are compared with all queries before the next are read; `None` for what suits the
-    /// devices. It changes no result.
+    /// Maximum packed bytes of a chunk of the subjects. A chunk is compared with all queries before
+    /// the next one is read. `None` selects a size that suits the devices. Changes no result.
     pub chunk_bytes: Option<u64>,
 }
 
 impl Search {
-    /// The best hits by BLAST's limits: of an E-value of at most 10 where there are statistics, 500 a query; on both strands of
-    /// nucleotides.
+    /// Creates a search with BLAST's limits: an E-value of at most 10 if there are statistics, and
+    /// 500 hits per query. Searches both strands of nucleotides.
     pub fn new(queries: Arc<SequenceStore>, subjects: Arc<Subjects>, scoring: Arc<Scoring>) -> Self {
         let strand = if scoring.alphabet == Alphabet::Dna { Strands::Both } else { Strands::Plus };
         let mut search = Search {
@@ -110,18 +119,19 @@ impl Search {
         search
     }
 
-    /// Statistics of the scores: of local alignments by scores and gap costs whose parameters are known.
+    /// Returns the statistics of the scores. They exist for local alignments if the parameters for
+    /// the scores and gap costs are known.
     pub fn statistics(&self) -> Option<Statistics> {
         if self.is_local() { Statistics::of(&self.scoring) } else { None }
     }
 
-    /// How much there is to search in.
+    /// Returns the number of sequences and symbols of the subjects.
     pub fn database_size(&self) -> DatabaseSize {
         let size = self.subjects.size();
         DatabaseSize { sequences: size.sequences, symbols: size.symbols }
     }
 
-    /// Cells of all pairs, of all strands that are aligned.
+    /// Returns the number of cells of all pairs and strands.
     pub fn cells(&self) -> u64 {
         let symbols: u128 = self.queries.lengths().iter().map(|&length| u128::from(length)).sum();
         let cells = symbols * u128::from(self.subjects.size().symbols) * u128::from(self.strands().copies());
@@ -136,13 +146,14 @@ impl Search {
         QueryStrands { strand: self.strand, later: false }
     }
 
-    /// Whether hits are left out for their alignment.
+    /// Returns whether alignments decide which pairs are hits.
     fn has_filters(&self) -> bool {
         self.min_identity.is_some() || self.min_query_cover.is_some()
     }
 
-    /// Pairs of a query that are kept, each strand by itself. Of both strands the best `n` pairs are among the best `2n`. Where
-    /// alignments decide, all that score enough.
+    /// Returns the number of pairs to keep for a query, counting each strand separately. The best
+    /// `n` pairs of both strands are among the best `2n` strands. If alignments decide, all pairs
+    /// with sufficient scores are kept.
     fn most_kept(&self) -> usize {
         if self.has_filters() {
             return usize::MAX;
@@ -150,15 +161,16 @@ impl Search {
         self.max_hits.saturating_mul(self.strands().copies() as usize)
     }
 
-    /// Queries that are searched at once: so many that what is kept of them fits in memory.
+    /// Returns the number of queries that are searched at the same time. It is limited by the
+    /// memory for their pairs.
     fn at_once(&self) -> SequenceId {
         let copies = self.strands().copies();
         let pairs = self.subjects.size().sequences.saturating_mul(copies.into());
-        let bytes = pairs.min(self.most_kept() as u64).max(1).saturating_mul(size_of::<best::Candidate>() as u64);
+        let bytes = pairs.min(self.most_kept() as u64).max(1).saturating_mul(size_of::<best::HitCandidate>() as u64);
         (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId
     }
 
-    /// The least score of a query that can be reported.
+    /// Returns the lowest score of a pair that can be reported for a query.
     fn floor(&self, query_symbols: u32, statistics: Option<&Statistics>) -> i64 {
         let mut floor = self.min_score.unwrap_or(i64::MIN);
         if self.is_local() {
@@ -176,13 +188,13 @@ impl Job for Search {
     type Row = SearchHit;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Pairs>>>;
-    type Session = Session;
+    type Session = SearchSession;
 
     fn validate(&self) -> Result<()> {
         let fractions = [("min_identity", self.min_identity), ("min_query_cover", self.min_query_cover)];
         for (field, value) in fractions {
             if let Some(wrong) = value.filter(|value| !(0.0..=1.0).contains(value)) {
-                let why = "fractions from 0 to 1 are needed";
+                let why = "use a fraction from 0 to 1";
                 return Err(match field {
                     "min_identity" => Error::usage_value("min_identity", wrong, why),
                     _ => Error::usage_value("min_query_cover", wrong, why),
@@ -196,7 +208,7 @@ impl Job for Search {
             if !self.is_local() {
                 return Err(Error::usage_of(
                     "max_evalue",
-                    "there are E-values of local alignments only: leave it out, or take another `mode`",
+                    "only local alignments have E-values: omit it, or use the local `mode`",
                 ));
             }
             if self.statistics().is_none() {
@@ -212,7 +224,7 @@ impl Job for Search {
         if self.score_only && self.has_filters() {
             return Err(Error::usage_of(
                 "score_only",
-                "scores alone tell neither identity nor cover: leave out either this or `min_identity` and \
+                "scores alone have neither identity nor cover: omit either this or `min_identity` and \
                  `min_query_cover`",
             ));
         }
@@ -226,22 +238,23 @@ impl Job for Search {
         Ok(())
     }
 
-    fn whole(&self, _session: &Session) -> Block {
+    fn whole(&self, _session: &SearchSession) -> Block {
         let queries = self.queries.len() as u64;
         let pairs = queries.saturating_mul(self.size_of_subjects().0).saturating_mul(self.strands().copies().into());
         Block { units: 0..queries, targets: None, pairs, cells: self.cells() }
     }
 
-    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<Session> {
+    fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<SearchSession> {
         self.validate()?;
         start.check_kernel(run, family_of(self.scoring.mode))?;
         let threads = Threads::shared(run)?;
         let engines = SessionEngines::new(start, || self.open_engines(run, &threads))?;
-        Ok(Session::new(self, threads, engines))
+        Ok(SearchSession::new(self, threads, engines))
     }
 
-    /// Hands over queries in input order, the best hit of each first; all of a query's at once.
-    fn feed(&self, feed: Feed<'_, SearchHit>, session: &mut Session) -> Result<Summary> {
+    /// Passes on queries in input order, each with its best hit first. All hits of a query arrive
+    /// together.
+    fn feed(&self, feed: Feed<'_, SearchHit>, session: &mut SearchSession) -> Result<Summary> {
         self.search(feed, session)
     }
 }

@@ -1,4 +1,4 @@
-//! Engines and threads of a session, which computes one block of a job or many.
+//! Engines and threads of a session. A session computes one or more blocks of a job.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,24 +11,25 @@ use crate::engine::{Engine, Work, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
 
-/// The purpose of a session.
+/// Options for opening a session.
 #[derive(Debug)]
 pub struct SessionStart<E> {
     /// Engines that the caller opened. `None`: the session opens the devices of its run.
     pub engines: Option<E>,
-    /// Whether the whole job is the only block. The session then opens its engines before the clock starts, and closes each
-    /// engine as soon as no work is left for it.
+    /// Whether the whole job is the only block. The session then opens its engines before the clock
+    /// starts, and closes each engine as soon as no work is left for it.
     pub is_whole: bool,
 }
 
 impl<E> SessionStart<E> {
-    /// Starts a session for the whole job as one block.
-    pub fn of_whole(engines: Option<E>) -> Self {
+    /// Returns the options for computing the whole job as a single block.
+    pub fn for_whole_job(engines: Option<E>) -> Self {
         SessionStart { engines, is_whole: true }
     }
 
-    /// Starts a session for blocks of a cut, whose engines go on from one to the next.
-    pub fn of_blocks(engines: Option<E>) -> Self {
+    /// Returns the options for computing the blocks of a cut. Engines continue from one block to
+    /// the next.
+    pub fn for_blocks(engines: Option<E>) -> Self {
         SessionStart { engines, is_whole: false }
     }
 
@@ -38,14 +39,15 @@ impl<E> SessionStart<E> {
     }
 }
 
-/// Engines of a session. The session opens them when it needs them, unless the caller did.
+/// Engines of a session, opened by the session on first use or by the caller.
 pub(super) struct SessionEngines<W: Work> {
     engine_set: Option<EngineSet<W>>,
     is_whole: bool,
 }
 
 impl<W: Work> SessionEngines<W> {
-    /// Takes the caller's engines. If there are none, opens engines for a whole job.
+    /// Takes the engines of the caller. Otherwise, opens engines if the whole job is the only
+    /// block.
     pub(super) fn new(
         start: SessionStart<Vec<Box<dyn Engine<W>>>>,
         open: impl FnOnce() -> Result<Vec<Box<dyn Engine<W>>>>,
@@ -59,7 +61,7 @@ impl<W: Work> SessionEngines<W> {
         Ok(SessionEngines { engine_set, is_whole })
     }
 
-    /// Returns the engines. Opens them for the first block.
+    /// Returns the engines, and opens them before the first block.
     pub(super) fn get_or_open(
         &mut self,
         open: impl FnOnce() -> Result<Vec<Box<dyn Engine<W>>>>,
@@ -76,12 +78,12 @@ impl<W: Work> SessionEngines<W> {
     }
 }
 
-/// The threads of a job.
+/// Threads of a job.
 #[derive(Clone)]
 pub(super) struct Threads {
-    /// Threads for the work that follows the engines: alignments, and ordering of results.
+    /// Threads for work that follows the engines: alignments and the ordering of results.
     pub pool: Arc<rayon::ThreadPool>,
-    /// Threads for the work that engines wait for: planning of chunks, and checks of reports.
+    /// Threads for work that engines wait for: planning of chunks and checks of reports.
     pub feeding: Arc<rayon::ThreadPool>,
 }
 
@@ -103,13 +105,13 @@ impl Threads {
         Ok(Threads { pool: thread_pool(run.threads)?, feeding: thread_pool(run.threads)? })
     }
 
-    /// Number of threads that compute.
+    /// Returns the number of threads that compute.
     pub(super) fn count(&self) -> usize {
         self.pool.current_num_threads()
     }
 }
 
-/// A job that is being computed: its run, and its threads.
+/// The run and the threads of a job in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Execution<'a> {
     pub run: &'a Run,
@@ -117,12 +119,14 @@ pub(super) struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    /// Returns the settings for a run of the queue whose chunks are planned as far ahead as `ahead` allows.
+    /// Returns the settings for a run of the queue whose chunks are planned as far ahead as `ahead`
+    /// allows.
     pub(super) fn control(&self, window: Arc<ReorderWindow>) -> Control {
         Control { window, ..self.run.control(&self.threads.feeding) }
     }
 
-    /// Returns the settings for a run of the queue whose blocks come from `source` while others are computed.
+    /// Returns the settings for a run of the queue whose blocks arrive from `source` during the
+    /// computation.
     pub(super) fn control_of(&self, source: &dyn BlockSource, window: Arc<ReorderWindow>) -> Control {
         Control { coming: source.coming(), is_open_ended: true, ..self.control(window) }
     }

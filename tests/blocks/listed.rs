@@ -114,11 +114,11 @@ fn pairs_that_are_not_there_are_told() {
         (rows, error.to_string())
     };
     let job = PairList::new(listed(&mut rng, &sets), Arc::new(Scoring::truong()));
-    assert!(refused(&job, 80..91).1.contains("is not of this job"));
+    assert!(refused(&job, 80..91).1.contains("is not a block of this job"));
     let files = sets.each_ref().map(|set| file(set));
     let paths = files.each_ref().map(|file| file.path().to_str().expect("text"));
     let chunks = PairedChunks::open(paths, &ReadOptions::default(), 8, u64::MAX).expect("they can be read");
     let job = PairList { source: PairSource::in_step(chunks), ..job };
     let (rows, message) = refused(&job, 38..41);
-    assert!(rows >= 5 && message.contains("there is no pair with the number 40"), "{rows}: {message}");
+    assert!(rows >= 5 && message.contains("there is no pair number 40"), "{rows}: {message}");
 }

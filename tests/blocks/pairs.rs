@@ -151,7 +151,7 @@ fn blocks_of_another_job_are_refused() {
     for wrong in [block(0..10, None), block(4..5, Some(0..10)), block(4..6, Some(0..3)), block(1 << 32..1 << 33, None)]
     {
         let error = run_blocks(&job, vec![worker()], &[block(0..2, None), wrong.clone()]).expect_err("refused");
-        assert!(error.to_string().contains("is not of this job"), "{error}");
+        assert!(error.to_string().contains("is not a block of this job"), "{error}");
     }
     assert_eq!(run_blocks(&job, vec![worker()], &[]).expect("nothing to do").pairs, 0);
 }

@@ -220,7 +220,7 @@ fn blocks_of_another_search_are_refused_and_nothing_is_found_in_nothing() {
         |blocks: &[Block]| search.run_blocks(blocks, &mut session, &run, &mut Whole(|_: &[SearchHit]| Ok(())));
     for wrong in [block(0..6, None), block(1..2, Some(0..subjects + 1)), block(1..3, Some(0..2))] {
         let error = run_blocks(&[wrong]).expect_err("refused");
-        assert!(error.to_string().contains("is not of this job"), "{error}");
+        assert!(error.to_string().contains("is not a block of this job"), "{error}");
     }
     assert_eq!(run_blocks(&[block(2..2, None), block(3..4, Some(5..5))]).expect("they end").pairs, 0);
     let none = |alphabet| SequenceStore::builder(alphabet).build();

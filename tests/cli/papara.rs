@@ -171,7 +171,7 @@ fn summaries_and_files() {
     let (stdout, stderr) = success(papara(inputs).args(["-o", &output, "--stats", &stats, "--device", "cpu"]));
     let lines: Vec<&str> = stderr.lines().collect();
     assert_eq!((stdout.as_str(), lines.len()), ("", 2), "{stderr}");
-    assert_eq!(lines[0], "pairwave: warning: read 'empty' (record 4) has no letters and is left out");
+    assert_eq!(lines[0], "pairwave: warning: read 'empty' (record 4) has no letters and is skipped");
     assert!(lines[1].starts_with("pairwave: 4 reads aligned in "), "{stderr}");
     let stats: serde_json::Value = serde_json::from_str(&read(stats)).expect("it is JSON");
     assert_eq!((stats["written"].as_u64(), stats["engines"][0]["name"].as_str()), (Some(4), Some("cpu")));
@@ -246,7 +246,7 @@ fn checkpoints() {
     let refused = |arguments: &str| {
         let arguments = format!("-t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @reads.work {arguments}");
         let message = wrong::refused_by("papara", &folder, &arguments);
-        assert!(message.contains("it is of another job: "), "{message}");
+        assert!(message.contains("it belongs to another job: "), "{message}");
     };
     for other in ["--match 3", "--gap-model cgap", "--strand both", "--scoring paper"] {
         refused(other);

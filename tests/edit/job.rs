@@ -324,13 +324,13 @@ fn jobs_that_make_no_sense() {
     });
     insta::assert_snapshot!(messages.join("\n"), @"
     limit 1.5: rates are from 0 to 1
-    all_ends: a text that is compared as a whole has one end
+    all_ends: a text that is compared end to end has only one end
     all_ends: without a `limit` every symbol of a text is an end
     patterns: these are Dna sequences, but the distance is for Protein
-    candidates: number 0 is not in the sequences: Candidate { pattern: 9, region: Region { text: 0, start: 0, end: 1 } }
-    candidates: number 0 is not in the sequences: Candidate { pattern: 0, region: Region { text: 99, start: 0, end: 1 } }
-    candidates: number 0 is not in the sequences: Candidate { pattern: 0, region: Region { text: 0, start: 2, end: 1 } }
-    candidates: number 0 is not in the sequences: Candidate { pattern: 0, region: Region { text: 0, start: 0, end: 3 } }
+    candidates: number 0 is outside the sequences: Candidate { pattern: 9, region: Region { text: 0, start: 0, end: 1 } }
+    candidates: number 0 is outside the sequences: Candidate { pattern: 0, region: Region { text: 99, start: 0, end: 1 } }
+    candidates: number 0 is outside the sequences: Candidate { pattern: 0, region: Region { text: 0, start: 2, end: 1 } }
+    candidates: number 0 is outside the sequences: Candidate { pattern: 0, region: Region { text: 0, start: 0, end: 3 } }
     ");
 }
 

@@ -312,13 +312,13 @@ fn what_has_one_strand_is_refused() {
     let proteins = support::store(Alphabet::Protein, &[vec![1, 2, 3], vec![1, 2]]);
     let job = AllPairs { strand: Strands::Both, ..AllPairs::new(Arc::clone(&proteins), Arc::new(Scoring::protein())) };
     let error = job.run(&support::two_threads(), |_| Ok(())).unwrap_err();
-    assert_eq!((error.to_string().as_str(), error.exit_code()), ("strand: only DNA and RNA have a reverse one", 2));
+    assert_eq!((error.to_string().as_str(), error.exit_code()), ("strand: only DNA and RNA have a minus strand", 2));
     for alphabet in [Alphabet::Protein, Alphabet::Bytes] {
         let store = support::store(alphabet, &[vec![1, 2, 3], vec![1, 2]]);
         let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(alphabet), limit: Limit::None };
         let job =
             EditDistances { strand: Strands::Minus, ..EditDistances::new(store, Against::Later, Arc::new(scheme)) };
         let error = job.run(&support::two_threads(), |_| Ok(())).unwrap_err();
-        assert_eq!(error.to_string(), "strand: only DNA and RNA have a reverse one");
+        assert_eq!(error.to_string(), "strand: only DNA and RNA have a minus strand");
     }
 }

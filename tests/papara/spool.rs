@@ -6,7 +6,7 @@ use std::path::Path;
 use pairwave::alignment::{Cigar, Op};
 use pairwave::jobs::Fingerprint;
 use pairwave::jobs::PhyloResult;
-use pairwave::jobs::papara::spool::Spool;
+use pairwave::jobs::papara::spool::ReadSpool;
 use pairwave::seq::Strand;
 use pairwave::{Error, Result};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn records(count: u32) -> Vec<PhyloResult> {
     (0..count).map(one).collect()
 }
 
-fn all(spool: &Spool) -> Vec<PhyloResult> {
+fn all(spool: &ReadSpool) -> Vec<PhyloResult> {
     let records: Vec<PhyloResult> = spool.records().map(Result::unwrap).collect();
     assert_eq!(records.len() as u64, spool.reads());
     records
@@ -35,7 +35,7 @@ fn all(spool: &Spool) -> Vec<PhyloResult> {
 #[test]
 fn finished_reads_come_back() {
     let directory = tempfile::tempdir().unwrap();
-    let mut spool = Spool::create(directory.path()).unwrap();
+    let mut spool = ReadSpool::create(directory.path()).unwrap();
     assert!(all(&spool).is_empty());
     let expected = records(10);
     for block in [&expected[..3], &[], &expected[3..4], &expected[4..]] {
@@ -44,7 +44,7 @@ fn finished_reads_come_back() {
     }
     assert_eq!(spool.blocks().map(|block| block.unwrap().len()).collect::<Vec<_>>(), [3, 1, 6]);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
-    assert!(Spool::create(&directory.path().join("none")).is_err());
+    assert!(ReadSpool::create(&directory.path().join("none")).is_err());
 }
 
 /// The fingerprint of a job.
@@ -58,7 +58,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads");
     let expected = records(4);
-    let (mut spool, there) = Spool::open(&path, &job(42)).unwrap();
+    let (mut spool, there) = ReadSpool::open(&path, &job(42)).unwrap();
     assert_eq!(there, 0);
     let mut lengths = vec![fs::metadata(&path).unwrap().len()];
     for block in expected.chunks(2) {
@@ -70,7 +70,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let blocks = lengths.iter().filter(|&&end| end <= length as u64).count().saturating_sub(1);
-        let (mut spool, there) = Spool::open(&path, &job(42)).unwrap();
+        let (mut spool, there) = ReadSpool::open(&path, &job(42)).unwrap();
         assert_eq!(there, 2 * blocks as u64, "{length} bytes");
         assert_eq!(all(&spool), expected[..2 * blocks]);
         expected[2 * blocks..].chunks(2).for_each(|block| spool.append(block).unwrap());
@@ -82,7 +82,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
         fs::write(&path, &bytes).unwrap();
-        let (spool, there) = Spool::open(&path, &job(42)).unwrap();
+        let (spool, there) = ReadSpool::open(&path, &job(42)).unwrap();
         assert_eq!(there, if (at as u64) < lengths[1] { 0 } else { 2 }, "byte {at}");
         assert_eq!(all(&spool), expected[..there as usize]);
     }
@@ -94,7 +94,7 @@ fn a_file_of_something_else_is_refused_and_stays() {
     let path = directory.path().join("reads");
     let refused = |path: &Path, number: u64, part: &str| {
         let before = fs::read(path).unwrap();
-        let error = Spool::open(path, &job(number)).unwrap_err();
+        let error = ReadSpool::open(path, &job(number)).unwrap_err();
         assert!(matches!(error, Error::Usage(_)), "{error}");
         let message = error.to_string();
         assert!(
@@ -103,7 +103,7 @@ fn a_file_of_something_else_is_refused_and_stays() {
         );
         assert!(fs::read(path).unwrap() == before);
     };
-    let (mut spool, _) = Spool::open(&path, &job(1)).unwrap();
+    let (mut spool, _) = ReadSpool::open(&path, &job(1)).unwrap();
     spool.append(&records(3)).unwrap();
     refused(&path, 1, "another run uses it now");
     drop(spool);
@@ -115,9 +115,9 @@ fn a_file_of_something_else_is_refused_and_stays() {
     refused(&path, 1, "damaged");
     for text in ["x", ">read\nACGTACGTACGTACGTACGTACGTACGT\n"] {
         fs::write(&path, text).unwrap();
-        refused(&path, 1, "no checkpoint of aligned reads");
+        refused(&path, 1, "not a checkpoint of aligned reads");
     }
-    assert!(matches!(Spool::open(directory.path(), &job(1)), Err(Error::Io { .. })));
+    assert!(matches!(ReadSpool::open(directory.path(), &job(1)), Err(Error::Io { .. })));
 }
 
 proptest! {
@@ -140,7 +140,7 @@ proptest! {
         let strand = if is_minus { Strand::Minus } else { Strand::Plus };
         let number = u64::from(edge) * 5;
         let record = PhyloResult { number, name, letters, edge, score, runner_up, strand, first_site, cigar };
-        let mut spool = Spool::create(&std::env::temp_dir()).unwrap();
+        let mut spool = ReadSpool::create(&std::env::temp_dir()).unwrap();
         spool.append(&[record.clone(), PhyloResult::default()]).unwrap();
         prop_assert_eq!(all(&spool), [record, PhyloResult::default()]);
     }

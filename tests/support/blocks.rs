@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pairwave::Result;
-use pairwave::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, NextBlock};
+use pairwave::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, ListedBlocks, NextBlock};
 use pairwave::jobs::{Feed, Run, Summary};
 
 use super::random::Rng;
@@ -41,14 +41,14 @@ impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<'_, J> {
 
 /// Blocks that come one by one: behind each there is nothing for a moment.
 pub struct Late {
-    blocks: Arc<Listed>,
+    blocks: Arc<ListedBlocks>,
     is_late: Mutex<bool>,
     left: AtomicUsize,
 }
 
 impl Late {
     pub fn new(blocks: &[Block]) -> Arc<Self> {
-        Arc::new(Late { blocks: Listed::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
+        Arc::new(Late { blocks: ListedBlocks::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
     }
 
     /// Blocks that were not taken.

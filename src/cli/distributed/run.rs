@@ -94,7 +94,7 @@ impl Task for Compute<'_> {
         drop(runner);
         let Work { done, failed, held, total, .. } = work;
         if let Some(stats) = stats {
-            write_json(stats, &JobStats::of(&total))?;
+            write_json(stats, &JobStats::from_summary(&total))?;
         }
         if !done.is_empty() {
             let blocks = if done.len() == 1 { "block" } else { "blocks" };

@@ -76,7 +76,7 @@ impl JobCommand for Edit {
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
+        JobStats::from_summary(summary)
     }
 
     fn lines(&self, summary: &Summary) -> Vec<String> {

@@ -13,7 +13,7 @@ use pairwave::clustal::ClustalCosts;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
-use pairwave::jobs::msa::{Aligned, DistanceRows, MsaSummary, MultiAlign, TreeMethod};
+use pairwave::jobs::msa::{DistanceRows, MsaResult, MsaSummary, MultiAlign, TreeMethod};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
@@ -109,7 +109,7 @@ impl MultipleAlign {
             result = rows.first().cloned();
             Ok(())
         })?;
-        let Aligned { alignment, guide, order } =
+        let MsaResult { alignment, guide, order } =
             result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
         let letters = sequences.letters(matches!(self.mode, ModeChoice::Clustal(_)));
         let letters: Vec<&[u8]> = letters.iter().map(|letters| &**letters).collect();

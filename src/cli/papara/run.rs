@@ -14,7 +14,7 @@ use indicatif::HumanCount;
 use pairwave::Result;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
-use pairwave::jobs::papara::spool::Spool;
+use pairwave::jobs::papara::spool::ReadSpool;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Fingerprint, Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedRead, PlacedWriter, ReferenceRows};
@@ -50,9 +50,9 @@ impl Papara {
     }
 
     /// Where finished reads wait, if they do.
-    fn spool(&self, reference: &Reference) -> Result<Option<Spool>> {
+    fn spool(&self, reference: &Reference) -> Result<Option<ReadSpool>> {
         if let Some(path) = &self.checkpoint {
-            let (spool, reads) = Spool::open(path, &self.fingerprint(reference)?)?;
+            let (spool, reads) = ReadSpool::open(path, &self.fingerprint(reference)?)?;
             if reads > 0 {
                 log::line(&format!("resuming after {} reads of {}", HumanCount(reads), path.display()));
             }
@@ -61,7 +61,7 @@ impl Papara {
         if !self.format.needs_extent() {
             return Ok(None);
         }
-        Spool::create(&self.spool_directory()).map(Some)
+        ReadSpool::create(&self.spool_directory()).map(Some)
     }
 
     /// Returns the directory of the spool: the directory of the output, or the directory for temporary files.
@@ -182,7 +182,7 @@ impl JobCommand for Papara {
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
+        JobStats::from_summary(summary)
     }
 
     fn lines(&self, summary: &Summary) -> Vec<String> {

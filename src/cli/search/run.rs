@@ -102,7 +102,7 @@ impl JobCommand for Search {
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
+        JobStats::from_summary(summary)
     }
 
     fn lines(&self, summary: &Summary) -> Vec<String> {

@@ -120,7 +120,7 @@ impl JobCommand for DistanceMatrix {
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
+        JobStats::from_summary(summary)
     }
 
     fn lines(&self, summary: &Summary) -> Vec<String> {

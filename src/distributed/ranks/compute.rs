@@ -9,7 +9,7 @@ use super::block_queue::BlockQueue;
 use super::message::FinishedBlock;
 use crate::distributed::{Digest, Directory, FinishedPart, PartWriter};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{Block, BlockSource, Divisible, Listed, NextBlock};
+use crate::jobs::blocks::{Block, BlockSource, Divisible, ListedBlocks, NextBlock};
 use crate::jobs::{Feed, Run};
 
 /// The job of one rank.
@@ -133,7 +133,7 @@ impl<J: Divisible> Computer<'_, J> {
 
     fn one_by_one(&mut self) -> Result<()> {
         while let Some(&block) = self.queue.running().first() {
-            let source: Arc<dyn BlockSource> = Listed::new(&self.work.blocks[block..block + 1]);
+            let source: Arc<dyn BlockSource> = ListedBlocks::new(&self.work.blocks[block..block + 1]);
             match self.compute_from(&source, |index| (index == 0).then_some(block)) {
                 Ok(()) | Err(Error::Interrupted) => {}
                 Err(error) if affects_all_blocks(&error) => return Err(error),

@@ -1,11 +1,11 @@
-//! Results of scored pairs, with alignments unless scores suffice.
+//! Results of scored pairs, with alignments if they are requested.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
-use super::{AllPairs, FEW_RESULTS, PairResult};
+use super::{AllPairs, MAX_RESULTS_ALONE, PairResult};
 use crate::alignment::Cigar;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
@@ -14,23 +14,24 @@ use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::{Code, SequenceId};
 use crate::trace::{EndRegion, Workspace};
 
-/// Turns an engine's result into the caller's.
+/// Turns results of engines into results for the caller.
 #[derive(Clone)]
-pub(in crate::jobs) struct Aligner {
+pub(in crate::jobs) struct PairAligner {
     pub(super) job: AllPairs,
-    /// The queries here are strands of the job's.
+    /// The plan. Its queries are the strands of the job's queries.
     pub(super) planned: plan::Job,
     filter: Option<Arc<IdentityFilter>>,
     interrupt: Arc<AtomicBool>,
 }
 
-impl Aligner {
+impl PairAligner {
     pub(in crate::jobs) fn new(job: &AllPairs, planned: &plan::Job, interrupt: &Arc<AtomicBool>) -> Self {
         let (job, planned, interrupt) = (job.clone(), planned.clone(), Arc::clone(interrupt));
-        Aligner { filter: job.filter(), job, planned, interrupt }
+        PairAligner { filter: job.filter(), job, planned, interrupt }
     }
 
-    /// In an all-against-all of one store the earlier sequence is the query.
+    /// Returns query and target of a hit. In a comparison of one set with itself, the earlier
+    /// sequence is the query.
     fn orient(&self, hit: &Hit) -> (SequenceId, SequenceId) {
         if self.planned.against.is_none() && hit.query > hit.target {
             (hit.target, hit.query)
@@ -39,12 +40,12 @@ impl Aligner {
         }
     }
 
-    /// Whether a pair's score is enough.
+    /// Returns whether the score of a pair reaches the minimum.
     pub(super) fn scores_enough(&self, hit: &Hit) -> bool {
         self.job.min_score.is_none_or(|least| hit.score >= least)
     }
 
-    /// A result without alignment.
+    /// Returns a result without an alignment.
     pub(super) fn scored(&self, hit: &Hit) -> PairResult {
         let (row, target) = self.orient(hit);
         let (query, strand) = self.planned.strands.of(row);
@@ -59,7 +60,8 @@ impl Aligner {
         }
     }
 
-    /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
+    /// Returns whether a pair may pass the filters. Engines may report more pairs than pass this
+    /// exact test. The number of aligned pairs must not depend on the engine.
     pub(super) fn may_reach(&self, hit: &Hit) -> bool {
         if !self.scores_enough(hit) {
             return false;
@@ -69,27 +71,27 @@ impl Aligner {
         filter.may_reach(hit.score, hit.matches, m, n)
     }
 
-    /// What comes of a report, in no particular order, and how many pairs were aligned for it; those that the engine did not
-    /// trace on the threads of the pool.
+    /// Returns the results of a report in any order, and the number of aligned pairs. The threads
+    /// of the pool align the pairs that the engine did not trace back.
     pub(in crate::jobs) fn results(&self, report: Report, pool: &rayon::ThreadPool) -> Result<(Vec<PairResult>, u64)> {
         let Report { hits, traced, mut ends, .. } = report;
         if self.job.score_only {
             let enough = hits.iter().filter(|hit| self.scores_enough(hit));
             return Ok((enough.map(|hit| self.scored(hit)).collect(), 0));
         }
-        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        let open: Vec<usize> = (0..hits.len()).filter(|&index| self.may_reach(&hits[index])).collect();
         let aligned = open.len() as u64;
         if ends.is_empty() && self.aligning().finds_ends() {
             ends = self.ends(&hits, open.clone(), Some(pool))?;
         }
-        let align = |workspace: &mut Workspace, &place: &usize| {
-            self.align(&hits[place], traced.cigar(place), ends.get(place), workspace).transpose()
+        let align = |workspace: &mut Workspace, &index: &usize| {
+            self.align(&hits[index], traced.cigar(index), ends.get(index), workspace).transpose()
         };
-        let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
-        let results: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
-            // The threads of the CPU trace what they compute, and all of them may be at work.
+        let is_traced = |&index: &usize| traced.spans.get(index).is_some_and(Option::is_some);
+        let results: Result<Vec<PairResult>> = if open.len() <= MAX_RESULTS_ALONE && open.iter().all(is_traced) {
+            // CPU threads have traced these pairs themselves, and all of them may be busy.
             let mut workspace = Workspace::default();
-            open.iter().filter_map(|place| align(&mut workspace, place)).collect()
+            open.iter().filter_map(|index| align(&mut workspace, index)).collect()
         } else {
             let open = open.par_iter();
             pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
@@ -97,26 +99,28 @@ impl Aligner {
         Ok((results?, aligned))
     }
 
-    /// Finds the ends of the alignments of hits that will be traced back. Returns nothing where ends are not needed.
+    /// Finds the ends of the alignments of hits that will be traced back. Returns an empty list if
+    /// ends are not needed.
     pub(super) fn missing_ends(&self, hits: &[Hit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         if !self.aligning().finds_ends() {
             return Ok(Vec::new());
         }
-        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        let open: Vec<usize> = (0..hits.len()).filter(|&index| self.may_reach(&hits[index])).collect();
         self.ends(hits, open, pool)
     }
 
-    /// Finds the ends of the alignments of the hits at these places. Returns an end for each hit.
+    /// Finds the ends of the alignments of the hits with the indices in `open`. Returns an end for
+    /// each hit.
     fn ends(&self, hits: &[Hit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         let (queries, targets) = (&self.planned.queries, self.planned.targets());
-        let pair = |place: usize| self.orient(&hits[place]);
+        let pair = |index: usize| self.orient(&hits[index]);
         let mut order = open;
-        order.sort_by_cached_key(|&place| (pair(place), place));
-        let find = |places: &[usize], finder: &mut EndFinder<'_>| {
-            let symbols: Vec<&[Code]> = places.iter().map(|&place| targets.codes(pair(place).1)).collect();
-            finder.ends(queries.codes(pair(places[0]).0), &symbols)
+        order.sort_by_cached_key(|&index| (pair(index), index));
+        let find = |indices: &[usize], finder: &mut EndFinder<'_>| {
+            let symbols: Vec<&[Code]> = indices.iter().map(|&index| targets.codes(pair(index).1)).collect();
+            finder.ends(queries.codes(pair(indices[0]).0), &symbols)
         };
-        self.aligning().ends(hits.len(), &order, |place| pair(place).0, find, pool)
+        self.aligning().ends(hits.len(), &order, |index| pair(index).0, find, pool)
     }
 
     fn aligning(&self) -> Aligning<'_> {
@@ -124,7 +128,7 @@ impl Aligner {
         Aligning { scoring, definition: *definition, check: *check, interrupt: &self.interrupt }
     }
 
-    /// Aligns a pair, unless the engine traced it. Returns `None` if its identity is too low.
+    /// Aligns a pair, unless the engine traced it back. Returns `None` if its identity is too low.
     pub(super) fn align(
         &self,
         hit: &Hit,

@@ -1,20 +1,21 @@
-//! All pairs in blocks: cut along the queries, and a query that alone is too much along its targets.
+//! Blocks of all pairs. They are cut along the queries. A query that is too large for a block is
+//! cut along its targets.
 
 use super::select::keep_best;
 use super::{AllPairs, PairResult, row};
 use crate::error::Result;
 use crate::jobs::Job;
-use crate::jobs::blocks::cut::Grid;
+use crate::jobs::blocks::cut::ComparisonGrid;
 use crate::jobs::blocks::{Block, Divisible};
 use crate::seq::QueryStrands;
 use crate::seq::part::Extents;
 
 impl AllPairs {
-    /// Of one strand; the other has as many pairs and cells.
-    fn grid(&self) -> Grid<'_> {
+    /// Returns the grid of one strand. The other strand has equal numbers of pairs and cells.
+    fn grid(&self) -> ComparisonGrid<'_> {
         let (targets, later) = (AllPairs::targets(self), self.against.is_none());
         let extents = Extents::new(&self.queries, targets, QueryStrands::default(), later);
-        Grid { extents, copies: self.strands().copies(), targets: targets.lengths(), later }
+        ComparisonGrid { extents, copies: self.strands().copies(), targets: targets.lengths(), later }
     }
 }
 
@@ -32,7 +33,8 @@ impl Divisible for AllPairs {
         let copies = u64::from(self.strands().copies());
         let most = self.max_hits.filter(|_| block.targets.is_none()).unwrap_or(usize::MAX) as u64;
         let rows = (block.pairs / copies).min((block.units.end - block.units.start).saturating_mul(most));
-        // Numbers of a row, and of an alignment of relatives a run for every ten symbols or so, of two bytes.
+        // The numbers of a row take about 20 bytes. Alignments of related sequences have a run of
+        // two bytes for about every ten symbols.
         let columns = if self.score_only { 0 } else { 20 + block.mean_length() / 5 };
         rows.saturating_mul(20 + columns)
     }

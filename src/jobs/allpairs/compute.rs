@@ -1,19 +1,19 @@
-//! Computation of all pairs: edit distances where they come first, then scores.
+//! Computes all pairs: first edit distances if they pay off, then scores.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::align::Aligner;
-use super::finish::Finisher;
+use super::align::PairAligner;
+use super::finish::PairFinisher;
 use super::{AllPairs, PairResult};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
 use crate::engine::queue::ChunkSource;
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
-use crate::jobs::edit_filter::{self, Filter, Prefiltered, Told};
+use crate::jobs::edit_filter::{self, EditDistanceFilter, Prefiltered, ReportedProgress};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use crate::jobs::source::{Begun, BlockChunks, BlockSource, ChunkCutter};
+use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
@@ -21,39 +21,43 @@ use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::pairs::{Pairs, Want};
 use crate::seq::Part;
 
-/// Pairs whose results are held until their chunk is complete, where every pair is handed over.
+/// Maximum number of pairs of a chunk if every pair is reported. Results are kept until their chunk
+/// is complete.
 const CHUNK_PAIRS_ALIGNED: u64 = 1 << 17;
-/// Pairs of a chunk where only scores are handed over.
+/// Maximum number of pairs of a chunk if only scores are reported.
 const CHUNK_PAIRS_SCORED: u64 = 1 << 22;
-/// Pairs of a chunk where a filter lets few pairs through.
+/// Maximum number of pairs of a chunk if few pairs pass a filter.
 const CHUNK_PAIRS_FILTERED: u64 = 1 << 26;
-/// Batches of all engines in a chunk: several, so that the next chunk begins before the last one ends.
-const BATCHES_A_CHUNK: u64 = 4;
-/// Kinds of engines that divide the devices' memory where edit distances of blocks come first.
+/// Number of batches of all engines in a chunk. With several batches, the next chunk starts before
+/// the last one ends.
+const BATCHES_PER_CHUNK: u64 = 4;
+/// Number of kinds of engines that share the memory of devices if edit distances of blocks are
+/// computed first.
 const WITH_FILTER: u64 = 2;
 
-/// State that is kept from block to block.
-pub struct Session {
-    /// The whole job with the strands of the queries. Devices recognise a store by its address.
+/// State that a session keeps between blocks.
+pub struct AllPairsSession {
+    /// The plan of the whole job, with the strands of the queries. Devices identify a store by its
+    /// address.
     whole: plan::Job,
     threads: Threads,
     engines: SessionEngines<Pairs>,
     /// Filter of blocks by edit distances.
-    filter: Option<Filter>,
+    filter: Option<EditDistanceFilter>,
     /// Result of the filter for the whole job.
     prefiltered: Option<Prefiltered>,
 }
 
-impl Session {
-    /// Opens a session and decides whether edit distances come first. For a whole job, computes these here: their engines are
-    /// closed before others are opened.
+impl AllPairsSession {
+    /// Opens a session and decides whether edit distances are computed first. For a whole job,
+    /// computes them here: their engines are closed before the other engines are opened.
     pub(super) fn open(job: &AllPairs, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
         let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.goal());
         let (mut filter, mut prefiltered) = (None, None);
         match start {
             SessionStart { engines: Some(_), .. } => {}
             SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_it_pays(&goal, &whole, run)?,
-            SessionStart { is_whole: false, .. } => filter = Filter::if_it_pays(&goal, &whole, run)?,
+            SessionStart { is_whole: false, .. } => filter = EditDistanceFilter::if_it_pays(&goal, &whole, run)?,
         }
         let open = || {
             let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
@@ -64,10 +68,10 @@ impl Session {
             Ok(opened)
         };
         let engines = SessionEngines::new(start, open)?;
-        Ok(Session { whole, threads, engines, filter, prefiltered })
+        Ok(AllPairsSession { whole, threads, engines, filter, prefiltered })
     }
 
-    /// Cells of the whole job.
+    /// Returns the number of cells of the whole job.
     pub(super) fn cells(&self) -> u64 {
         self.whole.cells()
     }
@@ -75,23 +79,24 @@ impl Session {
 
 /// Chunks to compute.
 struct ChunkPlan<'a, B> {
-    /// Pairs that the chunks are made of.
+    /// The plan that the chunks belong to.
     job: &'a plan::Job,
-    /// Open blocks with their numbers of pairs left. A block is added before its chunks come.
-    begun: Begun<u64>,
+    /// Open blocks with their number of pairs left. A block is added before its first chunk.
+    open_blocks: OpenBlocks<u64>,
     chunks: B,
-    /// Cells of the chunks that are known now.
+    /// Number of cells of the chunks that are known now.
     cells: u64,
     /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
-    /// Whether a pass over edit distances was made.
+    /// Whether edit distances have filtered the pairs.
     is_filtered: bool,
-    /// Work that was already reported as progress; `None` if all was.
-    told: Option<Told>,
+    /// Work that was already reported as progress; `None` if all of it was.
+    reported: Option<ReportedProgress>,
 }
 
 impl AllPairs {
-    /// Returns whether no GPU could be opened for a job with an identity to reach. The filter is then chosen as for the CPU.
+    /// Returns whether no GPU could be opened for a job with a minimum identity. The filter is then
+    /// chosen as for the CPU.
     fn filters_on_cpu(
         &self,
         run: &Run,
@@ -103,27 +108,28 @@ impl AllPairs {
         Ok(may_filter && engines::has_lost_gpus(run, opened, threads.count(), whole.cells())?)
     }
 
-    /// Computes blocks as they come.
+    /// Computes blocks as they arrive.
     pub(super) fn compute_blocks(
         &self,
         Feed { source, run, sink }: Feed<'_, PairResult>,
-        session: &mut Session,
+        session: &mut AllPairsSession,
     ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { whole, threads, engines, filter, prefiltered } = session;
+        let started = Instant::now();
+        let AllPairsSession { whole, threads, engines, filter, prefiltered } = session;
         let execution = Execution { run, threads };
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| {
             let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
-            // Measurements of a device have to pay for the whole job. How many pairs pass a filter is unknown.
+            // Measurements of a device must pay off for the whole job. The number of pairs that
+            // pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
-                *filter = Filter::if_it_pays(&self.goal(), whole, &engines::without_gpus(run))?;
+                *filter = EditDistanceFilter::if_it_pays(&self.goal(), whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         })?;
         if let Some(prefiltered) = prefiltered.take() {
-            // The only block is everything.
+            // The only block is the whole job.
             source.take_all();
             return self.finish_prefiltered(whole, engine_set, prefiltered, execution, sink);
         }
@@ -136,29 +142,30 @@ impl AllPairs {
             })?;
             summary.engines.splice(0..0, edit_filter::named(ran));
             summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
-            summary.seconds = begin.elapsed().as_secs_f64();
+            summary.seconds = started.elapsed().as_secs_f64();
             return Ok(summary);
         }
         let (cells, pairs) = self.chunk(whole, engine_set);
         let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
-        let begun = Begun::default();
-        let bander = PairChunks { whole: whole.clone(), chunks: nothing.chunks(cells, pairs), begun: begun.clone() };
+        let open_blocks = OpenBlocks::default();
+        let cutter =
+            PairChunks { whole: whole.clone(), chunks: nothing.chunks(cells, pairs), open_blocks: open_blocks.clone() };
         let plan = ChunkPlan {
             job: whole,
-            begun,
-            chunks: BlockChunks::new(source, bander),
+            open_blocks,
+            chunks: BlockChunks::new(source, cutter),
             cells: cells_now(source.as_ref()),
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             is_filtered: false,
-            told: Some(Told::default()),
+            reported: Some(ReportedProgress::default()),
         };
         let summary = self.compute_chunks(plan, engine_set, execution, sink)?;
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
+        Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary })
     }
 
-    /// Computes the pairs that a pass over edit distances left. `job` is [`AllPairs::job`] or some parts of it. Each part is a
-    /// block of `sink`.
+    /// Computes the pairs that a filter by edit distances selected. `job` is [`AllPairs::job`] or
+    /// some parts of it. Each part is a block of `sink`.
     pub(in crate::jobs) fn finish_prefiltered(
         &self,
         job: &plan::Job,
@@ -167,15 +174,15 @@ impl AllPairs {
         execution: Execution<'_>,
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Prefiltered { selection, ran, seconds, told } = prefiltered;
-        let told = selection.is_none().then_some(told);
+        let started = Instant::now();
+        let Prefiltered { selection, ran, seconds, reported } = prefiltered;
+        let reported = selection.is_none().then_some(reported);
         let (chunk_cells, chunk_pairs) = self.chunk(job, engine_set);
-        let begun = Begun::default();
+        let open_blocks = OpenBlocks::default();
         let extents = job.extents();
         let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.of(part)).collect();
         let add = |left: u64, (pairs, cells): (u64, u128)| {
-            begun.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+            open_blocks.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         };
         let (chunks, cells): (Box<dyn Iterator<Item = PlannedChunk> + Send>, u64) = match selection {
             None => {
@@ -193,15 +200,15 @@ impl AllPairs {
                 (Box::new(selected_chunks(job.clone(), selected, chunk_pairs as usize)), cells)
             }
         };
-        let plan = ChunkPlan { job, begun, chunks, cells, source: None, is_filtered: true, told };
+        let plan = ChunkPlan { job, open_blocks, chunks, cells, source: None, is_filtered: true, reported };
         let mut summary = self.compute_chunks(plan, engine_set, execution, sink)?;
-        summary.seconds = begin.elapsed().as_secs_f64() + seconds;
+        summary.seconds = started.elapsed().as_secs_f64() + seconds;
         summary.engines.splice(0..0, edit_filter::named(ran));
         summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
 
-    /// Returns the cells and pairs of a chunk of this job on these engines.
+    /// Returns the maximum numbers of cells and pairs of a chunk of this job on these engines.
     fn chunk(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let pairs = match job.want {
@@ -209,7 +216,7 @@ impl AllPairs {
             Want::Alignments => CHUNK_PAIRS_ALIGNED,
             Want::Reaching(_) => CHUNK_PAIRS_FILTERED,
         };
-        (at_once.saturating_mul(BATCHES_A_CHUNK), pairs)
+        (at_once.saturating_mul(BATCHES_PER_CHUNK), pairs)
     }
 
     fn compute_chunks(
@@ -219,25 +226,32 @@ impl AllPairs {
         execution: Execution<'_>,
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
-        let ChunkPlan { job, begun, chunks, cells, source, is_filtered, mut told } = plan;
+        let ChunkPlan { job, open_blocks, chunks, cells, source, is_filtered, mut reported } = plan;
         let Execution { run, threads } = execution;
-        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), &threads.pool, begun, sink);
-        // The scheme is decided before the first batch: a choice of devices that is wrong has been rejected.
+        let mut finisher =
+            PairFinisher::new(PairAligner::new(self, job, &run.interrupt), &threads.pool, open_blocks, sink);
+        // The scheme was decided before the first batch, so an invalid choice of devices was
+        // already refused.
         let reserve = || {
             edit_filter::reserve(&self.goal(), job, is_filtered, run, &threads.pool)
                 .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
         };
         let control = match source {
-            Some(source) => execution.control_of(source, finisher.ahead()),
-            None => execution.control(finisher.ahead()),
+            Some(source) => execution.control_of(source, finisher.window()),
+            None => execution.control(finisher.window()),
         };
-        let settle = finisher.settle();
-        let ran = owner::run_postprocessed(engine_set, reserve, chunks, cells, &control, settle, |outcome| {
+        let postprocess = finisher.postprocess();
+        let ran = owner::run_postprocessed(engine_set, reserve, chunks, cells, &control, postprocess, |outcome| {
             // Selected pairs were already reported as progress.
-            if let Some(told) = &mut told {
-                // A pass that selected too many pairs has reported some of them, and all are computed again.
-                let again = Told { pairs: told.pairs.min(outcome.pairs), cells: told.cells.min(outcome.cells) };
-                *told = Told { pairs: told.pairs - again.pairs, cells: told.cells - again.cells };
+            if let Some(reported) = &mut reported {
+                // A filter that selected too many pairs has reported some of them, and all of them
+                // are computed again.
+                let again = ReportedProgress {
+                    pairs: reported.pairs.min(outcome.pairs),
+                    cells: reported.cells.min(outcome.cells),
+                };
+                *reported =
+                    ReportedProgress { pairs: reported.pairs - again.pairs, cells: reported.cells - again.cells };
                 run.progress.advance(outcome.pairs - again.pairs, outcome.cells - again.cells);
             }
             finisher.take(outcome)
@@ -246,19 +260,19 @@ impl AllPairs {
     }
 }
 
-/// Chunks of pairs of blocks.
+/// Cuts blocks of pairs into chunks.
 struct PairChunks {
     whole: plan::Job,
     chunks: PlannedChunks,
-    begun: Begun<u64>,
+    open_blocks: OpenBlocks<u64>,
 }
 
 impl ChunkCutter<Pairs> for PairChunks {
     fn begin(&mut self, block: Block) {
         let part = block.part(self.whole.strands.copies());
         let (pairs, cells) = self.whole.extents().of(&part);
-        // Before any of its chunks.
-        self.begun.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        // The block must be added before its first chunk.
+        self.open_blocks.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         self.chunks.add(part);
     }
 

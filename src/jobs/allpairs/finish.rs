@@ -1,11 +1,11 @@
-//! What is made of scores: the better strand of each pair, chunks in order.
+//! Turns scores into rows: selects the better strand of each pair, and delivers chunks in order.
 
 use std::sync::Arc;
 
 use super::PairResult;
-use super::align::Aligner;
-use super::lines::{Gathering, LineSettler, LineWriter};
-use super::select::Selection;
+use super::align::PairAligner;
+use super::lines::{ChunkLines, LineSettler, LineWriter};
+use super::select::ResultSelection;
 use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::engine::postprocess::Postprocess;
@@ -13,67 +13,68 @@ use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
-use crate::jobs::source::Begun;
+use crate::jobs::source::OpenBlocks;
 use crate::pairs::Pairs;
 
-/// What came of a chunk so far.
+/// Results of a chunk so far.
 #[derive(Default)]
-struct Gathered {
-    /// Pairs that it has.
+struct GatheredChunk {
+    /// Number of pairs of the chunk.
     pairs: u64,
     rows: Vec<PairResult>,
-    lines: Gathering,
+    lines: ChunkLines,
 }
 
-/// Traces pairs back, puts chunks together and hands them over in order.
-pub(super) struct Finisher<'a> {
-    aligner: Aligner,
+/// Traces pairs back, completes chunks and delivers them in order.
+pub(super) struct PairFinisher<'a> {
+    aligner: PairAligner,
     pool: &'a rayon::ThreadPool,
-    /// Makes bytes of results where they come up, if the sink takes these.
+    /// Encoder of results, if the sink accepts bytes. It runs on the threads that compute the
+    /// results.
     lines: Option<(Arc<LineSettler>, LineWriter)>,
-    chunks: Ordered<Gathered>,
-    /// Of blocks, each with its pairs that are computed and not handed over.
+    chunks: Ordered<GatheredChunk>,
+    /// Delivery of blocks, each with its number of computed pairs that were not delivered.
     delivery: Delivery<'a, PairResult, u64>,
     aligned: u64,
 }
 
-impl<'a> Finisher<'a> {
-    /// `blocks`: how many pairs each has that are computed.
+impl<'a> PairFinisher<'a> {
+    /// Creates a finisher. `blocks` has the number of computed pairs of each block.
     pub(super) fn new(
-        aligner: Aligner,
+        aligner: PairAligner,
         pool: &'a rayon::ThreadPool,
-        blocks: Begun<u64>,
+        blocks: OpenBlocks<u64>,
         sink: &'a mut dyn BlockSink<PairResult>,
     ) -> Self {
         let delivery = Delivery::new(blocks, sink);
         let settler = |encoder| (Arc::new(LineSettler::new(aligner.clone(), encoder)), LineWriter::default());
         let lines = delivery.encoder().map(settler);
-        Finisher { aligner, pool, lines, chunks: Ordered::new(), delivery, aligned: 0 }
+        PairFinisher { aligner, pool, lines, chunks: Ordered::new(), delivery, aligned: 0 }
     }
 
-    /// How far chunks may be planned ahead.
-    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
+    /// Returns the limit on planning chunks ahead.
+    pub(super) fn window(&self) -> Arc<ReorderWindow> {
         self.chunks.window()
     }
 
-    /// What is done with reports on the threads of their engines.
-    pub(super) fn settle(&self) -> Option<Arc<dyn Postprocess<Pairs>>> {
+    /// Returns the function that processes reports on the threads of their engines.
+    pub(super) fn postprocess(&self) -> Option<Arc<dyn Postprocess<Pairs>>> {
         self.lines.as_ref().map(|(settler, _)| Arc::clone(settler) as Arc<dyn Postprocess<Pairs>>)
     }
 
-    /// Takes what engines found.
+    /// Takes an outcome of the engines.
     pub(super) fn take(&mut self, outcome: BatchOutcome<Pairs>) -> Result<()> {
         let pairs = outcome.chunk.pairs;
         if let Some((settler, _)) = &self.lines {
-            let begin = || Gathered { pairs, lines: settler.gathering(), ..Gathered::default() };
+            let initial = || GatheredChunk { pairs, lines: settler.chunk_lines(), ..GatheredChunk::default() };
             let settled = settler.settled(outcome.report)?;
             self.aligned += settled.aligned;
-            self.chunks.add(&outcome.chunk, outcome.pairs, begin, |gathered| gathered.lines.add(settled))?;
+            self.chunks.add(&outcome.chunk, outcome.pairs, initial, |gathered| gathered.lines.add(settled))?;
         } else {
-            let begin = || Gathered { pairs, ..Gathered::default() };
+            let initial = || GatheredChunk { pairs, ..GatheredChunk::default() };
             let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
             self.aligned += aligned;
-            self.chunks.add(&outcome.chunk, outcome.pairs, begin, |gathered| {
+            self.chunks.add(&outcome.chunk, outcome.pairs, initial, |gathered| {
                 let bytes = results.iter().map(PairResult::bytes).sum();
                 gathered.rows.extend(results);
                 Ok(bytes)
@@ -82,11 +83,11 @@ impl<'a> Finisher<'a> {
         self.hand_over()
     }
 
-    /// Hands over every complete chunk whose turn it is.
+    /// Delivers every complete chunk that is due.
     fn hand_over(&mut self) -> Result<()> {
-        while let Some((queries, Gathered { pairs, mut rows, mut lines })) = self.chunks.complete() {
+        while let Some((queries, GatheredChunk { pairs, mut rows, mut lines })) = self.chunks.complete() {
             let strands = self.aligner.planned.strands;
-            let selection = Selection::of(&self.aligner.job, strands.copies() > 1);
+            let selection = ResultSelection::from_job(&self.aligner.job, strands.copies() > 1);
             let sequences = strands.sequences(queries);
             self.delivery.end_done()?;
             if let Some((settler, writer)) = &mut self.lines {
@@ -106,6 +107,7 @@ impl<'a> Finisher<'a> {
         self.delivery.end_done()
     }
 
+    /// Ends all blocks. Returns the numbers of pairs, cells, aligned pairs and rows.
     pub(super) fn end(mut self) -> Result<Summary> {
         self.delivery.end_done()?;
         self.chunks.end()?;

@@ -1,8 +1,9 @@
-//! Results as bytes: made by the threads that find them, put in order by their keys, and written piece by piece.
+//! Results as bytes. Threads that compute results also encode them. The bytes are then ordered by
+//! their keys and written in pieces.
 //!
-//! An alignment has a hundred times as many bytes in memory as the line that tells of it. So the line is made where the
-//! alignment comes up, in memory that is used again, and the alignment is gone before anybody waits for its turn. A bare
-//! score is the other way round: its line is made when its turn comes.
+//! An alignment takes a hundred times as many bytes in memory as its line. Therefore the thread
+//! that computes an alignment writes its line into reused memory, and drops the alignment before
+//! the line waits for its turn. Bare scores are different: their lines are made when they are due.
 
 use std::mem;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use rayon::prelude::*;
 
 use super::PairResult;
-use super::align::Aligner;
+use super::align::PairAligner;
 use crate::alignment::Cigar;
 use crate::engine::buffer_pool::{BufferPool, PooledVec};
 use crate::engine::guard::catch;
@@ -22,40 +23,41 @@ use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
 use crate::score::AlignmentCounts;
 use crate::trace::{EndRegion, Workspace};
 
-/// Results that a thread makes bytes of in one go, at least and at most: enough that it pays, few enough that all threads
-/// get some.
-const MIN_A_PIECE: usize = 8;
-const MAX_A_PIECE: usize = 512;
-/// Pieces for every thread.
-const PIECES_A_THREAD: usize = 4;
-/// Bytes of a piece after which the next one begins. Keys count bytes in 32 bits.
-const BYTES_A_PIECE: usize = 1 << 30;
-/// Bytes, about, that a thread puts in order in one go.
-const BYTES_A_CHUNK: usize = 1 << 18;
-/// Bytes of a line that is not made yet, about.
-const BYTES_A_SCORE: usize = 32;
+/// Minimum number of results that a thread encodes in one piece. Smaller pieces do not pay off.
+const MIN_PIECE_RESULTS: usize = 8;
+/// Maximum number of results that a thread encodes in one piece. Larger pieces would leave some
+/// threads without work.
+const MAX_PIECE_RESULTS: usize = 512;
+/// Number of pieces for each thread.
+const PIECES_PER_THREAD: usize = 4;
+/// Maximum bytes of a piece, after which the next one starts. Keys count bytes in 32 bits.
+const MAX_PIECE_BYTES: usize = 1 << 30;
+/// Approximate bytes that a thread puts in order in one step.
+const BYTES_PER_STEP: usize = 1 << 18;
+/// Approximate bytes of a line that is not encoded yet.
+const BYTES_PER_SCORE: usize = 32;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What a thread needs to make rows.
+/// Reused memory of a thread that encodes rows.
 #[derive(Default)]
-struct Scratch {
+struct LineScratch {
     workspace: Workspace,
     cigar: Cigar,
 }
 
-/// Makes bytes of reports.
+/// Encodes the results of reports.
 pub(super) struct LineSettler {
-    aligner: Aligner,
+    aligner: PairAligner,
     encoder: Arc<dyn Encode<PairResult>>,
     keys: BufferPool<Key>,
-    /// Those of whole bands, which are a hundred times as many.
-    band_keys: BufferPool<Key>,
+    /// Buffers for the keys of whole chunks, which are a hundred times larger.
+    chunk_keys: BufferPool<Key>,
     bytes: BufferPool<u8>,
-    scratch: Mutex<Vec<Scratch>>,
-    /// The first error, which ends the job.
+    scratch: Mutex<Vec<LineScratch>>,
+    /// The first error. It ends the job.
     failure: Mutex<Option<Error>>,
 }
 
@@ -73,22 +75,22 @@ impl Postprocess<Pairs> for LineSettler {
 }
 
 impl LineSettler {
-    pub(super) fn new(aligner: Aligner, encoder: Arc<dyn Encode<PairResult>>) -> Self {
+    pub(super) fn new(aligner: PairAligner, encoder: Arc<dyn Encode<PairResult>>) -> Self {
         LineSettler {
             aligner,
             encoder,
             keys: BufferPool::default(),
-            band_keys: BufferPool::default(),
+            chunk_keys: BufferPool::default(),
             bytes: BufferPool::default(),
             scratch: Mutex::default(),
             failure: Mutex::default(),
         }
     }
 
-    /// What became of a report.
+    /// Returns the lines of a settled report.
     ///
     /// # Errors
-    /// The first of all reports.
+    /// The first error of any report.
     pub(super) fn settled(&self, report: Report) -> Result<Settled> {
         match lock(&self.failure).take() {
             Some(error) => Err(error),
@@ -96,9 +98,9 @@ impl LineSettler {
         }
     }
 
-    /// Nothing of a band yet.
-    pub(super) fn gathering(&self) -> Gathering {
-        Gathering { keys: self.band_keys.take(), pieces: Vec::new() }
+    /// Returns empty lines for a new chunk.
+    pub(super) fn chunk_lines(&self) -> ChunkLines {
+        ChunkLines { keys: self.chunk_keys.take(), pieces: Vec::new() }
     }
 
     fn lines(&self) -> Lines {
@@ -119,11 +121,11 @@ impl LineSettler {
             return Ok(Settled { pieces: vec![Lines { keys, ..Lines::default() }], aligned: 0 });
         }
         let ends = if ends.is_empty() { self.aligner.missing_ends(hits, helpers)? } else { ends };
-        let Some(pool) = helpers.filter(|_| hits.len() > MIN_A_PIECE) else {
+        let Some(pool) = helpers.filter(|_| hits.len() > MIN_PIECE_RESULTS) else {
             return self.piece(hits, traced, &ends, 0..hits.len());
         };
-        let share = hits.len() / (PIECES_A_THREAD * pool.current_num_threads());
-        let step = share.clamp(MIN_A_PIECE, MAX_A_PIECE);
+        let share = hits.len() / (PIECES_PER_THREAD * pool.current_num_threads());
+        let step = share.clamp(MIN_PIECE_RESULTS, MAX_PIECE_RESULTS);
         let pieces = (0..hits.len().div_ceil(step)).into_par_iter();
         let piece = |at: usize| self.piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
         let together = |mut all: Settled, more: Settled| {
@@ -133,20 +135,20 @@ impl LineSettler {
         pool.install(|| pieces.map(piece).try_reduce(Settled::default, |all, more| Ok(together(all, more))))
     }
 
-    /// Rows of some of the hits.
-    fn piece(&self, hits: &[Hit], traced: &Traced, ends: &[EndRegion], places: Range<usize>) -> Result<Settled> {
+    /// Encodes the hits with these indices.
+    fn piece(&self, hits: &[Hit], traced: &Traced, ends: &[EndRegion], indices: Range<usize>) -> Result<Settled> {
         let mut scratch = lock(&self.scratch).pop().unwrap_or_default();
         let mut settled = Settled::default();
         let mut lines = self.lines();
-        for place in places {
-            let hit = &hits[place];
+        for index in indices {
+            let hit = &hits[index];
             if !self.aligner.may_reach(hit) {
                 continue;
             }
             settled.aligned += 1;
-            let is_traced = traced.read(place, &mut scratch.cigar);
+            let is_traced = traced.read(index, &mut scratch.cigar);
             let cigar = is_traced.then(|| mem::take(&mut scratch.cigar));
-            let Some(row) = self.aligner.align(hit, cigar, ends.get(place), &mut scratch.workspace)? else { continue };
+            let Some(row) = self.aligner.align(hit, cigar, ends.get(index), &mut scratch.workspace)? else { continue };
             let first = lines.bytes.len();
             self.encoder.encode(&row, &mut lines.bytes)?;
             let end = u32::try_from(lines.bytes.len());
@@ -155,7 +157,7 @@ impl LineSettler {
             if let Some(alignment) = row.alignment {
                 scratch.cigar = alignment.cigar;
             }
-            if lines.bytes.len() > BYTES_A_PIECE {
+            if lines.bytes.len() > MAX_PIECE_BYTES {
                 settled.pieces.push(mem::replace(&mut lines, self.lines()));
             }
         }
@@ -164,7 +166,7 @@ impl LineSettler {
         Ok(settled)
     }
 
-    /// Appends the bytes of a row whose turn it is.
+    /// Appends the bytes of a row that is due.
     fn push(&self, key: &Key, pieces: &[PooledVec<u8>], out: &mut Vec<u8>) -> Result<()> {
         if self.aligner.job.score_only {
             let &Key { query, target, strand, score, .. } = key;
@@ -191,21 +193,21 @@ fn key_of(row: &PairResult, bytes: Range<u32>) -> Key {
     }
 }
 
-/// Rows of a band.
+/// Encoded rows of a chunk of the queue.
 #[derive(Default)]
-pub(super) struct Gathering {
+pub(super) struct ChunkLines {
     pub(super) keys: PooledVec<Key>,
     pieces: Vec<PooledVec<u8>>,
 }
 
-impl Gathering {
-    /// Adds the rows of a report; how many bytes of memory they take.
+impl ChunkLines {
+    /// Adds the rows of a report. Returns the memory in bytes that they take.
     pub(super) fn add(&mut self, settled: Settled) -> Result<u64> {
         let mut taken = 0;
         for Lines { mut keys, bytes } in settled.pieces {
             taken += (keys.len() * size_of::<Key>() + bytes.len()) as u64;
             let piece = u32::try_from(self.pieces.len());
-            let piece = piece.map_err(|_| Error::Internal("a band of too many pieces".into()))?;
+            let piece = piece.map_err(|_| Error::Internal("a chunk with too many pieces".into()))?;
             keys.iter_mut().for_each(|key| key.piece = piece);
             self.keys.extend_from_slice(&keys);
             self.pieces.push(bytes);
@@ -214,31 +216,31 @@ impl Gathering {
     }
 }
 
-/// Bytes of rows that stand together, or why there are none.
+/// Bytes of adjacent rows, or the error that occurred.
 #[derive(Default)]
-struct Chunk {
+struct LineBuffer {
     bytes: Vec<u8>,
     failure: Option<Error>,
 }
 
-/// Writes bands; chunks of them are put in order on other threads while the last ones are written.
+/// Writes chunks of the queue. Other threads put rows in order while the previous rows are written.
 #[derive(Default)]
 pub(super) struct LineWriter {
-    forming: Vec<Chunk>,
-    formed: Vec<Chunk>,
+    forming: Vec<LineBuffer>,
+    formed: Vec<LineBuffer>,
 }
 
 impl LineWriter {
-    /// Writes all rows of a band in the order of the keys.
+    /// Writes all rows of a chunk in the order of the keys.
     pub(super) fn write(
         &mut self,
         settler: &LineSettler,
-        gathering: &Gathering,
+        chunk_lines: &ChunkLines,
         pool: &rayon::ThreadPool,
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<()> {
-        let Gathering { keys, pieces } = gathering;
-        let form = &|keys: &[Key], chunk: &mut Chunk| {
+        let ChunkLines { keys, pieces } = chunk_lines;
+        let form = &|keys: &[Key], chunk: &mut LineBuffer| {
             chunk.bytes.clear();
             let formed = catch(|| keys.iter().try_for_each(|key| settler.push(key, pieces, &mut chunk.bytes)));
             let formed =
@@ -253,9 +255,9 @@ impl LineWriter {
             if due.is_empty() && formed == 0 {
                 return Ok(());
             }
-            self.forming.resize_with(due.len().max(self.forming.len()), Chunk::default);
+            self.forming.resize_with(due.len().max(self.forming.len()), LineBuffer::default);
             if let ([keys], 0) = (&due[..], formed) {
-                // Nobody need be woken for few.
+                // A small amount is not worth waking other threads.
                 form(keys, &mut self.forming[0]);
             } else {
                 pool.in_place_scope(|scope| {
@@ -271,19 +273,19 @@ impl LineWriter {
     }
 }
 
-fn pass_on(chunk: &mut Chunk, sink: &mut dyn BlockSink<PairResult>) -> Result<()> {
+fn pass_on(chunk: &mut LineBuffer, sink: &mut dyn BlockSink<PairResult>) -> Result<()> {
     match chunk.failure.take() {
         Some(error) => Err(error),
         None => sink.bytes(&chunk.bytes),
     }
 }
 
-/// Takes the keys of a chunk from the front; `None` if there are none.
+/// Removes the keys of about `BYTES_PER_STEP` bytes from the front; `None` if there are none.
 fn next_chunk<'a>(left: &mut &'a [Key]) -> Option<&'a [Key]> {
     let mut bytes = 0;
     let full = left.iter().position(|key| {
-        bytes += (key.length as usize).max(BYTES_A_SCORE);
-        bytes >= BYTES_A_CHUNK
+        bytes += (key.length as usize).max(BYTES_PER_SCORE);
+        bytes >= BYTES_PER_STEP
     });
     let (chunk, rest) = left.split_at(full.map_or(left.len(), |last| last + 1));
     *left = rest;

@@ -1,4 +1,4 @@
-//! A pair's result as bytes.
+//! Encoding of the result of a pair.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,19 @@ use crate::jobs::blocks::bytes::{
 use crate::score::AlignmentCounts;
 use crate::seq::{SequenceId, Strand};
 
-/// What is there, in the first byte.
+/// Flags in the first byte of a record: the strand is minus; there is an alignment.
 const MINUS: u8 = 1;
 const ALIGNED: u8 = 2;
-/// The alignment begins elsewhere than at the begin of both sequences, or has a score of its own.
-const PLACED: u8 = 4;
-/// The columns' numbers are not those of the alignment.
+/// Flag: the alignment does not start at the start of both sequences, or has a score that differs
+/// from the result's.
+const LOCATED: u8 = 4;
+/// Flag: the numbers of columns differ from those in the alignment.
 const COUNTED: u8 = 8;
+/// Flag: the identity is not 0.
 const IDENTITY: u8 = 16;
 
-/// What is written of a result, with the numbers of its two sequences.
-pub(in crate::jobs) struct Parts<'a> {
+/// The encoded properties of a result, with the numbers of its two sequences.
+pub(in crate::jobs) struct PairRecord<'a> {
     pub query: SequenceId,
     pub target: u64,
     pub strand: Strand,
@@ -30,36 +32,36 @@ pub(in crate::jobs) struct Parts<'a> {
     pub identity: f64,
 }
 
-impl<'a> From<&'a PairResult> for Parts<'a> {
+impl<'a> From<&'a PairResult> for PairRecord<'a> {
     fn from(row: &'a PairResult) -> Self {
         let &PairResult { query, target, strand, score, counts, identity, ref alignment } = row;
         let alignment = alignment.as_ref().map(Cow::Borrowed);
-        Parts { query, target: target.into(), strand, score, alignment, counts, identity }
+        PairRecord { query, target: target.into(), strand, score, alignment, counts, identity }
     }
 }
 
-/// Numbers of columns as they follow from an alignment.
+/// Returns the numbers of columns that follow from an alignment.
 fn counts_of(alignment: Option<&Alignment>) -> AlignmentCounts {
     alignment.map_or_else(AlignmentCounts::default, |alignment| alignment.cigar.counts())
 }
 
-/// Adds a row in bytes.
+/// Appends a row in bytes.
 pub(in crate::jobs) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
-    encode_parts(&row.into(), bytes);
+    encode_record(&row.into(), bytes);
 }
 
-/// Adds a result in bytes.
-pub(in crate::jobs) fn encode_parts(row: &Parts<'_>, bytes: &mut Vec<u8>) {
+/// Appends a result in bytes.
+pub(in crate::jobs) fn encode_record(row: &PairRecord<'_>, bytes: &mut Vec<u8>) {
     let alignment = row.alignment.as_deref();
-    let place = |alignment: &&Alignment| (alignment.score, alignment.query_start, alignment.target_start);
-    let placed = alignment.filter(|alignment| place(alignment) != (row.score, 0, 0));
+    let location = |alignment: &&Alignment| (alignment.score, alignment.query_start, alignment.target_start);
+    let located = alignment.filter(|alignment| location(alignment) != (row.score, 0, 0));
     let is_counted = row.counts != counts_of(alignment);
     let has_identity = row.identity.to_bits() != 0;
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     bytes.push(
         flag(row.strand == Strand::Minus, MINUS)
             | flag(alignment.is_some(), ALIGNED)
-            | flag(placed.is_some(), PLACED)
+            | flag(located.is_some(), LOCATED)
             | flag(is_counted, COUNTED)
             | flag(has_identity, IDENTITY),
     );
@@ -69,7 +71,7 @@ pub(in crate::jobs) fn encode_parts(row: &Parts<'_>, bytes: &mut Vec<u8>) {
     if let Some(alignment) = alignment {
         push_cigar(bytes, &alignment.cigar);
     }
-    if let Some(alignment) = placed {
+    if let Some(alignment) = located {
         push_signed(bytes, alignment.score);
         push(bytes, alignment.query_start.into());
         push(bytes, alignment.target_start.into());
@@ -84,18 +86,18 @@ pub(in crate::jobs) fn encode_parts(row: &Parts<'_>, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Takes what [`encode`] added.
+/// Takes a row that [`encode`] appended.
 pub(in crate::jobs) fn decode(bytes: &mut &[u8]) -> Option<PairResult> {
-    let Parts { query, target, strand, score, alignment, counts, identity } = decode_parts(bytes)?;
+    let PairRecord { query, target, strand, score, alignment, counts, identity } = decode_record(bytes)?;
     let target = SequenceId::try_from(target).ok()?;
     Some(PairResult { query, target, strand, score, alignment: alignment.map(Cow::into_owned), counts, identity })
 }
 
-/// Takes what [`encode_parts`] added.
-pub(in crate::jobs) fn decode_parts(bytes: &mut &[u8]) -> Option<Parts<'static>> {
+/// Takes a result that [`encode_record`] appended.
+pub(in crate::jobs) fn decode_record(bytes: &mut &[u8]) -> Option<PairRecord<'static>> {
     let flags = take_byte(bytes)?;
     let has = |flag: u8| flags & flag != 0;
-    if flags >= IDENTITY << 1 || has(PLACED) && !has(ALIGNED) {
+    if flags >= IDENTITY << 1 || has(LOCATED) && !has(ALIGNED) {
         return None;
     }
     let (query, target, score) = (take_u32(bytes)?, take(bytes)?, take_signed(bytes)?);
@@ -103,7 +105,7 @@ pub(in crate::jobs) fn decode_parts(bytes: &mut &[u8]) -> Option<Parts<'static>>
         true => Some(Alignment::whole(score, take_cigar(bytes)?)),
         false => None,
     };
-    if let Some(alignment) = alignment.as_mut().filter(|_| has(PLACED)) {
+    if let Some(alignment) = alignment.as_mut().filter(|_| has(LOCATED)) {
         alignment.score = take_signed(bytes)?;
         (alignment.query_start, alignment.target_start) = (take_u32(bytes)?, take_u32(bytes)?);
     }
@@ -121,7 +123,7 @@ pub(in crate::jobs) fn decode_parts(bytes: &mut &[u8]) -> Option<Parts<'static>>
     let identity = if has(IDENTITY) { take_float(bytes)? } else { 0.0 };
     let strand = if has(MINUS) { Strand::Minus } else { Strand::Plus };
     let alignment = alignment.map(Cow::Owned);
-    Some(Parts { query, target, strand, score, alignment, counts, identity })
+    Some(PairRecord { query, target, strand, score, alignment, counts, identity })
 }
 
 #[cfg(test)]
@@ -135,11 +137,11 @@ mod tests {
         bytes
     }
 
-    /// An alignment that begins somewhere, or `None`.
+    /// Generates an alignment at any position, or `None`.
     fn alignment() -> impl Strategy<Value = Option<Alignment>> {
         let runs = prop::collection::vec((1..5000u32, 0..4usize), 0..6);
-        let place = prop_oneof![Just((0, 0)), any::<(u32, u32)>()];
-        prop::option::of((any::<i64>(), place, runs).prop_map(|(score, (query_start, target_start), runs)| {
+        let location = prop_oneof![Just((0, 0)), any::<(u32, u32)>()];
+        prop::option::of((any::<i64>(), location, runs).prop_map(|(score, (query_start, target_start), runs)| {
             let text: String =
                 runs.iter().map(|&(length, op)| format!("{length}{}", ["=", "X", "I", "D"][op])).collect();
             Alignment { score, query_start, target_start, cigar: text.parse().unwrap_or_default() }
@@ -147,25 +149,21 @@ mod tests {
     }
 
     fn row() -> impl Strategy<Value = PairResult> {
-        let own = (any::<(u32, u32, bool)>(), alignment(), prop::option::of(any::<i64>()));
+        let columns = (any::<(u32, u32, bool)>(), alignment(), prop::option::of(any::<i64>()));
         let counts = prop::option::of(any::<[u64; 5]>());
-        (own, counts, any::<f64>()).prop_map(|(((query, target, minus), alignment, score), counts, identity)| {
-            let of = |[matches, mismatches, gap_columns, gap_openings, end_gap_columns]: [u64; 5]| AlignmentCounts {
-                matches,
-                mismatches,
-                gap_columns,
-                gap_openings,
-                end_gap_columns,
+        (columns, counts, any::<f64>()).prop_map(|(((query, target, minus), alignment, score), counts, identity)| {
+            let counts_from = |[matches, mismatches, gap_columns, gap_openings, end_gap_columns]: [u64; 5]| {
+                AlignmentCounts { matches, mismatches, gap_columns, gap_openings, end_gap_columns }
             };
             let score = score.or(alignment.as_ref().map(|alignment| alignment.score)).unwrap_or(-7);
             let strand = if minus { Strand::Minus } else { Strand::Plus };
-            let counts = counts.map_or_else(|| counts_of(alignment.as_ref()), of);
+            let counts = counts.map_or_else(|| counts_of(alignment.as_ref()), counts_from);
             PairResult { query, target, strand, score, counts, identity, alignment }
         })
     }
 
     #[test]
-    fn a_usual_row_is_short() {
+    fn typical_rows_are_short() {
         let cigar = "703=1X20=2D700=".parse().unwrap();
         let alignment = Some(Alignment::whole(7_000, cigar));
         let counts = counts_of(alignment.as_ref());
@@ -187,13 +185,13 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn rows_come_back(rows in prop::collection::vec(row(), 0..5)) {
+        fn rows_survive_encoding_and_decoding(rows in prop::collection::vec(row(), 0..5)) {
             let bytes: Vec<u8> = rows.iter().flat_map(bytes_of).collect();
             let mut left = &bytes[..];
             for row in &rows {
                 let read = decode(&mut left).expect("a row");
                 prop_assert_eq!(read.identity.to_bits(), row.identity.to_bits());
-                // An identity that is no number equals nothing.
+                // An identity that is not a number equals nothing.
                 let (read, row) = (PairResult { identity: 0.0, ..read }, PairResult { identity: 0.0, ..row.clone() });
                 prop_assert_eq!(read, row);
             }
@@ -201,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_bytes_are_rows_or_none(row in row(), at in any::<prop::sample::Index>(), change in 1..=255u8, cut in any::<bool>()) {
+        fn damaged_bytes_never_panic(row in row(), at in any::<prop::sample::Index>(), change in 1..=255u8, cut in any::<bool>()) {
             let mut bytes = bytes_of(&row);
             let at = at.index(bytes.len());
             if cut {
@@ -212,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_rows_or_none(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let mut left = &bytes[..];
             while let Some(_row) = decode(&mut left) {}
             prop_assert!(left.len() <= bytes.len());

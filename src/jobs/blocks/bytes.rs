@@ -1,12 +1,13 @@
-//! Rows as bytes: whole numbers seven bits a byte, the lowest first, texts and alignments behind their lengths. Whatever bytes
-//! are read, numbers that cannot be are `None`, and no memory is asked for that the bytes do not account for.
+//! Rows as bytes. Integers have seven bits per byte, the lowest first. Texts and alignments follow
+//! their lengths. Decoding works on arbitrary bytes. Invalid values give `None`, and allocations
+//! never exceed the size of the input.
 
 use crate::alignment::{Cigar, Op};
 
-/// Kinds of columns by their numbers.
+/// Operations of a CIGAR by their codes.
 const OPS: [Op; 4] = [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion];
 
-/// Adds a whole number.
+/// Appends an unsigned integer.
 pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
         bytes.push(number as u8 | 128);
@@ -15,23 +16,23 @@ pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Adds a number that is short where it is near 0, whatever its sign.
+/// Appends a signed integer. Numbers near 0 are short for both signs.
 pub fn push_signed(bytes: &mut Vec<u8>, number: i64) {
     push(bytes, (number << 1 ^ number >> 63) as u64);
 }
 
-/// Adds a number bit by bit.
+/// Appends a number as the eight bytes of its bit pattern.
 pub fn push_float(bytes: &mut Vec<u8>, number: f64) {
     bytes.extend_from_slice(&number.to_le_bytes());
 }
 
-/// Adds bytes behind their number.
+/// Appends a text after its length in bytes.
 pub fn push_text(bytes: &mut Vec<u8>, text: &[u8]) {
     push(bytes, text.len() as u64);
     bytes.extend_from_slice(text);
 }
 
-/// Adds runs of columns behind their number.
+/// Appends the runs of an alignment after their number.
 pub fn push_cigar(bytes: &mut Vec<u8>, cigar: &Cigar) {
     push(bytes, cigar.len() as u64);
     for (length, op) in cigar.iter() {
@@ -40,27 +41,27 @@ pub fn push_cigar(bytes: &mut Vec<u8>, cigar: &Cigar) {
     }
 }
 
-/// Takes a byte.
+/// Takes one byte.
 pub fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
     Some(first)
 }
 
-/// Takes so many bytes.
+/// Takes this number of bytes.
 pub fn take_bytes<'a>(bytes: &mut &'a [u8], count: u64) -> Option<&'a [u8]> {
-    let (own, rest) = bytes.split_at_checked(usize::try_from(count).ok()?)?;
+    let (taken, rest) = bytes.split_at_checked(usize::try_from(count).ok()?)?;
     *bytes = rest;
-    Some(own)
+    Some(taken)
 }
 
-/// Takes a whole number.
+/// Takes an unsigned integer.
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let byte = u64::from(take_byte(bytes)?);
         let bits = byte & 127;
-        // The last byte has room for one bit, and none that adds nothing stands at the end.
+        // The tenth byte has one usable bit. A final zero byte would be redundant.
         if bits << shift >> shift != bits || shift > 0 && byte == 0 {
             return None;
         }
@@ -72,33 +73,33 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a whole number that fits.
+/// Takes an unsigned integer below 2^32.
 pub fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     u32::try_from(take(bytes)?).ok()
 }
 
-/// Takes what [`push_signed`] added.
+/// Takes a number that [`push_signed`] appended.
 pub fn take_signed(bytes: &mut &[u8]) -> Option<i64> {
     let number = take(bytes)?;
     Some((number >> 1) as i64 ^ -((number & 1) as i64))
 }
 
-/// Takes what [`push_float`] added.
+/// Takes a number that [`push_float`] appended.
 pub fn take_float(bytes: &mut &[u8]) -> Option<f64> {
-    let (own, rest) = bytes.split_first_chunk()?;
+    let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
-    Some(f64::from_le_bytes(*own))
+    Some(f64::from_le_bytes(*taken))
 }
 
-/// Takes what [`push_text`] added.
+/// Takes a text that [`push_text`] appended.
 pub fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let count = take(bytes)?;
     take_bytes(bytes, count)
 }
 
-/// Takes what [`push_cigar`] added.
+/// Takes an alignment that [`push_cigar`] appended.
 pub fn take_cigar(bytes: &mut &[u8]) -> Option<Cigar> {
-    // Every run has a byte or more.
+    // Every run has at least one byte.
     let runs = usize::try_from(take(bytes)?).ok().filter(|&runs| runs <= bytes.len())?;
     let mut cigar = Cigar::with_capacity(runs);
     for _ in 0..runs {
@@ -115,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_survive_encoding_and_decoding() {
         for number in [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
             let mut bytes = Vec::new();
             push(&mut bytes, number);
@@ -129,21 +130,21 @@ mod tests {
             assert_eq!(take_signed(&mut &bytes[..]), Some(number));
             assert_eq!(bytes.len() == 1, (-64..64).contains(&number));
         }
-        // More than 64 bits; a number that could be shorter.
+        // More than 64 bits, and a number that is not in its shortest form.
         assert_eq!(take(&mut &[255, 255, 255, 255, 255, 255, 255, 255, 255, 2][..]), None);
         assert_eq!(take(&mut &[128, 0][..]), None);
         assert_eq!(take_u32(&mut &[255, 255, 255, 255, 16][..]), None);
     }
 
     #[test]
-    fn alignments_come_back_and_only_as_they_are_written() {
+    fn alignments_decode_only_from_their_canonical_bytes() {
         let cigar: Cigar = "12=3X1I700D4000000000=".parse().unwrap();
         let mut bytes = Vec::new();
         push_cigar(&mut bytes, &cigar);
         push_text(&mut bytes, b"end");
         let mut left = &bytes[..];
         assert_eq!((take_cigar(&mut left), take_text(&mut left)), (Some(cigar), Some(&b"end"[..])));
-        // Two runs of a kind, one that is empty, one too long, more than there are.
+        // Two adjacent runs of one kind, an empty run, a run that is too long, too many runs.
         for runs in [&[2, 4, 8][..], &[1, 0], &[1, 128, 128, 128, 128, 64], &[3, 4, 5]] {
             assert_eq!(take_cigar(&mut &runs[..]), None, "{runs:?}");
         }
@@ -155,8 +156,8 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            // What is read is written as it was.
+        fn decoded_values_encode_to_the_same_bytes(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            // A decoded value must encode to the bytes that were read.
             let read = |written: Option<Vec<u8>>, left: &[u8]| {
                 written.is_none_or(|written| written == bytes[..bytes.len() - left.len()])
             };

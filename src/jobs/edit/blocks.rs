@@ -1,4 +1,4 @@
-//! Levenshtein distances in blocks: of patterns, or of candidates as they were given.
+//! Blocks of edit distances, by patterns or by candidates in their given order.
 
 use std::ops::Range;
 
@@ -9,32 +9,33 @@ use crate::edit::plan::{Against, Candidate};
 use crate::error::Result;
 use crate::jobs::Job;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
-use crate::jobs::blocks::cut::{Grid, at_most, cut};
+use crate::jobs::blocks::cut::{ComparisonGrid, cut, saturating_u64};
 use crate::jobs::blocks::{Block, Divisible};
 use crate::score::{Found, IdentityDefinition};
 use crate::seq::part::Extents;
 use crate::seq::{QueryStrands, Strand};
 
-/// Flags of a row in bytes.
+/// Flags in the first byte of a row: the strand is minus; there is an alignment.
 const MINUS: u8 = 1;
 const ALIGNED: u8 = 2;
 
 impl EditDistances {
-    /// Candidates of which pairs are selected together: those of a pattern, and what is given between them. Where a border of
-    /// blocks separates them, they are selected from once more when their rows are joined.
+    /// Returns groups of candidates whose pairs are selected together: all candidates of a pattern,
+    /// and the candidates between them. If a border between blocks separates a group, the selection
+    /// is repeated when the rows are joined.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Range<u32>> {
         let all = 0..candidates.len() as u32;
         if self.max_hits.is_none() {
-            return all.map(|place| place..place + 1).collect();
+            return all.map(|index| index..index + 1).collect();
         }
         let mut last = vec![0; self.patterns.len()];
-        (0..).zip(candidates).for_each(|(place, candidate)| last[candidate.pattern as usize] = place);
-        let (mut groups, mut begin, mut reach) = (Vec::new(), 0, 0);
-        for (place, candidate) in (0..).zip(candidates) {
+        (0..).zip(candidates).for_each(|(index, candidate)| last[candidate.pattern as usize] = index);
+        let (mut groups, mut start, mut reach) = (Vec::new(), 0, 0);
+        for (index, candidate) in (0..).zip(candidates) {
             reach = last[candidate.pattern as usize].max(reach);
-            if place == reach {
-                groups.push(begin..place + 1);
-                begin = place + 1;
+            if index == reach {
+                groups.push(start..index + 1);
+                start = index + 1;
             }
         }
         groups
@@ -43,26 +44,26 @@ impl EditDistances {
     fn cut_candidates(&self, candidates: &[Candidate], cells: u64) -> Vec<Block> {
         let groups = self.groups(candidates);
         let copies = u64::from(self.strands().copies());
-        let size_of = |own: &Range<u32>| {
-            let own = &candidates[own.start as usize..own.end as usize];
+        let size_of = |range: &Range<u32>| {
+            let group = &candidates[range.start as usize..range.end as usize];
             let cells =
                 |one: &Candidate| u128::from(self.patterns.length(one.pattern)) * u128::from(one.region.symbols());
-            (own.len() as u64 * copies, own.iter().map(cells).sum::<u128>() * u128::from(copies))
+            (group.len() as u64 * copies, group.iter().map(cells).sum::<u128>() * u128::from(copies))
         };
         let size = |group: u64| size_of(&groups[group as usize]);
         let split = |group: u64, pieces: u64| {
             let all = groups[group as usize].clone();
-            let most = at_most(size(group).1 / u128::from(pieces) + 1);
-            let own = |candidate: u64| {
+            let most = saturating_u64(size(group).1 / u128::from(pieces) + 1);
+            let size_of_one = |candidate: u64| {
                 let one = all.start + candidate as u32;
                 size_of(&(one..one + 1))
             };
-            // One that is much alone stays whole.
+            // A candidate that is too large by itself is not cut.
             let single = |candidate: u64, _: u64| {
-                let (pairs, cells) = own(candidate);
-                vec![Block { units: candidate..candidate + 1, targets: None, pairs, cells: at_most(cells) }]
+                let (pairs, cells) = size_of_one(candidate);
+                vec![Block { units: candidate..candidate + 1, targets: None, pairs, cells: saturating_u64(cells) }]
             };
-            let parts = cut(all.len() as u64, most, own, single);
+            let parts = cut(all.len() as u64, most, size_of_one, single);
             let is_whole = parts.len() < 2;
             let block = |part: Block| {
                 let some = all.start + part.units.start as u32..all.start + part.units.end as u32;
@@ -74,7 +75,7 @@ impl EditDistances {
         let units = |block: &Block| {
             let start = u64::from(groups[block.units.start as usize].start);
             match block.targets {
-                // Of a group in several blocks, the first candidate stands for all.
+                // The first candidate represents a group that is in several blocks.
                 Some(_) => start..start + 1,
                 None => start..u64::from(groups[block.units.end as usize - 1].end),
             }
@@ -84,8 +85,8 @@ impl EditDistances {
 }
 
 impl Divisible for EditDistances {
-    /// Units are patterns, or candidates where these were given. If only some of a pattern's are handed over, these stay together, or
-    /// are parts of one unit.
+    /// Cuts patterns, or candidates if these are given. With a maximum number of hits, all
+    /// candidates of a pattern stay together or form parts of one unit.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         if let Against::Candidates(_, candidates) = &self.against {
@@ -93,7 +94,7 @@ impl Divisible for EditDistances {
         }
         let (texts, later) = (self.texts(), matches!(self.against, Against::Later));
         let extents = Extents::new(&self.patterns, texts, QueryStrands::default(), later);
-        let grid = Grid { extents, copies: self.strands().copies(), targets: texts.lengths(), later };
+        let grid = ComparisonGrid { extents, copies: self.strands().copies(), targets: texts.lengths(), later };
         Ok(grid.cut(self.patterns.len(), cells))
     }
 
@@ -147,7 +148,7 @@ impl Divisible for EditDistances {
         if flags & ALIGNED != 0 {
             let (start, cigar) = (take_u32(bytes)?, take_cigar(bytes)?);
             let counts = cigar.counts();
-            // Of columns alone, whatever the lengths are.
+            // This definition depends on columns only, not on the lengths.
             let identity = IdentityDefinition::Columns.identity(&counts, 0, 0);
             alignment = Some(EditAlignment { start, cigar, counts, identity });
         }

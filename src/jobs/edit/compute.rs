@@ -1,4 +1,4 @@
-//! Computation of distances.
+//! Computes edit distances.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::collect::{Collector, by_pattern};
-use super::finish::Finisher;
+use super::finish::EditFinisher;
 use super::{EditDistances, EditResult};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
@@ -18,25 +18,25 @@ use crate::engine::queue::{ChunkSource, QueuedChunk};
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use crate::jobs::source::{Begun, BlockChunks, BlockSource, ChunkCutter};
+use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::seq::{Part, SequenceStore};
 
-/// Pairs whose distances are held until their chunk is complete.
+/// Maximum number of pairs of a chunk. Their distances are kept until the chunk is complete.
 const CHUNK_PAIRS: u64 = 1 << 24;
-/// Pairs of a chunk that are aligned. Engines compute only a few batches ahead.
+/// Maximum number of pairs of a chunk that are aligned. Engines compute only a few batches ahead.
 const CHUNK_PAIRS_ALIGNED: u64 = 1 << 18;
 
-/// State that is kept from block to block.
-pub struct Session {
+/// State that a session keeps between blocks.
+pub struct EditSession {
     threads: Threads,
-    /// The patterns' strands.
+    /// The strands of the patterns.
     patterns: Arc<SequenceStore>,
     engines: SessionEngines<Edit>,
 }
 
-impl Session {
-    /// Opens the engines of a whole job.
+impl EditSession {
+    /// Opens a session, and its engines if the whole job is the only block.
     pub(super) fn open(
         job: &EditDistances,
         start: SessionStart<Vec<Box<dyn Engine<Edit>>>>,
@@ -44,10 +44,11 @@ impl Session {
         run: &Run,
     ) -> Result<Self> {
         let engines = SessionEngines::new(start, || job.open_engines(run, &threads))?;
-        Ok(Session { patterns: job.strands().store(&job.patterns), threads, engines })
+        Ok(EditSession { patterns: job.strands().store(&job.patterns), threads, engines })
     }
 
-    /// Cells of the whole job; 0 for candidates, whose cells are counted when they are planned.
+    /// Returns the number of cells of the whole job; 0 for candidates, whose cells are counted when
+    /// they are planned.
     pub(super) fn cells_of_all(&self, job: &EditDistances) -> u64 {
         match job.against {
             Against::Candidates(..) => 0,
@@ -59,12 +60,12 @@ impl Session {
 /// Chunks to compute, and the receivers of their results.
 struct ChunkRun<'a, B> {
     chunks: B,
-    /// Cells of the chunks that are known now.
+    /// Number of cells of the chunks that are known now.
     cells: u64,
     /// Source of further blocks.
     source: Option<&'a dyn BlockSource>,
     collector: Collector,
-    finisher: Finisher<'a>,
+    finisher: EditFinisher<'a>,
 }
 
 impl EditDistances {
@@ -76,41 +77,42 @@ impl EditDistances {
         if self.aligns() { CHUNK_PAIRS_ALIGNED } else { CHUNK_PAIRS }
     }
 
-    /// Computes blocks of patterns as they come.
+    /// Computes blocks of patterns as they arrive.
     pub(super) fn compute_patterns(
         &self,
         Feed { source, run, sink }: Feed<'_, EditResult>,
-        session: &mut Session,
+        session: &mut EditSession,
     ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, patterns, engines } = session;
+        let started = Instant::now();
+        let EditSession { threads, patterns, engines } = session;
         let execution = Execution { run, threads };
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let whole = self.job_of(Arc::clone(patterns));
-        let begun = Begun::default();
+        let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
         let chunks = nothing.chunks(self.chunk_pairs());
-        let bander = PatternChunks { whole, chunks, begun: begun.clone(), pool: Arc::clone(&threads.feeding) };
+        let cutter =
+            PatternChunks { whole, chunks, open_blocks: open_blocks.clone(), pool: Arc::clone(&threads.feeding) };
         let chunks = ChunkRun {
-            chunks: BlockChunks::new(source, bander),
+            chunks: BlockChunks::new(source, cutter),
             cells: cells_now(source.as_ref()),
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             collector: Collector::new(self, &[], Vec::new()),
-            finisher: Finisher::new(self, patterns, begun.clone(), execution, sink),
+            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink),
         };
         let summary = self.compute_chunks(chunks, engine_set, execution)?;
-        let (pairs, cells) = begun.totals();
-        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+        let (pairs, cells) = open_blocks.totals();
+        Ok(Summary { pairs, cells, seconds: started.elapsed().as_secs_f64(), ..summary })
     }
 
-    /// Computes blocks of candidates as they come. Reorders the candidates of all blocks that are there, computes
-    /// these, and then asks for more.
+    /// Computes blocks of candidates as they arrive. Reorders the candidates of all available
+    /// blocks, computes them, and then asks for more.
     pub(super) fn compute_candidates(
         &self,
         Feed { source, run, sink }: Feed<'_, EditResult>,
-        session: &mut Session,
+        session: &mut EditSession,
     ) -> Result<Summary> {
         let mut total: Option<Summary> = None;
         loop {
@@ -129,44 +131,45 @@ impl EditDistances {
     fn compute_some_candidates(
         &self,
         blocks: &[Block],
-        session: &mut Session,
+        session: &mut EditSession,
         run: &Run,
         sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { threads, patterns, engines } = session;
+        let started = Instant::now();
+        let EditSession { threads, patterns, engines } = session;
         let execution = Execution { run, threads };
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
-        let (own, ranges) = self.of_blocks(blocks);
+        let (some, ranges) = self.with_candidates_of(blocks);
         let copies = self.strands().copies();
         let part = |range: Range<u32>| Part { queries: range.start * copies..range.end * copies, targets: None };
         let parts: Vec<Part> = ranges.into_iter().map(part).collect();
-        let mut job = EditJob { parts: Some(parts.clone().into()), ..own.job_of(Arc::clone(patterns)) };
-        let begun = Begun::default();
+        let mut job = EditJob { parts: Some(parts.clone().into()), ..some.job_of(Arc::clone(patterns)) };
+        let open_blocks = OpenBlocks::default();
         for (part, (pairs, cells)) in parts.iter().zip(threads.pool.install(|| job.extents(&parts))) {
-            begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+            open_blocks.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         }
-        let (pairs, cells) = begun.totals();
-        let orders = put_together(&mut job, &parts, &threads.pool);
+        let (pairs, cells) = open_blocks.totals();
+        let orders = group_by_pattern(&mut job, &parts, &threads.pool);
         let (mut chunks, planning) = (job.chunks(self.chunk_pairs()), Arc::clone(&threads.feeding));
         let chunks = ChunkRun {
             chunks: std::iter::from_fn(move || planning.install(|| chunks.next())),
             cells,
             source: None,
-            collector: Collector::new(&own, &parts, orders),
-            finisher: Finisher::new(&own, patterns, begun, execution, sink),
+            collector: Collector::new(&some, &parts, orders),
+            finisher: EditFinisher::new(&some, patterns, open_blocks, execution, sink),
         };
         let summary = self.compute_chunks(chunks, engine_set, execution)?;
-        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+        Ok(Summary { pairs, cells, seconds: started.elapsed().as_secs_f64(), ..summary })
     }
 
-    /// Returns the job with the candidates of the blocks alone, one block after the other, and the range of each.
-    fn of_blocks(&self, blocks: &[Block]) -> (Self, Vec<Range<u32>>) {
-        let own = |block: &Block| match &block.targets {
+    /// Returns a job that has only the candidates of the blocks, one block after the other, and the
+    /// range of each block.
+    fn with_candidates_of(&self, blocks: &[Block]) -> (Self, Vec<Range<u32>>) {
+        let range = |block: &Block| match &block.targets {
             Some(some) => some.clone(),
             None => block.units.start as u32..block.units.end as u32,
         };
-        let mut ranges: Vec<Range<u32>> = blocks.iter().map(own).collect();
+        let mut ranges: Vec<Range<u32>> = blocks.iter().map(range).collect();
         let mut job = self.clone();
         let Against::Candidates(texts, candidates) = &self.against else { return (job, ranges) };
         if ranges.iter().map(Range::len).ne([candidates.len()]) {
@@ -191,8 +194,8 @@ impl EditDistances {
         let Execution { run, threads } = execution;
         let reserve = || edit_workers(threads.count(), &run.interrupt);
         let control = match source {
-            Some(source) => execution.control_of(source, collector.ahead()),
-            None => execution.control(collector.ahead()),
+            Some(source) => execution.control_of(source, collector.window()),
+            None => execution.control(collector.window()),
         };
         let ran = owner::run_set(engine_set, reserve, chunks, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
@@ -202,7 +205,7 @@ impl EditDistances {
             }
             Ok(())
         })?;
-        // Parts without pairs.
+        // Completes parts without pairs.
         while let Some(complete) = collector.complete() {
             finisher.take(complete)?;
         }
@@ -211,18 +214,19 @@ impl EditDistances {
     }
 }
 
-/// Reorders the candidates of each part so that those of a pattern follow each other. Returns the order of each changed part.
-fn put_together(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
+/// Reorders the candidates of each part so that the candidates of a pattern are adjacent. Returns
+/// the order of each changed part.
+fn group_by_pattern(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
     let Against::Candidates(texts, candidates) = &job.against else { return Vec::new() };
-    let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
+    let candidates_of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
     let orders: Vec<Option<Vec<u32>>> =
-        pool.install(|| parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect());
+        pool.install(|| parts.iter().map(|part| by_pattern(candidates_of(part), job.patterns.len())).collect());
     if orders.iter().any(Option::is_some) {
         let mut moved = Vec::with_capacity(candidates.len());
-        for (order, own) in orders.iter().zip(parts.iter().map(of)) {
+        for (order, given) in orders.iter().zip(parts.iter().map(candidates_of)) {
             match order {
-                Some(order) => pool.install(|| moved.par_extend(order.par_iter().map(|&at| own[at as usize]))),
-                None => moved.extend_from_slice(own),
+                Some(order) => pool.install(|| moved.par_extend(order.par_iter().map(|&at| given[at as usize]))),
+                None => moved.extend_from_slice(given),
             }
         }
         job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
@@ -230,12 +234,12 @@ fn put_together(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> 
     orders
 }
 
-/// Chunks of pairs of blocks.
+/// Cuts blocks of patterns into chunks.
 struct PatternChunks {
     whole: EditJob,
     chunks: EditChunks,
-    begun: Begun<Part>,
-    /// Plans.
+    open_blocks: OpenBlocks<Part>,
+    /// Threads that plan chunks.
     pool: Arc<rayon::ThreadPool>,
 }
 
@@ -244,7 +248,7 @@ impl ChunkCutter<Edit> for PatternChunks {
         let part = block.part(self.whole.strands.copies());
         let parts = [part.clone()];
         let (pairs, cells) = self.whole.extents(&parts)[0];
-        self.begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        self.open_blocks.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         self.chunks.add(part);
     }
 

@@ -1,4 +1,4 @@
-//! Handing over: what is within the limit, in order, aligned if that was asked for.
+//! Reports the pairs within the limit in order, and aligns them if requested.
 
 mod listed;
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::collect::Complete;
+use super::collect::CompleteResults;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::verify;
 use crate::edit::plan::{Against, Candidate};
@@ -17,37 +17,42 @@ use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
-use crate::jobs::source::Begun;
+use crate::jobs::source::OpenBlocks;
 use crate::score::{EditMode, Found, IdentityDefinition};
 use crate::seq::{Part, SequenceId, SequenceStore, Strand};
 
-/// Results that are aligned and handed over together.
-const CHUNK: usize = 1 << 15;
+/// Number of results that are aligned and delivered together.
+const MAX_RESULTS: usize = 1 << 15;
 
-/// Makes results of distances, and hands them over.
-pub(super) struct Finisher<'a> {
-    aligner: Aligner<'a>,
-    /// Of parts that were not handed over, or not all of them.
+/// Turns distances into rows and delivers them.
+pub(super) struct EditFinisher<'a> {
+    aligner: EditAligner<'a>,
+    /// Delivery of parts that are not complete.
     delivery: Delivery<'a, EditResult, Part>,
-    chunk: Vec<EditResult>,
+    results: Vec<EditResult>,
     aligned: u64,
 }
 
-impl<'a> Finisher<'a> {
-    /// `patterns` are the strands of the job's.
+impl<'a> EditFinisher<'a> {
+    /// Creates a finisher. `patterns` are the strands of the job's patterns.
     pub(super) fn new(
         job: &'a EditDistances,
         patterns: &'a SequenceStore,
-        parts: Begun<Part>,
+        parts: OpenBlocks<Part>,
         execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<EditResult>,
     ) -> Self {
-        let aligner = Aligner { job, patterns, tracer: EditTracer::new(&job.scheme), execution };
-        Finisher { aligner, delivery: Delivery::new(parts, sink), chunk: Vec::with_capacity(CHUNK), aligned: 0 }
+        let aligner = EditAligner { job, patterns, tracer: EditTracer::new(&job.scheme), execution };
+        EditFinisher {
+            aligner,
+            delivery: Delivery::new(parts, sink),
+            results: Vec::with_capacity(MAX_RESULTS),
+            aligned: 0,
+        }
     }
 
-    /// Hands over what is complete, of the next part that has pairs.
-    pub(super) fn take(&mut self, mut complete: Complete) -> Result<()> {
+    /// Reports complete results of the next part that has pairs.
+    pub(super) fn take(&mut self, mut complete: CompleteResults) -> Result<()> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
         match &mut complete.found {
@@ -56,14 +61,15 @@ impl<'a> Finisher<'a> {
             Distances::Each(found) => self.chunk(range, &part, found)?,
         }
         self.flush()?;
-        // A part that names its texts is one chunk.
+        // A part that names its texts is a single chunk.
         if part.targets.is_some() || part.queries.end == complete.range.end {
             self.end_part()?;
         }
         Ok(())
     }
 
-    /// The part that has these patterns or candidates. Those before it, of which nothing was left to hand over, end.
+    /// Returns the part with these patterns or candidates. Ends earlier parts, which have nothing
+    /// left to report.
     fn part_of(&mut self, range: &Range<u32>) -> Result<Part> {
         let job = self.aligner.job;
         let is_later = matches!(job.against, Against::Later);
@@ -75,7 +81,7 @@ impl<'a> Finisher<'a> {
             }
             self.end_part()?;
         }
-        Err(Error::Internal(format!("{range:?} is of no part")))
+        Err(Error::Internal(format!("{range:?} is not in a part")))
     }
 
     fn end_part(&mut self) -> Result<()> {
@@ -83,15 +89,15 @@ impl<'a> Finisher<'a> {
         self.delivery.end_taken()
     }
 
-    /// Hands over a chunk of a part: all of `range` in input order.
+    /// Reports all pairs of `range`, a chunk of a part, in input order.
     fn chunk(&mut self, range: Range<u32>, part: &Part, found: &mut [Found]) -> Result<()> {
         let job = self.aligner.job;
-        let (found, strands) = self.better(found);
+        let (found, strands) = self.better_strands(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
         if let Against::Candidates(_, candidates) = &job.against {
             return self.candidates(&candidates[range.start as usize..range.end as usize], found, &strands);
         }
-        let (mut rest, mut place) = (found, 0);
+        let (mut rest, mut index) = (found, 0);
         for pattern in range {
             let texts = part.met(pattern, job.texts().len(), matches!(job.against, Against::Later));
             let (row, others) = rest.split_at_mut(texts.len());
@@ -99,28 +105,28 @@ impl<'a> Finisher<'a> {
             if let Some(most) = job.max_hits {
                 keep_least(row, most, 0..row.len() as u32);
             }
-            for (at, (text, &found)) in (place..).zip(texts.zip(&*row)) {
+            for (at, (text, &found)) in (index..).zip(texts.zip(&*row)) {
                 if found.is_some() {
-                    self.push(pattern, strands.of(at), whole(text), found)?;
+                    self.push(pattern, strands.get(at), whole(text), found)?;
                 }
             }
-            place += row.len();
+            index += row.len();
         }
         Ok(())
     }
 
-    /// Hands over a part of the candidates. `order` is one in which those of a strand of a pattern follow each other; `None` for
-    /// that of the input.
+    /// Reports a part of the candidates. In `order`, the candidates of a strand of a pattern are
+    /// adjacent; `None` is the input order.
     fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
-        let (found, strands) = self.better(found);
+        let (found, strands) = self.better_strands(found);
         let copies = self.aligner.job.strands().copies();
-        // Each candidate once: as its forward strand stands there.
+        // Each candidate is listed once, at the position of its plus strand.
         let forward: Option<Vec<u32>> = order
             .filter(|_| copies > 1)
             .map(|order| order.iter().filter(|&index| index % copies == 0).map(|index| index / copies).collect());
         let order = forward.as_deref().or(order);
         let Against::Candidates(_, candidates) = &self.aligner.job.against else {
-            return Err(Error::Internal("only candidates are held until the end".into()));
+            return Err(Error::Internal("only candidates are kept until the end".into()));
         };
         let candidates = &candidates[range.start as usize..range.end as usize];
         if let Some(most) = self.aligner.job.max_hits {
@@ -132,11 +138,11 @@ impl<'a> Finisher<'a> {
                     }
                 }
                 None => {
-                    let mut begin = 0;
+                    let mut start = 0;
                     for group in candidates.chunk_by(|a, b| a.pattern == b.pattern) {
-                        let end = begin + group.len() as u32;
-                        keep_least(found, most, begin..end);
-                        begin = end;
+                        let end = start + group.len() as u32;
+                        keep_least(found, most, start..end);
+                        start = end;
                     }
                 }
             }
@@ -144,11 +150,11 @@ impl<'a> Finisher<'a> {
         self.candidates(candidates, found, &strands)
     }
 
-    /// Of both strands of each pair the nearer one, if both were compared.
-    fn better<'f>(&self, found: &'f mut [Found]) -> (&'f mut [Found], Chosen) {
+    /// Selects the strand with the lower distance of each pair, if both were compared.
+    fn better_strands<'f>(&self, found: &'f mut [Found]) -> (&'f mut [Found], PairStrands) {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
-            return (found, Chosen::All(strands.of(0).1));
+            return (found, PairStrands::All(strands.of(0).1));
         }
         let pairs = found.len() / 2;
         let mut is_minus = Vec::with_capacity(pairs);
@@ -157,13 +163,13 @@ impl<'a> Finisher<'a> {
             is_minus.push(minus.distance < plus.distance);
             found[pair] = if minus.distance < plus.distance { minus } else { plus };
         }
-        (&mut found[..pairs], Chosen::Each(is_minus))
+        (&mut found[..pairs], PairStrands::Each(is_minus))
     }
 
-    fn candidates(&mut self, candidates: &[Candidate], found: &[Found], strands: &Chosen) -> Result<()> {
-        for (place, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
+    fn candidates(&mut self, candidates: &[Candidate], found: &[Found], strands: &PairStrands) -> Result<()> {
+        for (index, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
             if found.is_some() {
-                self.push(candidate.pattern, strands.of(place), candidate.region, found)?;
+                self.push(candidate.pattern, strands.get(index), candidate.region, found)?;
             }
         }
         Ok(())
@@ -171,39 +177,39 @@ impl<'a> Finisher<'a> {
 
     fn push(&mut self, pattern: SequenceId, strand: Strand, region: Region, found: Found) -> Result<()> {
         let job = self.aligner.job;
-        // Engines leave out what is above the limit; that they do must not decide on the result.
+        // Engines skip pairs above the limit. The result must not depend on this.
         let m = job.patterns.length(pattern);
         if found.distance > job.scheme.limit(m, region.symbols()) {
             return Ok(());
         }
-        // Whichever of the two the engine took as the text.
+        // The engine may have used either sequence as the text.
         let is_global = job.scheme.mode == EditMode::Global;
         let end = if is_global { region.end } else { region.start + found.first_end(job.scheme.mode, m) };
         let (distance, ends) = (found.distance, Vec::new());
         let result = EditResult { pattern, region, strand, distance, end, alignment: None, ends };
-        self.chunk.push(result);
-        if self.chunk.len() == CHUNK { self.flush() } else { Ok(()) }
+        self.results.push(result);
+        if self.results.len() == MAX_RESULTS { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.chunk.is_empty() {
+        if self.results.is_empty() {
             return Ok(());
         }
-        let (aligner, chunk) = (&self.aligner, &mut self.chunk);
+        let (aligner, results) = (&self.aligner, &mut self.results);
         if aligner.job.aligns() || aligner.job.all_ends {
             aligner.execution.threads.pool.install(|| {
-                chunk
+                results
                     .par_iter_mut()
                     .try_for_each_init(EditWorkspace::default, |workspace, result| aligner.complete(result, workspace))
             })?;
         }
-        self.aligned += if aligner.job.aligns() { chunk.len() as u64 } else { 0 };
-        self.delivery.rows(chunk)?;
-        chunk.clear();
+        self.aligned += if aligner.job.aligns() { results.len() as u64 } else { 0 };
+        self.delivery.rows(results)?;
+        results.clear();
         Ok(())
     }
 
-    /// Ends all parts. Returns how many pairs were aligned and handed over.
+    /// Ends all parts. Returns the numbers of aligned and reported pairs.
     pub(super) fn end(mut self) -> Result<Summary> {
         self.delivery.end_while(|_| true)?;
         Ok(Summary { aligned: self.aligned, written: self.delivery.written(), ..Summary::default() })
@@ -211,33 +217,33 @@ impl<'a> Finisher<'a> {
 }
 
 /// The strand of each pair.
-enum Chosen {
-    /// The same of all.
+enum PairStrands {
+    /// All pairs have this strand.
     All(Strand),
-    /// Whether it is the reverse one.
+    /// Whether each pair has the minus strand.
     Each(Vec<bool>),
 }
 
-impl Chosen {
-    fn of(&self, place: usize) -> Strand {
+impl PairStrands {
+    fn get(&self, index: usize) -> Strand {
         match self {
-            Chosen::All(strand) => *strand,
-            Chosen::Each(is_minus) if is_minus[place] => Strand::Minus,
-            Chosen::Each(_) => Strand::Plus,
+            PairStrands::All(strand) => *strand,
+            PairStrands::Each(is_minus) if is_minus[index] => Strand::Minus,
+            PairStrands::Each(_) => Strand::Plus,
         }
     }
 }
 
-/// Adds what engines do not compute.
-struct Aligner<'a> {
+/// Computes properties of results that engines do not compute.
+struct EditAligner<'a> {
     job: &'a EditDistances,
-    /// The strands of its patterns.
+    /// The strands of the patterns.
     patterns: &'a SequenceStore,
     tracer: EditTracer<'a>,
     execution: Execution<'a>,
 }
 
-impl Aligner<'_> {
+impl EditAligner<'_> {
     fn complete(&self, result: &mut EditResult, workspace: &mut EditWorkspace) -> Result<()> {
         self.execution.run.check_interrupt()?;
         let Region { text, start, end } = result.region;
@@ -281,7 +287,8 @@ impl Aligner<'_> {
     }
 }
 
-/// Keeps at most `most` of some pairs: those of least distance, and among these the earliest.
+/// Keeps at most `most` of the given pairs: the ones with the lowest distances, and the earliest of
+/// equal ones.
 pub(super) fn keep_least(found: &mut [Found], most: usize, pairs: impl Iterator<Item = u32>) {
     let some = pairs.map(|pair| (found[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
     let mut some: Vec<(u32, u32)> = some.collect();
@@ -296,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_and_earliest_are_kept() {
+    fn lowest_distances_are_kept_then_earliest_pairs() {
         let distances = [3, 1, u32::MAX, 1, 0, 1];
         let kept = |most| {
             let mut found = distances.map(|distance| Found { distance, end: 0 });

@@ -1,10 +1,10 @@
-//! Pairs of blocks that come while others are computed: what is left of a block goes on as soon as all of it is there, and the
-//! devices go on with the next.
+//! Filters the pairs of blocks that arrive during the computation. The selected pairs of a block
+//! are passed on when the block is complete, while devices compute the next blocks.
 
 use std::sync::Arc;
 
-use super::by_grams::ByGrams;
-use super::{CHUNK_PAIRS, Filter, MAX_SELECTED, Prefiltered, Told, edit_job, select};
+use super::qgram_filter::QgramFilter;
+use super::{CHUNK_PAIRS, EditDistanceFilter, MAX_SELECTED, Prefiltered, ReportedProgress, edit_job, select};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{EditChunks, EditJob};
@@ -15,19 +15,20 @@ use crate::engine::stats::RunStats;
 use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::jobs::blocks::{Block, BlockSource};
-use crate::jobs::source::{Begun, BlockChunks, ChunkCutter};
+use crate::jobs::source::{BlockChunks, ChunkCutter, OpenBlocks};
 use crate::pairs::plan;
 use crate::seq::Part;
 
-/// Parts of a job that are done, each a block, with what is left of them.
-type Done<'a> = dyn FnMut(Vec<Part>, Prefiltered) -> Result<()> + 'a;
+/// Receives complete parts, each of them a block, with their selected pairs.
+type SelectionReceiver<'a> = dyn FnMut(Vec<Part>, Prefiltered) -> Result<()> + 'a;
 
-impl Filter {
-    /// Selects the pairs of blocks, and tells `done` of some as soon as they are through, in their order, while engines go on.
-    /// The engines stay for the next call. Returns their statistics.
+impl EditDistanceFilter {
+    /// Selects pairs of blocks. Passes complete blocks to `done` in their order, while engines
+    /// continue. The engines stay open for the next call. Returns their statistics.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; what `done` returns.
+    /// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract; the errors of
+    /// `done`.
     pub(in crate::jobs) fn select_source(
         &mut self,
         whole: &plan::Job,
@@ -41,7 +42,8 @@ impl Filter {
         selected
     }
 
-    /// `most`: pairs of a block that are selected; one that has more is computed as a whole.
+    /// Selects pairs like [`EditDistanceFilter::select_source`]. A block with more than `most`
+    /// selected pairs is computed as a whole.
     pub(super) fn select_blocks(
         &self,
         whole: &plan::Job,
@@ -49,18 +51,18 @@ impl Filter {
         engine_set: &mut EngineSet<Edit>,
         most: usize,
         run: &Run,
-        done: &mut Done<'_>,
+        done: &mut SelectionReceiver<'_>,
     ) -> Result<RunStats> {
         let edit = edit_job(&plan::Job { parts: None, ..whole.clone() }, self.scheme.clone());
-        let begun = Begun::default();
+        let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..edit.clone() };
-        let by_grams = ByGrams::new(&self.pool);
-        let bander = FilterChunks {
+        let qgram_filter = QgramFilter::new(&self.pool);
+        let cutter = FilterChunks {
             edit,
             chunks: nothing.chunks(CHUNK_PAIRS),
-            begun: begun.clone(),
+            open_blocks: open_blocks.clone(),
             pool: Arc::clone(&self.pool),
-            by_grams: by_grams.clone(),
+            qgram_filter: qgram_filter.clone(),
         };
         let mut chunks: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
         let control = Control {
@@ -72,9 +74,9 @@ impl Filter {
         let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
         let reserve = || edit_workers(self.pool.current_num_threads(), &run.interrupt);
         let is_triangle = whole.against.is_none();
-        let source = BlockChunks::new(source, bander);
+        let source = BlockChunks::new(source, cutter);
         let ran = owner::run_set(engine_set, reserve, source, known, &control, |outcome| {
-            let (pairs, cells) = by_grams.untold();
+            let (pairs, cells) = qgram_filter.take_unreported();
             run.progress.advance(pairs + outcome.pairs, cells + outcome.cells);
             let found = self.pool.install(|| select(&outcome, is_triangle));
             chunks.add(
@@ -86,37 +88,37 @@ impl Filter {
                     Ok(size_of_val(&**selected) as u64)
                 },
             )?;
-            let mut through = Vec::new();
+            let mut complete = Vec::new();
             while let Some((_, (pairs, selected))) = chunks.complete() {
-                take_through(&begun, &mut through);
-                let took = begun.first(|open| open.take(pairs, selected, most)).unwrap_or(false);
+                take_complete(&open_blocks, &mut complete);
+                let took = open_blocks.first(|open| open.take(pairs, selected, most)).unwrap_or(false);
                 if !took {
                     return Err(Error::Internal("a chunk of edit distances is in several blocks".into()));
                 }
-                take_through(&begun, &mut through);
+                take_complete(&open_blocks, &mut complete);
             }
-            self.go_on(through, done)
+            self.go_on(complete, done)
         })?;
         chunks.end()?;
-        let mut through = Vec::new();
-        take_through(&begun, &mut through);
-        self.go_on(through, done)?;
-        match begun.first(|open| open.left) {
-            None => Ok(by_grams.add_to(ran)),
-            Some(left) => Err(Error::Internal(format!("a block is short of {left} edit distances"))),
+        let mut complete = Vec::new();
+        take_complete(&open_blocks, &mut complete);
+        self.go_on(complete, done)?;
+        match open_blocks.first(|open| open.left) {
+            None => Ok(qgram_filter.add_to(ran)),
+            Some(left) => Err(Error::Internal(format!("a block lacks {left} edit distances"))),
         }
     }
 
-    /// Tells of blocks that are through, as many at once as can be.
-    fn go_on(&self, through: Vec<Open>, done: &mut Done<'_>) -> Result<()> {
-        for group in through.chunk_by(|one, other| one.selected.is_some() && other.selected.is_some()) {
+    /// Passes on complete blocks. Adjacent blocks with selections are joined.
+    fn go_on(&self, complete: Vec<OpenFilterBlock>, done: &mut SelectionReceiver<'_>) -> Result<()> {
+        for group in complete.chunk_by(|one, other| one.selected.is_some() && other.selected.is_some()) {
             let parts = group.iter().map(|open| open.part.clone()).collect();
-            let mut told = Told::default();
-            group.iter().for_each(|open| told += open.all);
+            let mut reported = ReportedProgress::default();
+            group.iter().for_each(|open| reported += open.all);
             let mut selection: Option<Vec<(u32, u32)>> = Some(Vec::new());
             for open in group {
                 match (&mut selection, &open.selected) {
-                    (Some(all), Some(own)) => all.extend_from_slice(own),
+                    (Some(all), Some(part_pairs)) => all.extend_from_slice(part_pairs),
                     _ => selection = None,
                 }
             }
@@ -126,26 +128,26 @@ impl Filter {
             }
             done(
                 parts,
-                Prefiltered { selection: selection.map(Arc::new), ran: RunStats::default(), seconds: 0.0, told },
+                Prefiltered { selection: selection.map(Arc::new), ran: RunStats::default(), seconds: 0.0, reported },
             )?;
         }
         Ok(())
     }
 }
 
-/// A block that was begun.
-struct Open {
+/// A block in progress.
+struct OpenFilterBlock {
     part: Part,
-    /// Its pairs and cells, of which progress has been told when it is through.
-    all: Told,
-    /// Pairs that are not through.
+    /// Its pairs and cells, which have been reported as progress when the block is complete.
+    all: ReportedProgress,
+    /// Number of pairs without a result.
     left: u64,
-    /// Pairs that may reach the identity; `None` if these are too many.
+    /// The selected pairs; `None` if they are too many.
     selected: Option<Vec<(u32, u32)>>,
 }
 
-impl Open {
-    /// So many more of its pairs are through. Whether it had so many left.
+impl OpenFilterBlock {
+    /// Adds results of this number of pairs. Returns false if the block has fewer pairs left.
     fn take(&mut self, pairs: u64, more: Vec<(u32, u32)>, most: usize) -> bool {
         if let Some(selected) = &mut self.selected {
             selected.extend(more);
@@ -159,20 +161,20 @@ impl Open {
     }
 }
 
-/// Takes the blocks that are through.
-fn take_through(begun: &Begun<Open>, through: &mut Vec<Open>) {
-    while let Some(open) = begun.end_if(|open| open.left == 0) {
-        through.push(open);
+/// Moves complete blocks to `complete`.
+fn take_complete(open_blocks: &OpenBlocks<OpenFilterBlock>, complete: &mut Vec<OpenFilterBlock>) {
+    while let Some(open) = open_blocks.end_if(|open| open.left == 0) {
+        complete.push(open);
     }
 }
 
-/// Chunks of edit distances of blocks.
+/// Cuts blocks into chunks of edit distances.
 struct FilterChunks {
     edit: EditJob,
     chunks: EditChunks,
-    begun: Begun<Open>,
+    open_blocks: OpenBlocks<OpenFilterBlock>,
     pool: Arc<rayon::ThreadPool>,
-    by_grams: ByGrams,
+    qgram_filter: QgramFilter,
 }
 
 impl ChunkCutter<Edit> for FilterChunks {
@@ -180,17 +182,21 @@ impl ChunkCutter<Edit> for FilterChunks {
         let part = block.part(self.edit.strands.copies());
         let parts = [part.clone()];
         let (pairs, cells) = self.edit.extents(&parts)[0];
-        let all = Told { pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) };
-        self.begun.add(Open { part: part.clone(), all, left: pairs, selected: Some(Vec::new()) }, all.pairs, all.cells);
+        let all = ReportedProgress { pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) };
+        self.open_blocks.add(
+            OpenFilterBlock { part: part.clone(), all, left: pairs, selected: Some(Vec::new()) },
+            all.pairs,
+            all.cells,
+        );
         self.chunks.add(part);
     }
 
     fn next(&mut self) -> Option<QueuedChunk<Edit>> {
         let chunks = &mut self.chunks;
         let planned = self.pool.install(|| chunks.next())?;
-        let (planned, left_out) = self.by_grams.leave_out(planned);
-        // Chunks are of the block that was begun last: the others have no more.
-        self.begun.last(|open| open.left -= left_out.pairs);
+        let (planned, left_out) = self.qgram_filter.exclude(planned);
+        // Chunks belong to the last block, because earlier blocks have no chunks left.
+        self.open_blocks.last(|open| open.left -= left_out.pairs);
         Some(planned)
     }
 }
@@ -204,7 +210,7 @@ mod tests {
     use crate::edit::mock::EditMock;
     use crate::edit::{EditBatch, EditReport};
     use crate::engine::{Capacity, Engine, Ticket, thread_pool};
-    use crate::jobs::blocks::{Divisible, Listed, NextBlock, Whole};
+    use crate::jobs::blocks::{Divisible, ListedBlocks, NextBlock, Whole};
     use crate::jobs::session::{Execution, Threads};
     use crate::jobs::{AllPairs, Job, PairResult, Progress};
     use crate::pairs::cpu::workers;
@@ -212,10 +218,10 @@ mod tests {
     use crate::score::{self, Scoring};
     use crate::seq::Alphabet;
 
-    /// An engine that begins a batch before it is done with the one before.
-    struct Double(EditMock);
+    /// An engine that accepts a batch before it has finished the previous one.
+    struct TwoBatchEngine(EditMock);
 
-    impl Engine<Edit> for Double {
+    impl Engine<Edit> for TwoBatchEngine {
         fn name(&self) -> &str {
             self.0.name()
         }
@@ -233,10 +239,10 @@ mod tests {
         }
     }
 
-    /// Nothing for a moment behind each block.
-    struct Late(Arc<Listed>, Mutex<bool>);
+    /// A source that has no block at every second call.
+    struct PausingSource(Arc<ListedBlocks>, Mutex<bool>);
 
-    impl BlockSource for Late {
+    impl BlockSource for PausingSource {
         fn next(&self) -> NextBlock {
             let mut is_late = self.1.lock().unwrap();
             *is_late ^= true;
@@ -249,9 +255,9 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Told(AtomicU64, AtomicU64);
+    struct FilterProgress(AtomicU64, AtomicU64);
 
-    impl Progress for Told {
+    impl Progress for FilterProgress {
         fn advance(&self, pairs: u64, cells: u64) {
             self.0.fetch_add(pairs, Ordering::Relaxed);
             self.1.fetch_add(cells, Ordering::Relaxed);
@@ -265,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_go_on_while_what_is_left_of_blocks_is_computed() {
+    fn filtering_continues_while_selected_pairs_are_computed() {
         let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
         let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(store, Arc::new(Scoring::dna())) };
         let (whole, pool) = (job.job(), thread_pool(2).unwrap());
@@ -277,15 +283,15 @@ mod tests {
         let engines = || EngineSet::new(workers(2, &Arc::default()));
         job.run_on(workers(2, &Arc::default()), &Run { threads: 2, ..Run::default() }, rows).unwrap();
         let blocks = job.cut(whole.cells() / 12).unwrap();
-        // All, those of about half of the blocks, none.
+        // Selects all pairs, the pairs of about half of the blocks, or none.
         let mut lengths = Vec::new();
         for some in 0..3 {
             let most = [usize::MAX, median(&lengths), 0][some];
-            let told = Arc::new(Told::default());
-            let run = Run { progress: told.clone(), ..Run::default() };
+            let progress = Arc::new(FilterProgress::default());
+            let run = Run { progress: progress.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
-            let filter = Filter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
-            let source: Arc<dyn BlockSource> = Arc::new(Late(Listed::new(&blocks), Mutex::new(false)));
+            let filter = EditDistanceFilter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
+            let source: Arc<dyn BlockSource> = Arc::new(PausingSource(ListedBlocks::new(&blocks), Mutex::new(false)));
             let (mut found, mut calls, mut selections) = (Vec::new(), 0, 0);
             let mut done = |parts: Vec<Part>, left: Prefiltered| {
                 calls += 1;
@@ -300,14 +306,15 @@ mod tests {
                 let execution = Execution { run: &run, threads: &threads };
                 job.finish_prefiltered(&parts, &mut engines(), left, execution, &mut Whole(rows)).map(|_| ())
             };
-            let mut engine_set = EngineSet::new(vec![Box::new(Double(EditMock::new("two"))) as Box<dyn Engine<Edit>>]);
+            let mut engine_set =
+                EngineSet::new(vec![Box::new(TwoBatchEngine(EditMock::new("two"))) as Box<dyn Engine<Edit>>]);
             let ran = filter.select_blocks(&whole, &source, &mut engine_set, most, &run, &mut done).unwrap();
             assert_eq!(ran.engines[0].pairs, whole.pairs(), "one run takes all blocks");
             let is_right = [selections == calls, selections > 0 && selections < calls, selections == 0][some];
-            assert!(calls > 3 && is_right, "{selections} of {calls} selections, of {} blocks", blocks.len());
+            assert!(calls > 3 && is_right, "{selections} selections in {calls} calls for {} blocks", blocks.len());
             assert!(found == expected, "{most}: {} rows of {}", found.len(), expected.len());
             assert_eq!(
-                (told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)),
+                (progress.0.load(Ordering::Relaxed), progress.1.load(Ordering::Relaxed)),
                 (whole.pairs(), whole.cells())
             );
         }

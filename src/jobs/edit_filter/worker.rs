@@ -1,5 +1,5 @@
-//! Threads of the CPU that filter the pairs of a batch by edit distances before they score them. They take over when a GPU is lost in
-//! the middle of a job.
+//! CPU threads that filter the pairs of a batch by edit distances before they score them. They
+//! replace a GPU that is lost during a job.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::pairs::{Batch, Block, Pairs, Report};
 use crate::score::EditScheme;
 
-/// One thread.
+/// The engine of one thread.
 struct FilteringWorker {
     scheme: Arc<EditScheme>,
     distances: <Edit as CpuKind>::Scratch,
@@ -21,7 +21,8 @@ struct FilteringWorker {
     interrupt: Arc<AtomicBool>,
 }
 
-/// Returns one worker for each of these threads, at least one. `scheme` has a limit that every pair with the job's identity keeps to.
+/// Returns one worker for each thread, but at least one. Every pair with the job's identity must be
+/// within the limit of `scheme`.
 pub(super) fn filtering_workers(
     scheme: &Arc<EditScheme>,
     threads: usize,
@@ -40,7 +41,7 @@ pub(super) fn filtering_workers(
 }
 
 impl FilteringWorker {
-    /// Returns the pairs of a batch that may reach the identity, in blocks of neighbouring targets.
+    /// Returns the pairs of a batch that may reach the identity, in blocks of adjacent targets.
     fn selected(&mut self, batch: &Batch) -> Result<Vec<Block>> {
         let chunk = &batch.chunk;
         let places = Places::Texts(Arc::clone(&chunk.order));
@@ -50,11 +51,11 @@ impl FilteringWorker {
         let mut blocks: Vec<&Block> = batch.blocks.iter().collect();
         blocks.sort_by_key(class);
         let mut selected = Vec::new();
-        // A batch of distances has patterns of one class.
+        // A batch of distances must have patterns of a single class.
         for blocks in blocks.chunk_by(|one, other| class(one) == class(other)) {
-            let of =
+            let edit_block =
                 |block: &&Block| EditBlock { pattern: block.query, places: block.targets.clone(), cells: block.cells };
-            let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(of).collect() };
+            let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(edit_block).collect() };
             let report = Edit::compute(&edits, &mut self.distances, &self.interrupt)?;
             let all = 0..blocks.iter().map(|block| block.targets.len()).sum();
             let mut within = report.found.within(all).map(|(pair, _)| pair).peekable();
@@ -62,14 +63,16 @@ impl FilteringWorker {
             for block in blocks {
                 let length = u64::from(chunk.queries.length(block.query));
                 while let Some(pair) = within.next_if(|&pair| pair < first + block.targets.len()) {
-                    let place = block.targets.start + (pair - first) as u32;
-                    let cells = length * u64::from(chunk.targets.length(chunk.order[place as usize]));
+                    let position = block.targets.start + (pair - first) as u32;
+                    let cells = length * u64::from(chunk.targets.length(chunk.order[position as usize]));
                     match selected.last_mut() {
-                        Some(Block { query, targets, cells: sum }) if (*query, targets.end) == (block.query, place) => {
+                        Some(Block { query, targets, cells: sum })
+                            if (*query, targets.end) == (block.query, position) =>
+                        {
                             targets.end += 1;
                             *sum += cells;
                         }
-                        _ => selected.push(Block { query: block.query, targets: place..place + 1, cells }),
+                        _ => selected.push(Block { query: block.query, targets: position..position + 1, cells }),
                     }
                 }
                 first += block.targets.len();

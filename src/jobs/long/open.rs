@@ -22,7 +22,7 @@ pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     for (found, memory) in adapters {
         match GpuLong::open(&found) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_pool(pool.clone()))),
-            Err(error) => tracing::warn!("{error}; going on without it"),
+            Err(error) => tracing::warn!("{error}; continuing without it"),
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {

@@ -86,7 +86,7 @@ impl LongAlignment {
             return Err(Error::usage_of("target", wrong));
         }
         if self.strand != Strands::Plus && self.scoring.alphabet != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+            return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
         if self.top == 0 {
             return Err(Error::usage_value("top", self.top, "no alignment at all is asked for"));

@@ -1,10 +1,10 @@
-//! ClustalW's distances: engines find the identities of pairs.
+//! Computes ClustalW's distances. ClustalEngines compute the identities of pairs.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
-use super::{Engines, PairDistances, cells_of};
+use super::{ClustalEngines, PairDistances, cells_of};
 use crate::clustal::{ClustalChunk, ClustalCosts, Plan, cpu};
 use crate::engine::check::finished;
 use crate::engine::owner;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 use crate::tree::Distances;
 
-/// The pairs of a job.
+/// Returns the plan of all pairs of a job.
 pub(super) fn plan(job: &PairDistances) -> Result<Plan> {
     let sequences = &job.sequences;
     let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::of(sequences.alphabet())));
@@ -22,18 +22,18 @@ pub(super) fn plan(job: &PairDistances) -> Result<Plan> {
     let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
     Err(Error::usage_of(
         "sequences",
-        format!("{a} and {b}: scores of pairs so long exceed 32 bits; ClustalW's distances are not for these"),
+        format!("{a} and {b}: the scores of such long pairs exceed 32 bits; use another kind of distance"),
     ))
 }
 
-/// The distances of a job, on these engines or those that the run asks for.
+/// Computes the distances of a job on these engines, or on the engines that the run selects.
 pub(super) fn distances(
     job: &PairDistances,
-    engines: Option<Engines>,
+    engines: Option<ClustalEngines>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<(Distances, Summary)> {
-    let begin = Instant::now();
+    let started = Instant::now();
     let sequences = &job.sequences;
     let plan = plan(job)?;
     let cells = plan.blocks.iter().map(|block| block.cells).sum();
@@ -65,7 +65,7 @@ pub(super) fn distances(
         let found: Vec<_> = pairs.map(|(a, b)| ((a, b), table.get(a, b))).collect();
         check(&plan.chunk, &found, threads)?;
     }
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     tracing::debug!(computed, seconds, "identities of pairs");
     let count = sequences.len() as u64;
     let pairs = count * count.saturating_sub(1) / 2;
@@ -82,7 +82,7 @@ pub(super) fn distances(
     Ok((table.distances(), summary))
 }
 
-/// Finds the identities of pairs once more, on the CPU, and compares.
+/// Computes the identities of pairs again on the CPU, and compares them.
 pub(super) fn check(chunk: &ClustalChunk, found: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
     let pairs: Vec<_> = found.iter().map(|(pair, _)| *pair).collect();
     let again = cpu::identities(&chunk.sequences, &chunk.costs, &pairs, threads);
@@ -102,7 +102,7 @@ mod tests {
     use crate::seq::{Alphabet, SequenceStore};
 
     #[test]
-    fn pairs_whose_scores_32_bits_do_not_hold_are_refused() {
+    fn pairs_with_scores_above_32_bits_are_refused() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (name, letter) in [("one", b"A"), ("other", b"C")] {
             store.push_letters(name, &letter.repeat(410_000)).unwrap();

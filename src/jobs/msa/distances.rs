@@ -1,4 +1,4 @@
-//! The distances of all pairs of sequences, each kind by the job that has it.
+//! Computes the distances of all pairs of sequences. Each kind of distance has its own job.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,31 +6,33 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::super::{AllPairs, EditDistances, EditFilter, Job, Run, Summary};
-use super::{Engines, PairDistances, clustal};
+use super::{ClustalEngines, PairDistances, clustal};
 use crate::edit::plan::Against;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::tree::{Distances, Kmers};
 
-/// What the distance of two sequences is.
+/// The definition of the distance of two sequences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub enum PairDistance {
-    /// 1 - identities / length of the shorter one, in ClustalW's full pairwise alignment ([`crate::clustal`]).
+    /// 1 - identities / length of the shorter sequence, in ClustalW's full pairwise alignment
+    /// ([`crate::clustal`]).
     #[default]
     Clustal,
-    /// The same in the best global alignment under the default scores.
+    /// 1 - identities / length of the shorter sequence, in the best global alignment with the
+    /// default scores.
     Identity,
-    /// Levenshtein distance / length of the longer one.
+    /// Levenshtein distance / length of the longer sequence.
     Edit,
-    /// 1 - words that both have / words of the shorter one.
+    /// 1 - number of shared k-mers / number of k-mers of the shorter sequence.
     Kmer,
 }
 
-/// The distances of a job, on these engines or those that the run asks for.
-pub(super) fn of(
+/// Computes the distances of a job on these engines, or on the engines that the run selects.
+pub(super) fn compute(
     job: &PairDistances,
-    engines: Option<Engines>,
+    engines: Option<ClustalEngines>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<(Distances, Summary)> {
@@ -43,25 +45,25 @@ pub(super) fn of(
         PairDistance::Clustal => clustal::distances(job, engines, pool, run),
         PairDistance::Identity => by_identity(sequences, run, job.check),
         PairDistance::Edit => by_edits(sequences, run, job.check),
-        PairDistance::Kmer => Ok(by_words(sequences, pool)),
+        PairDistance::Kmer => Ok(by_kmers(sequences, pool)),
     }
 }
 
-/// Distances of the pairs of a store by the words that both have.
-fn by_words(sequences: &SequenceStore, pool: &rayon::ThreadPool) -> (Distances, Summary) {
-    let begin = Instant::now();
-    let distances = words(sequences, pool).distances(pool);
+/// Computes the distances of all pairs from their shared k-mers.
+fn by_kmers(sequences: &SequenceStore, pool: &rayon::ThreadPool) -> (Distances, Summary) {
+    let started = Instant::now();
+    let distances = kmers(sequences, pool).distances(pool);
     let pairs = distances.pairs();
-    (distances, Summary { pairs, written: pairs, seconds: begin.elapsed().as_secs_f64(), ..Summary::default() })
+    (distances, Summary { pairs, written: pairs, seconds: started.elapsed().as_secs_f64(), ..Summary::default() })
 }
 
-/// The words of sequences.
-pub(super) fn words(sequences: &SequenceStore, pool: &rayon::ThreadPool) -> Kmers {
+/// Returns the k-mers of sequences.
+pub(super) fn kmers(sequences: &SequenceStore, pool: &rayon::ThreadPool) -> Kmers {
     let codes: Vec<&[Code]> = (0..sequences.len() as u32).map(|id| sequences.codes(id)).collect();
     Kmers::new(sequences.alphabet(), &codes, pool)
 }
 
-/// The job whose alignments have the identities of [`PairDistance::Identity`].
+/// Returns the job whose alignments define the identities of [`PairDistance::Identity`].
 pub(super) fn identity_job(sequences: &Arc<SequenceStore>, check: bool) -> AllPairs {
     let scoring = match sequences.alphabet() {
         Alphabet::Dna => Scoring::dna(),
@@ -75,13 +77,13 @@ pub(super) fn identity_job(sequences: &Arc<SequenceStore>, check: bool) -> AllPa
     }
 }
 
-/// The distance of sequences of these lengths with so many identities.
-pub(super) fn of_identities(identities: u32, [a, b]: [u32; 2]) -> f64 {
+/// Returns the distance of sequences with these lengths and number of identities.
+pub(super) fn distance_from_identities(identities: u32, [a, b]: [u32; 2]) -> f64 {
     let counts = AlignmentCounts { matches: identities.into(), ..AlignmentCounts::default() };
     1.0 - IdentityDefinition::Shorter.identity(&counts, a, b)
 }
 
-/// Distances of the pairs of a store by the identities of their global alignments.
+/// Computes the distances of all pairs from the identities of their global alignments.
 fn by_identity(sequences: &Arc<SequenceStore>, run: &Run, check: bool) -> Result<(Distances, Summary)> {
     let job = identity_job(sequences, check);
     let mut distances = Distances::new(sequences.len());
@@ -94,7 +96,7 @@ fn by_identity(sequences: &Arc<SequenceStore>, run: &Run, check: bool) -> Result
     Ok((distances, summary))
 }
 
-/// The job that has the edits of [`PairDistance::Edit`].
+/// Returns the job that computes the edits of [`PairDistance::Edit`].
 pub(super) fn edit_job(sequences: &Arc<SequenceStore>, check: bool) -> EditDistances {
     let equality = match sequences.alphabet() {
         Alphabet::Dna => Equality::dna(Ambiguity::Overlap, true),
@@ -104,12 +106,12 @@ pub(super) fn edit_job(sequences: &Arc<SequenceStore>, check: bool) -> EditDista
     EditDistances { check, ..EditDistances::new(Arc::clone(sequences), Against::Later, Arc::new(scheme)) }
 }
 
-/// The distance of sequences of these lengths that so many edits make the same.
-pub(super) fn of_edits(edits: u32, [a, b]: [u32; 2]) -> f64 {
+/// Returns the distance of sequences with these lengths and edit distance.
+pub(super) fn distance_from_edits(edits: u32, [a, b]: [u32; 2]) -> f64 {
     f64::from(edits) / f64::from(a.max(b).max(1))
 }
 
-/// Distances of the pairs of a store by their Levenshtein distances.
+/// Computes the distances of all pairs from their Levenshtein distances.
 fn by_edits(sequences: &Arc<SequenceStore>, run: &Run, check: bool) -> Result<(Distances, Summary)> {
     let job = edit_job(sequences, check);
     let mut distances = Distances::new(sequences.len());
@@ -117,7 +119,7 @@ fn by_edits(sequences: &Arc<SequenceStore>, run: &Run, check: bool) -> Result<(D
         for pair in pairs {
             let (a, b) = (pair.pattern, pair.text());
             let lengths = [a, b].map(|id| sequences.length(id));
-            distances.set(a as usize, b as usize, of_edits(pair.distance, lengths));
+            distances.set(a as usize, b as usize, distance_from_edits(pair.distance, lengths));
         }
         Ok(())
     })?;

@@ -1,4 +1,4 @@
-//! Identical sequences, which are aligned once.
+//! Identical sequences, which are aligned only once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::tree::{Distances, GuideTree, Join};
 
 /// The distinct sequences of a store.
 #[derive(Debug)]
-pub(super) struct Distinct {
-    /// The number of each sequence's distinct sequence.
+pub(super) struct DistinctSequences {
+    /// Number of the distinct sequence for each sequence of the store.
     numbers: Vec<usize>,
-    /// Each sequence once, in order of first occurrence.
+    /// Each distinct sequence once, in order of first occurrence.
     pub(super) sequences: Arc<SequenceStore>,
 }
 
-impl Distinct {
-    /// Finds the distinct sequences.
+impl DistinctSequences {
+    /// Finds the distinct sequences of a store.
     pub(super) fn new(all: &Arc<SequenceStore>) -> Self {
         let mut known: HashMap<&[Code], usize> = HashMap::new();
         let ids = 0..all.len() as SequenceId;
@@ -38,30 +38,31 @@ impl Distinct {
             first.into_iter().for_each(|id| builder.push_from(all, id));
             Arc::new(builder.build())
         };
-        Distinct { numbers, sequences }
+        DistinctSequences { numbers, sequences }
     }
 
-    /// Whether no sequence occurs twice.
-    fn are_all(&self) -> bool {
+    /// Returns whether no sequence occurs twice.
+    fn has_no_duplicates(&self) -> bool {
         self.numbers.len() == self.sequences.len()
     }
 
-    /// The alignment of all sequences: identical ones have identical rows.
+    /// Returns the alignment of all sequences. Identical sequences have identical rows.
     ///
     /// # Errors
-    /// [`Error::Internal`] if `alignment` is not one.
+    /// [`Error::Internal`] if `alignment` is not valid.
     pub(super) fn alignment(&self, alignment: MultipleAlignment) -> Result<MultipleAlignment> {
-        if self.are_all() {
+        if self.has_no_duplicates() {
             return Ok(alignment);
         }
         let rows = self.numbers.iter().map(|&number| alignment.places(number).to_vec()).collect();
         let all = MultipleAlignment::new(alignment.columns(), rows);
-        all.ok_or_else(|| Error::Internal("columns do not rise".into()))
+        all.ok_or_else(|| Error::Internal("the columns of an alignment are not increasing".into()))
     }
 
-    /// The tree of all sequences. Identical ones are joined first, by branches of length 0.
+    /// Returns the tree of all sequences. Identical sequences are joined first, by branches of
+    /// length 0.
     pub(super) fn tree(&self, tree: GuideTree) -> GuideTree {
-        if self.are_all() {
+        if self.has_no_duplicates() {
             return tree;
         }
         let leaves = self.numbers.len();
@@ -95,10 +96,10 @@ impl Distinct {
         GuideTree { leaves, joins }
     }
 
-    /// Removes the leaves of repeated sequences from a tree of all sequences. A branch gets the total length of the branches
-    /// that it replaces.
+    /// Removes the leaves of repeated sequences from a tree of all sequences. A branch gets the
+    /// total length of the branches that it replaces.
     pub(super) fn prune(&self, tree: &GuideTree) -> GuideTree {
-        if self.are_all() {
+        if self.has_no_duplicates() {
             return tree.clone();
         }
         let leaves = self.sequences.len();
@@ -127,9 +128,9 @@ impl Distinct {
         GuideTree { leaves, joins }
     }
 
-    /// The distances of all sequences; 0 between identical ones.
+    /// Returns the distances of all sequences; 0 between identical ones.
     pub(super) fn distances(&self, distances: Distances) -> Distances {
-        if self.are_all() {
+        if self.has_no_duplicates() {
             return distances;
         }
         let mut all = Distances::new(self.numbers.len());
@@ -148,10 +149,10 @@ mod tests {
     use crate::seq::{ReadOptions, read_bytes};
 
     #[test]
-    fn copies_are_put_back() {
+    fn duplicates_are_restored() {
         let text = b">a\nMKV\n>b\nMK\n>c\nMKV\n>d\nMKV\n>e\nMK\n>f\nML\n";
         let store = Arc::new(read_bytes("x.fa", text, &ReadOptions::default()).unwrap());
-        let distinct = Distinct::new(&store);
+        let distinct = DistinctSequences::new(&store);
         assert_eq!(distinct.sequences.len(), 3);
         assert_eq!((0..3).map(|id| distinct.sequences.name(id)).collect::<Vec<_>>(), ["a", "b", "f"]);
         let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2], vec![0, 1]]).unwrap();
@@ -186,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_copies_is_pruned_to_one_leaf() {
+    fn a_tree_of_duplicates_is_pruned_to_one_leaf() {
         let store = Arc::new(read_bytes("x.fa", b">a\nMKV\n>b\nMKV\n>c\nMKV\n", &ReadOptions::default()).unwrap());
         let join = |children| Join { children, lengths: [1.0; 2] };
         let tree = GuideTree { leaves: 3, joins: vec![join([1, 2]), join([3, 0])] };
-        assert_eq!(Distinct::new(&store).prune(&tree), GuideTree { leaves: 1, joins: Vec::new() });
+        assert_eq!(DistinctSequences::new(&store).prune(&tree), GuideTree { leaves: 1, joins: Vec::new() });
     }
 
     #[test]
-    fn distinct_sequences_stay() {
+    fn distinct_sequences_are_unchanged() {
         let store = Arc::new(read_bytes("x.fa", b">a\nMKV\n>b\nMK\n", &ReadOptions::default()).unwrap());
-        let distinct = Distinct::new(&store);
+        let distinct = DistinctSequences::new(&store);
         assert!(Arc::ptr_eq(&distinct.sequences, &store));
         let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2]]).unwrap();
         assert_eq!(distinct.alignment(alignment.clone()).unwrap(), alignment);

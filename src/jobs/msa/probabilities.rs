@@ -1,4 +1,4 @@
-//! The probabilities of all pairs of sequences: engines compute them.
+//! Computes the posterior probabilities of all pairs of sequences on engines.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use crate::error::Result;
 use crate::posterior::{Gathered, Plan};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// The probabilities, on the engines that the run asks for.
-pub(super) fn of(
+/// Computes the probabilities on the engines that the run selects.
+pub(super) fn compute(
     sequences: &Arc<SequenceStore>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<(Gathered, Summary)> {
-    let begin = Instant::now();
+    let started = Instant::now();
     let plan = Plan::new(Arc::clone(sequences))?;
     let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
     let engines = engines::open_posterior(run, pool, cells)?;
@@ -32,7 +32,7 @@ pub(super) fn of(
         computed += outcome.pairs;
         gathered.add(&outcome.batch, outcome.report)
     })?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     tracing::debug!(computed, seconds, "probabilities of pairs");
     let summary = Summary {
         pairs: computed,

@@ -1,4 +1,4 @@
-//! ClustalW's progressive stage on the devices that a job was given, where that is worth their opening.
+//! Runs ClustalW's progressive stage on devices if they are worth opening.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,31 +10,33 @@ use crate::profile::{self, Guide, Options, Progressive};
 use crate::seq::SequenceStore;
 use crate::simd::InstructionSet;
 
-/// What is worth the time of devices.
+/// Minimum sizes of profiles for using devices.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Worth {
-    /// Cells a thread of all profiles together: it takes some tenths of a second, and so does getting a device ready.
+pub(super) struct DeviceThresholds {
+    /// Minimum number of cells per thread, over all profiles. A thread needs some tenths of a
+    /// second for them, as long as a device needs to get ready.
     pub(super) job_cells: u64,
-    /// Cells of two profiles: a thread takes longer than a launch.
+    /// Minimum number of cells of two profiles, which take a thread longer than a launch.
     pub(super) least_cells: u64,
 }
 
-impl Default for Worth {
+impl Default for DeviceThresholds {
     fn default() -> Self {
-        Worth { job_cells: 1 << 28, least_cells: 1 << 20 }
+        DeviceThresholds { job_cells: 1 << 28, least_cells: 1 << 20 }
     }
 }
 
-/// Aligns along a tree: on GPUs among the devices if the profiles are large, else on the threads of the pool alone.
+/// Aligns along a tree. Uses the GPUs among the devices if the profiles are large, otherwise only
+/// the threads of the pool.
 ///
 /// # Errors
-/// A wrong choice of devices; those of [`profile::align`].
+/// The errors of an invalid choice of devices; the errors of [`profile::align`].
 pub(super) fn align(
     sequences: &SequenceStore,
     guide: &Guide,
     options: &Options,
     (run, pool): (&Run, &Arc<rayon::ThreadPool>),
-    worth: Worth,
+    thresholds: DeviceThresholds,
 ) -> Result<Progressive> {
     let control = profile::Run {
         threads: pool,
@@ -43,20 +45,21 @@ pub(super) fn align(
         progress: &|done, all| run.progress.step("alignment", done as u64, all as u64),
     };
     let threads = pool.current_num_threads();
-    if cells(sequences) / threads as u64 >= worth.job_cells {
+    if cells(sequences) / threads as u64 >= thresholds.job_cells {
         let mut engines = engines::open_profile(run, threads)?;
         let universal = engines.iter().filter(|engine| engine.universal()).count();
         if universal < engines.len() {
             if universal == 0 {
-                // Small profiles and what devices leave take the threads in any case. (An H200 and 16 threads, 1,000 sequences
-                // of 1,523: 0.93 s without them, 0.65 with them, 0.84 for the threads alone.)
+                // Threads are useful for small profiles and for the remaining work of devices. (An
+                // H200 and 16 threads, 1,000 sequences of length 1,523: 0.93 s without threads,
+                // 0.65 s with them, 0.84 s for the threads alone.)
                 engines.extend(thread_engines(threads, &run.interrupt));
             }
             let engines = profile::Engines {
                 engines,
                 control: run.control(pool),
                 pool: Arc::clone(pool),
-                least_cells: worth.least_cells,
+                least_cells: thresholds.least_cells,
             };
             let (aligned, ran) = profile::align_on(sequences, guide, options, &control, engines)?;
             for engine in &ran.engines {
@@ -68,7 +71,7 @@ pub(super) fn align(
     profile::align(sequences, guide, options, &control)
 }
 
-/// About how many cells the profiles of all joins have.
+/// Estimates the number of cells of the profiles of all joins.
 fn cells(sequences: &SequenceStore) -> u64 {
     let lengths = sequences.lengths();
     let mean = lengths.iter().map(|&length| u64::from(length)).sum::<u64>() / (lengths.len() as u64).max(1);
@@ -83,7 +86,7 @@ mod tests {
     use crate::tree::GuideTree;
 
     #[test]
-    fn profiles_are_aligned_on_the_devices_as_on_the_cpu() {
+    fn devices_align_profiles_like_the_cpu() {
         let text = include_bytes!("../../../assets/msa/adenylate_kinases.fasta");
         let sequences = read_bytes("adenylate kinases", text, &ReadOptions::default()).expect("it can be read");
         let names: Vec<&str> = (0..sequences.len() as u32).map(|id| sequences.name(id)).collect();
@@ -93,14 +96,14 @@ mod tests {
         let (weights, identities) = (tree.weights(), tree.identities());
         let guide = Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
         let found = enumerate().into_iter().next().expect("an adapter");
-        let on = |devices: Vec<Device>, worth: Worth| {
+        let on = |devices: Vec<Device>, thresholds: DeviceThresholds| {
             let run = Run { devices, ..Run::default() };
             let options = Options::new(sequences.alphabet());
-            align(&sequences, &guide, &options, (&run, &pool), worth).expect("it aligns")
+            align(&sequences, &guide, &options, (&run, &pool), thresholds).expect("it aligns")
         };
-        let expected = on(vec![Device::Cpu], Worth::default());
+        let expected = on(vec![Device::Cpu], DeviceThresholds::default());
         let gpu = || Device::Adapter(Box::new(found.clone()));
-        let all = Worth { job_cells: 0, least_cells: 10_000 };
+        let all = DeviceThresholds { job_cells: 0, least_cells: 10_000 };
         for devices in [vec![Device::Cpu], vec![gpu()], vec![gpu(), Device::Cpu]] {
             assert_eq!(on(devices, all), expected);
         }

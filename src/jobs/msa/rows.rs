@@ -1,7 +1,8 @@
-//! Distances of all pairs in rows, and in blocks of these: each machine computes some, and they are put together.
+//! Rows of distances of all pairs, and blocks of rows. Each machine computes some blocks, and the
+//! rows are then gathered.
 //!
-//! What is handed over are counts of symbols, of which distances follow: of a query and those after it, or of a list of
-//! ClustalW's pairs ([`crate::clustal::plan`]).
+//! Rows contain counts of symbols. Distances follow from these counts. A row has the counts of a
+//! query and later sequences, or of a list of ClustalW's pairs ([`crate::clustal::plan`]).
 
 mod computed;
 mod gathered;
@@ -10,69 +11,69 @@ use std::sync::Arc;
 
 use super::super::session::SessionStart;
 use super::super::{AllPairs, EditDistances, EditResult, Feed, Job, PairResult, Run, Summary};
-use super::{Engines, PairDistance, PairDistances, clustal, distances};
+use super::{ClustalEngines, PairDistance, PairDistances, clustal, distances};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::jobs::blocks::bytes::{push, take, take_u32};
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, ListedBlocks};
 
-use self::computed::{Counting, Lists, identities_of};
+use self::computed::{ClustalLists, CountingSink, identities_of};
 pub use self::gathered::GatheredDistances;
 
 /// The distances of a job, row by row.
 #[derive(Debug, Clone)]
 pub struct DistanceRows {
-    /// What they are. Those by words are not computed so.
-    pub of: PairDistances,
+    /// The distances. K-mer distances are not supported.
+    pub distances: PairDistances,
 }
 
-/// Counts of pairs: identities, or edits.
+/// Counts of pairs: identities or edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// The query, or the list of ClustalW's pairs.
+    /// Number of the query, or of the list of ClustalW's pairs.
     pub unit: u32,
-    /// The first of the others, or its place in the list.
+    /// Number of the first target, or its index in the list.
     pub first: u32,
-    /// Its count and those after it.
+    /// Counts of the first target and the following ones.
     pub counts: Vec<u32>,
 }
 
-/// What lasts from block to block.
-pub struct RowSession(By);
+/// State that a session keeps between blocks.
+pub struct RowSession(RowSource);
 
-enum By {
-    Clustal(Box<Lists>),
-    Identity(Box<Opened<AllPairs>>),
-    Edit(Box<Opened<EditDistances>>),
+enum RowSource {
+    Clustal(Box<ClustalLists>),
+    Identity(Box<JobWithSession<AllPairs>>),
+    Edit(Box<JobWithSession<EditDistances>>),
 }
 
-/// A job with a session of its own.
-struct Opened<J: Job> {
+/// A job with its session.
+struct JobWithSession<J: Job> {
     job: J,
     session: J::Session,
 }
 
 impl DistanceRows {
-    /// Of this job.
-    pub fn new(of: PairDistances) -> Self {
-        DistanceRows { of }
+    /// Creates the rows of this job.
+    pub fn new(distances: PairDistances) -> Self {
+        DistanceRows { distances }
     }
 
-    /// What rows are put together in.
+    /// Creates an empty collection that rows are gathered in.
     ///
     /// # Errors
-    /// As [`Job::validate`].
+    /// The errors of [`Job::validate`].
     pub fn gather(&self) -> Result<GatheredDistances> {
         self.validate()?;
-        GatheredDistances::new(&self.of)
+        GatheredDistances::new(&self.distances)
     }
 
-    fn by_words() -> Error {
-        Error::usage_of("kind", "distances by words are there in a moment: they are not computed in blocks")
+    fn by_kmers() -> Error {
+        Error::usage_of("kind", "k-mer distances are computed too fast to need blocks")
     }
 
-    /// A run for jobs that have kernels of their own.
-    fn run_of(run: &Run) -> Run {
+    /// Returns a run for jobs with different kernels.
+    fn without_kernel(run: &Run) -> Run {
         Run { kernel: None, ..run.clone() }
     }
 }
@@ -80,69 +81,72 @@ impl DistanceRows {
 impl Job for DistanceRows {
     type Row = PairCounts;
     type Summary = Summary;
-    type Engines = Engines;
+    type Engines = ClustalEngines;
     type Session = RowSession;
 
     fn validate(&self) -> Result<()> {
-        self.of.validate()?;
-        match self.of.kind {
-            PairDistance::Kmer => Err(Self::by_words()),
-            _ if self.of.given.is_some() => Err(Error::usage_of("given", "there is nothing to compute")),
+        self.distances.validate()?;
+        match self.distances.kind {
+            PairDistance::Kmer => Err(Self::by_kmers()),
+            _ if self.distances.given.is_some() => Err(Error::usage_of("given", "there is nothing to compute")),
             _ => Ok(()),
         }
     }
 
     fn whole(&self, session: &RowSession) -> Block {
         let units = match &session.0 {
-            By::Clustal(lists) => lists.len(),
-            By::Identity(..) | By::Edit(..) => self.of.sequences.len(),
+            RowSource::Clustal(lists) => lists.len(),
+            RowSource::Identity(..) | RowSource::Edit(..) => self.distances.sequences.len(),
         };
         Block { units: 0..units as u64, targets: None, pairs: 0, cells: 0 }
     }
 
-    /// The engines are for ClustalW's distances.
-    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<RowSession> {
+    /// Opens a session. `start` may have engines for ClustalW's distances only.
+    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<RowSession> {
         start.check_kernel(run, Family::Clustal)?;
         self.validate()?;
-        let sequences = &self.of.sequences;
-        Ok(RowSession(match self.of.kind {
-            PairDistance::Clustal => By::Clustal(Box::new(Lists::new(&self.of, start.engines, run)?)),
+        let sequences = &self.distances.sequences;
+        Ok(RowSession(match self.distances.kind {
+            PairDistance::Clustal => {
+                RowSource::Clustal(Box::new(ClustalLists::new(&self.distances, start.engines, run)?))
+            }
             PairDistance::Identity => {
-                let job = distances::identity_job(sequences, self.of.check);
-                let session = job.session(&Self::run_of(run))?;
-                By::Identity(Box::new(Opened { job, session }))
+                let job = distances::identity_job(sequences, self.distances.check);
+                let session = job.session(&Self::without_kernel(run))?;
+                RowSource::Identity(Box::new(JobWithSession { job, session }))
             }
             PairDistance::Edit => {
-                let job = distances::edit_job(sequences, self.of.check);
-                let session = job.session(&Self::run_of(run))?;
-                By::Edit(Box::new(Opened { job, session }))
+                let job = distances::edit_job(sequences, self.distances.check);
+                let session = job.session(&Self::without_kernel(run))?;
+                RowSource::Edit(Box::new(JobWithSession { job, session }))
             }
-            PairDistance::Kmer => return Err(Self::by_words()),
+            PairDistance::Kmer => return Err(Self::by_kmers()),
         }))
     }
 
     fn feed(&self, feed: Feed<'_, PairCounts>, session: &mut RowSession) -> Result<Summary> {
         let mut written = 0;
-        let run = &Self::run_of(feed.run);
+        let run = &Self::without_kernel(feed.run);
         let summary = match &mut session.0 {
-            By::Clustal(lists) => return lists.run(&self.of, feed),
-            By::Identity(own) => {
+            RowSource::Clustal(lists) => return lists.run(&self.distances, feed),
+            RowSource::Identity(inner) => {
                 let counts = |row: &PairResult| (row.query, row.target, identities_of(row));
-                let mut counting = Counting::new(counts, feed.sink, &mut written);
-                own.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut own.session)?
+                let mut counting = CountingSink::new(counts, feed.sink, &mut written);
+                inner.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut inner.session)?
             }
-            By::Edit(own) => {
+            RowSource::Edit(inner) => {
                 let counts = |row: &EditResult| (row.pattern, row.text(), row.distance);
-                let mut counting = Counting::new(counts, feed.sink, &mut written);
-                own.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut own.session)?
+                let mut counting = CountingSink::new(counts, feed.sink, &mut written);
+                inner.job.feed(Feed { source: feed.source, run, sink: &mut counting }, &mut inner.session)?
             }
         };
         Ok(Summary { written, ..summary })
     }
 
-    /// A block of ClustalW's pairs is one chunk, whose counts are held: the whole job is as few blocks as a cut gives.
+    /// Computes the whole job in as few blocks as a cut gives. A block of ClustalW's pairs is one
+    /// chunk, whose counts are kept in memory.
     fn feed_whole(&self, mut session: RowSession, run: &Run, sink: &mut dyn BlockSink<PairCounts>) -> Result<Summary> {
-        let source: Arc<dyn BlockSource> = Listed::new(&self.cut(u64::MAX)?);
+        let source: Arc<dyn BlockSource> = ListedBlocks::new(&self.cut(u64::MAX)?);
         self.feed(Feed { source: &source, run, sink }, &mut session)
     }
 }
@@ -150,18 +154,18 @@ impl Job for DistanceRows {
 impl Divisible for DistanceRows {
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
-        let sequences = &self.of.sequences;
-        match self.of.kind {
-            PairDistance::Clustal => computed::cut(&clustal::plan(&self.of)?, cells),
+        let sequences = &self.distances.sequences;
+        match self.distances.kind {
+            PairDistance::Clustal => computed::cut(&clustal::plan(&self.distances)?, cells),
             PairDistance::Identity => distances::identity_job(sequences, false).cut(cells),
             PairDistance::Edit => distances::edit_job(sequences, false).cut(cells),
-            PairDistance::Kmer => Err(Self::by_words()),
+            PairDistance::Kmer => Err(Self::by_kmers()),
         }
     }
 
     fn targets(&self) -> u32 {
-        match self.of.kind {
-            PairDistance::Identity | PairDistance::Edit => self.of.sequences.len() as u32,
+        match self.distances.kind {
+            PairDistance::Identity | PairDistance::Edit => self.distances.sequences.len() as u32,
             PairDistance::Clustal | PairDistance::Kmer => 0,
         }
     }
@@ -180,7 +184,7 @@ impl Divisible for DistanceRows {
 
     fn decode(bytes: &mut &[u8]) -> Option<PairCounts> {
         let (unit, first) = (take_u32(bytes)?, take_u32(bytes)?);
-        // Every count has a byte or more.
+        // Every count has at least one byte.
         let count = usize::try_from(take(bytes)?).ok().filter(|&count| count <= bytes.len())?;
         let counts = (0..count).map(|_| take_u32(bytes)).collect::<Option<Vec<u32>>>()?;
         Some(PairCounts { unit, first, counts })

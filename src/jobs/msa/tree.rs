@@ -1,4 +1,4 @@
-//! Distances of sequences, and trees of these.
+//! Distances of sequences, and trees built from them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::session::SessionStart;
 use super::super::{Feed, Job, Run, Summary};
 use super::distances::{self, PairDistance};
-use super::{Engines, cells_of, check_given, check_letters};
+use super::{ClustalEngines, cells_of, check_given, check_letters};
 use crate::clustal::ClustalCosts;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -18,40 +18,42 @@ use crate::seq::SequenceStore;
 use crate::tree::newick::NameStyle;
 use crate::tree::{Bed, Distances, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining};
 
-/// How a tree is made of distances.
+/// The method that builds a tree from distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub enum TreeMethod {
-    /// Neighbour joining, rooted as ClustalW does it.
+    /// Neighbour joining, rooted like ClustalW's trees.
     #[default]
     NeighbourJoining,
-    /// Means of clusters.
+    /// Average linkage of clusters (UPGMA).
     Upgma,
-    /// Clusters by how far sequences are from some seeds, by words: without a distance of every pair.
+    /// Clusters by k-mer distances to some seed sequences. Does not need the distances of all
+    /// pairs.
     Mbed,
 }
 
-/// Distances of all pairs of sequences.
+/// The distances of all pairs of sequences.
 #[derive(Debug, Clone)]
 pub struct PairDistances {
     /// The sequences: nucleotides or proteins.
     pub sequences: Arc<SequenceStore>,
-    /// What a distance is.
+    /// The definition of a distance.
     pub kind: PairDistance,
-    /// What ClustalW's distances are computed with; `None` for its own costs.
+    /// Costs of ClustalW's distances; `None` for ClustalW's defaults.
     pub costs: Option<Arc<ClustalCosts>>,
-    /// Compute them a second time, where there is a second way, and fail if one is another.
+    /// Whether to compute the distances in a second way, if there is one, and to fail if one
+    /// differs.
     pub check: bool,
-    /// The distances, which somebody else has computed. Then none is, here.
+    /// Given distances. No distances are computed then.
     pub given: Option<Arc<Distances>>,
 }
 
 impl PairDistances {
-    /// ClustalW's.
+    /// Creates a computation of ClustalW's distances.
     pub fn new(sequences: Arc<SequenceStore>) -> Self {
         PairDistances { sequences, kind: PairDistance::default(), costs: None, check: false, given: None }
     }
 
-    /// Cells of all pairs.
+    /// Returns the number of cells of all pairs.
     pub fn cells(&self) -> u64 {
         cells_of(&self.sequences)
     }
@@ -60,71 +62,75 @@ impl PairDistances {
 impl Job for PairDistances {
     type Row = Distances;
     type Summary = Summary;
-    type Engines = Engines;
-    type Session = Option<Engines>;
+    type Engines = ClustalEngines;
+    type Session = Option<ClustalEngines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
         check_given(self.given.as_deref(), &self.sequences)
     }
 
-    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
+    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<Option<ClustalEngines>> {
         self.validate()?;
         start.check_kernel(run, Family::Clustal)?;
         Ok(start.engines)
     }
 
-    /// Hands over all distances at once.
-    fn feed(&self, Feed { run, sink, .. }: Feed<'_, Distances>, session: &mut Option<Engines>) -> Result<Summary> {
-        let (distances, summary) = distances::of(self, session.take(), &thread_pool(run.threads)?, run)?;
+    /// Passes on all distances at once.
+    fn feed(
+        &self,
+        Feed { run, sink, .. }: Feed<'_, Distances>,
+        session: &mut Option<ClustalEngines>,
+    ) -> Result<Summary> {
+        let (distances, summary) = distances::compute(self, session.take(), &thread_pool(run.threads)?, run)?;
         sink.rows(&[distances])?;
         sink.end()?;
         Ok(summary)
     }
 }
 
-/// A tree of sequences, made of their distances.
+/// A tree of sequences, built from their distances.
 #[derive(Debug, Clone)]
 pub struct SequenceTree {
     /// The sequences: nucleotides or proteins.
     pub sequences: Arc<SequenceStore>,
-    /// What a distance is.
+    /// The definition of a distance.
     pub distance: PairDistance,
-    /// As [`PairDistances::costs`].
+    /// Costs of ClustalW's distances, as in [`PairDistances::costs`].
     pub costs: Option<Arc<ClustalCosts>>,
-    /// What the tree is made by.
+    /// The method that builds the tree.
     pub method: TreeMethod,
-    /// Hand the distances over.
+    /// Whether to report the distances.
     pub needs_distances: bool,
-    /// As [`PairDistances::check`].
+    /// Whether to check the distances, as in [`PairDistances::check`].
     pub check: bool,
-    /// As [`PairDistances::given`].
+    /// Given distances, as in [`PairDistances::given`].
     pub given: Option<Arc<Distances>>,
 }
 
-/// A tree that was made.
+/// A tree that was built.
 #[derive(Debug, Clone, Default)]
 pub struct MadeTree {
-    /// With a root.
+    /// The rooted tree.
     pub tree: GuideTree,
-    /// The tree that neighbour joining made, without a root.
+    /// The unrooted tree of neighbour joining.
     pub unrooted: Option<UnrootedTree>,
-    /// The distances, if they were asked for and are all known.
+    /// The distances of all pairs, if requested and computed.
     pub distances: Option<Distances>,
 }
 
-/// What such a job did.
+/// Times of building a tree.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TreeSummary {
-    /// What the distances took.
+    /// Summary of the distances.
     pub distances: Summary,
-    /// Seconds of the tree itself.
+    /// Time of the tree itself in seconds.
     pub tree_seconds: f64,
 }
 
 impl MadeTree {
-    /// Returns the tree as a Newick text with these names of leaves in this style. A tree of neighbour joining has no root there, as in ClustalW's
-    /// files.
+    /// Returns the tree as a Newick text with these leaf names in this style. A tree of neighbour
+    /// joining is unrooted, as in ClustalW's files.
     ///
     /// # Panics
     /// If there are fewer names than leaves.
@@ -137,7 +143,7 @@ impl MadeTree {
 }
 
 impl SequenceTree {
-    /// ClustalW's.
+    /// Creates ClustalW's tree.
     pub fn new(sequences: Arc<SequenceStore>) -> Self {
         SequenceTree {
             sequences,
@@ -150,7 +156,8 @@ impl SequenceTree {
         }
     }
 
-    /// The job that finds the distances; `None` if the tree is made without a distance of every pair.
+    /// Returns the job that computes the distances; `None` if the tree does not need the distances
+    /// of all pairs.
     pub fn pair_distances(&self) -> Option<PairDistances> {
         let job = PairDistances {
             sequences: Arc::clone(&self.sequences),
@@ -162,27 +169,27 @@ impl SequenceTree {
         (self.method != TreeMethod::Mbed).then_some(job)
     }
 
-    /// Cells of all pairs.
+    /// Returns the number of cells of all pairs.
     pub fn cells(&self) -> u64 {
         cells_of(&self.sequences)
     }
 
     pub(super) fn make(
         &self,
-        engines: Option<Engines>,
+        engines: Option<ClustalEngines>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
     ) -> Result<(MadeTree, TreeSummary)> {
         let Some(job) = self.pair_distances() else {
-            let begin = Instant::now();
-            let words = distances::words(&self.sequences, pool);
-            let from_one = |one: usize, others: &[usize]| words.from_one(one, others.iter().copied());
+            let started = Instant::now();
+            let kmers = distances::kmers(&self.sequences, pool);
+            let from_one = |one: usize, others: &[usize]| kmers.from_one(one, others.iter().copied());
             let tree = embedded(Bed::of(self.sequences.len()), self.sequences.lengths(), from_one, pool);
-            let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
+            let summary = TreeSummary { tree_seconds: started.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, unrooted: None, distances: None }, summary));
         };
-        let (distances, took) = distances::of(&job, engines, pool, run)?;
-        let begin = Instant::now();
+        let (distances, took) = distances::compute(&job, engines, pool, run)?;
+        let started = Instant::now();
         run.progress.step("tree", 0, 1);
         let kept = self.needs_distances.then(|| distances.clone());
         let (tree, unrooted) = match self.method {
@@ -192,7 +199,7 @@ impl SequenceTree {
             }
             TreeMethod::Upgma | TreeMethod::Mbed => (average_linkage(distances), None),
         };
-        let summary = TreeSummary { distances: took, tree_seconds: begin.elapsed().as_secs_f64() };
+        let summary = TreeSummary { distances: took, tree_seconds: started.elapsed().as_secs_f64() };
         Ok((MadeTree { tree, unrooted, distances: kept }, summary))
     }
 }
@@ -200,25 +207,29 @@ impl SequenceTree {
 impl Job for SequenceTree {
     type Row = MadeTree;
     type Summary = TreeSummary;
-    type Engines = Engines;
-    type Session = Option<Engines>;
+    type Engines = ClustalEngines;
+    type Session = Option<ClustalEngines>;
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
         if self.given.is_some() && self.method == TreeMethod::Mbed {
-            return Err(Error::usage_of("given", "a tree by words and seeds has no use for distances of all pairs"));
+            return Err(Error::usage_of("given", "a tree from k-mers and seeds does not use distances of all pairs"));
         }
         check_given(self.given.as_deref(), &self.sequences)
     }
 
-    fn open(&self, start: SessionStart<Engines>, run: &Run) -> Result<Option<Engines>> {
+    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<Option<ClustalEngines>> {
         self.validate()?;
         start.check_kernel(run, Family::Clustal)?;
         Ok(start.engines)
     }
 
-    /// Hands over one tree.
-    fn feed(&self, Feed { run, sink, .. }: Feed<'_, MadeTree>, session: &mut Option<Engines>) -> Result<TreeSummary> {
+    /// Passes on a single tree.
+    fn feed(
+        &self,
+        Feed { run, sink, .. }: Feed<'_, MadeTree>,
+        session: &mut Option<ClustalEngines>,
+    ) -> Result<TreeSummary> {
         let (tree, summary) = self.make(session.take(), &thread_pool(run.threads)?, run)?;
         sink.rows(&[tree])?;
         sink.end()?;

@@ -1,21 +1,22 @@
-//! Listed pairs in blocks, by their numbers in the list. Files in step are read once more, up to the block that is computed.
+//! Blocks of listed pairs, by their numbers in the list. Files are read again, up to the block that
+//! is computed.
 
 use super::{PairList, PairRow, PairSource, row};
 use crate::error::Result;
 use crate::jobs::Job;
-use crate::jobs::blocks::cut::Growing;
+use crate::jobs::blocks::cut::GrowingBlocks;
 use crate::jobs::blocks::{Block, Divisible};
 use crate::seq::{SequenceId, SequenceStore};
 
 impl Divisible for PairList {
-    /// Reads files in step from begin to end.
+    /// Cuts the list. Reads files from start to end.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         let copies = u64::from(self.strands().copies());
-        let mut growing = Growing::of_rows(cells);
+        let mut growing = GrowingBlocks::of_rows(cells);
         let mut add = |number: u64, queries: &SequenceStore, targets: &SequenceStore, (query, target)| {
-            let own = u64::from(queries.length(query)) * u64::from(targets.length(target));
-            growing.add(number, copies, own.saturating_mul(copies));
+            let cells = u64::from(queries.length(query)) * u64::from(targets.length(target));
+            growing.add(number, copies, cells.saturating_mul(copies));
         };
         match &self.source {
             PairSource::Listed { queries, targets, pairs } => {

@@ -1,4 +1,4 @@
-//! A row as bytes, and its sequences found again by its number.
+//! Encoding of rows, and lookup of their sequences by row number.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::jobs::PairResult;
 use crate::jobs::allpairs::row::{decode as decode_result, encode as encode_result};
 use crate::jobs::blocks::bytes::{push, take};
-use crate::jobs::blocks::nowhere;
+/// Appends a row in bytes, without its sequences.
+use crate::jobs::blocks::unresolved_store;
 use crate::seq::SequenceId;
 
 pub(super) fn encode(row: &PairRow, bytes: &mut Vec<u8>) {
@@ -15,17 +16,17 @@ pub(super) fn encode(row: &PairRow, bytes: &mut Vec<u8>) {
     encode_result(&row.result, bytes);
 }
 
-/// A row whose sequences are not known yet.
+/// Decodes a row. Its sequences are unknown.
 pub(super) fn decode(bytes: &mut &[u8]) -> Option<PairRow> {
     let number = take(bytes)?;
-    Some(PairRow { number, queries: nowhere(), targets: nowhere(), result: decode_result(bytes)? })
+    Some(PairRow { number, queries: unresolved_store(), targets: unresolved_store(), result: decode_result(bytes)? })
 }
 
-/// Finds the sequences of rows; files are read in step once more.
+/// Finds the sequences of rows. Reads the files again.
 pub(super) fn resolve(job: &PairList, rows: &mut [PairRow]) -> Result<()> {
     for row in rows {
         let PairResult { query, target, .. } = row.result;
-        let wrong = || Error::Internal(format!("row {} is of no pair of this list", row.number));
+        let wrong = || Error::Internal(format!("row {} does not belong to a pair of this list", row.number));
         match &job.source {
             PairSource::Listed { queries, targets, pairs } => {
                 let pair = usize::try_from(row.number).ok().and_then(|number| pairs.get(number));

@@ -1,4 +1,4 @@
-//! Chunks of pairs, and the bands that are made of them.
+//! PairListChunks of listed pairs, from the input to the queue.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -8,89 +8,94 @@ use super::{PairList, PairSource};
 use crate::error::{Error, Result};
 use crate::jobs::AllPairs;
 use crate::jobs::block::Block;
-use crate::jobs::source::{Begun, ChunkCutter, TO_THE_END};
+use crate::jobs::source::{ChunkCutter, OpenBlocks, TO_THE_END};
 use crate::pairs::Pairs;
 use crate::pairs::plan::selected::chunk as selected_chunk;
 use crate::pairs::plan::{self, PlannedChunk};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Pairs that are computed together: a band.
-pub(super) struct Chunk {
-    /// Number of its first pair.
+/// Pairs that are computed together.
+pub(super) struct PairListChunk {
+    /// Number of the first pair.
     pub first: u64,
-    /// Its sets, and how a pair of them is aligned.
+    /// The sets of sequences and the options of alignments.
     pub all: AllPairs,
-    /// The same with strands as queries.
+    /// The plan of these sets, with strands as queries.
     pub planned: plan::Job,
-    /// Its pairs in their order.
+    /// The pairs in the order of the list.
     pub pairs: Vec<(SequenceId, SequenceId)>,
 }
 
-/// Chunks on their way, by the numbers of their bands.
+/// PairListChunks in progress, by their index in the queue.
 #[derive(Default)]
-pub(super) struct Chunks(Mutex<Waiting>);
+pub(super) struct PairListChunks(Mutex<PairListChunksState>);
 
 #[derive(Default)]
-struct Waiting {
-    chunks: BTreeMap<usize, Arc<Chunk>>,
-    /// Why no more chunks are read.
+struct PairListChunksState {
+    chunks: BTreeMap<usize, Arc<PairListChunk>>,
+    /// The reason why no further chunk is read.
     failure: Option<Error>,
 }
 
-impl Chunks {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl PairListChunks {
+    fn lock(&self) -> MutexGuard<'_, PairListChunksState> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The chunk of a band.
-    pub(super) fn of(&self, index: usize) -> Result<Arc<Chunk>> {
+    /// Returns the chunk with this index.
+    pub(super) fn get(&self, index: usize) -> Result<Arc<PairListChunk>> {
         let chunk = self.lock().chunks.get(&index).cloned();
-        chunk.ok_or_else(|| Error::Internal(format!("band {index} has no pairs")))
+        chunk.ok_or_else(|| Error::Internal(format!("chunk {index} has no pairs")))
     }
 
-    /// The chunk of a band that is complete, which is kept no longer.
-    pub(super) fn take(&self, index: usize) -> Result<Arc<Chunk>> {
+    /// Removes and returns a complete chunk.
+    pub(super) fn take(&self, index: usize) -> Result<Arc<PairListChunk>> {
         let chunk = self.lock().chunks.remove(&index);
-        chunk.ok_or_else(|| Error::Internal(format!("band {index} is complete twice")))
+        chunk.ok_or_else(|| Error::Internal(format!("chunk {index} is complete twice")))
     }
 
-    /// Whether something could not be read.
+    /// Returns whether reading has failed.
     fn has_failed(&self) -> bool {
         self.lock().failure.is_some()
     }
 
-    /// Fails as the reading did.
+    /// Returns the error of a failed read.
     pub(super) fn failure(&self) -> Result<()> {
         self.lock().failure.take().map_or(Ok(()), Err)
     }
 }
 
-/// Two sets, and how pairs of them are computed.
-pub(super) type Sets = (AllPairs, plan::Job);
+/// Two sets, and the plan of their pairs.
+pub(super) type PairSets = (AllPairs, plan::Job);
 
-/// Makes bands of the pairs of blocks.
-pub(super) struct Planner {
+/// Cuts blocks of listed pairs into chunks.
+pub(super) struct PairListPlanner {
     job: PairList,
-    /// Numbers of pairs that are not planned, block by block.
+    /// Numbers of the pairs that are not planned, as one range per block.
     left: VecDeque<Range<u64>>,
-    /// Blocks, each with its pairs that are left.
-    begun: Begun<u64>,
-    /// Of listed pairs, whose sets are the same all the time.
-    sets: Option<Sets>,
+    /// Blocks, each with its number of pairs that are left.
+    open_blocks: OpenBlocks<u64>,
+    /// The sets of listed pairs. `None` for files, whose sets differ from chunk to chunk.
+    sets: Option<PairSets>,
     index: usize,
-    chunks: Arc<Chunks>,
+    chunks: Arc<PairListChunks>,
 }
 
-impl Planner {
-    /// The bands of blocks that are begun later, and where their chunks are. `sets` are those of [`sets_of`].
-    pub(super) fn new(job: &PairList, sets: Option<Sets>, begun: Begun<u64>) -> (Self, Arc<Chunks>) {
-        let chunks = Arc::new(Chunks::default());
+impl PairListPlanner {
+    /// Creates a planner for blocks that follow later, and the collection of its chunks. `sets` is
+    /// the result of [`sets_of`].
+    pub(super) fn new(
+        job: &PairList,
+        sets: Option<PairSets>,
+        open_blocks: OpenBlocks<u64>,
+    ) -> (Self, Arc<PairListChunks>) {
+        let chunks = Arc::new(PairListChunks::default());
         let (job, left) = (job.clone(), VecDeque::new());
-        (Planner { job, left, begun, sets, index: 0, chunks: Arc::clone(&chunks) }, chunks)
+        (PairListPlanner { job, left, open_blocks, sets, index: 0, chunks: Arc::clone(&chunks) }, chunks)
     }
 
-    /// The pairs that come next; `None` at the end of the last block.
-    fn chunk(&mut self) -> Result<Option<Chunk>> {
+    /// Returns the next chunk; `None` at the end of the last block.
+    fn chunk(&mut self) -> Result<Option<PairListChunk>> {
         while let Some(range) = self.left.front().cloned() {
             let chunk = if range.is_empty() { None } else { self.chunk_of(&range)? };
             match (chunk, self.left.front_mut()) {
@@ -101,27 +106,27 @@ impl Planner {
                 _ => drop(self.left.pop_front()),
             }
             if range.end == TO_THE_END {
-                // Of what nobody had counted, only the pairs up to here were there.
-                self.begun.last(|left| *left -= TO_THE_END - range.start);
+                // The number of pairs was unknown. It is now known to end here.
+                self.open_blocks.last(|left| *left -= TO_THE_END - range.start);
             }
         }
         Ok(None)
     }
 
-    /// The first pairs of a range; `None` behind the last of all.
-    fn chunk_of(&self, range: &Range<u64>) -> Result<Option<Chunk>> {
+    /// Returns the first pairs of a range; `None` after the last pair of the input.
+    fn chunk_of(&self, range: &Range<u64>) -> Result<Option<PairListChunk>> {
         let Range { start: first, end } = *range;
         Ok(match (&self.job.source, &self.sets) {
             (PairSource::Listed { pairs, .. }, Some((all, planned))) => {
                 let end = usize::try_from(end).unwrap_or(usize::MAX).min(pairs.len());
                 let range: Range<usize> = first as usize..end.min(first as usize + self.job.chunk_pairs.max(1));
                 let pairs = pairs.get(range).unwrap_or_default().to_vec();
-                (!pairs.is_empty()).then(|| Chunk { first, all: all.clone(), planned: planned.clone(), pairs })
+                (!pairs.is_empty()).then(|| PairListChunk { first, all: all.clone(), planned: planned.clone(), pairs })
             }
             (PairSource::InStep(files), _) => {
                 let mut files = files.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let read = match end {
-                    // They are read for the only time.
+                    // These records are read only once.
                     TO_THE_END => files.next()?,
                     _ => Some(files.at(first)?.ok_or_else(|| no_pair(first))?),
                 };
@@ -129,7 +134,7 @@ impl Planner {
                     let (all, planned) = sets(&self.job, &read.queries, &read.targets);
                     let ids = first - read.first..(end - read.first).min(read.queries.len() as u64);
                     let pairs = ids.map(|id| (id as SequenceId, id as SequenceId)).collect();
-                    Chunk { first, all, planned, pairs }
+                    PairListChunk { first, all, planned, pairs }
                 })
             }
             (PairSource::Listed { .. }, None) => None,
@@ -138,28 +143,28 @@ impl Planner {
 }
 
 fn no_pair(number: u64) -> Error {
-    Error::usage_of("blocks", format!("there is no pair with the number {number}"))
+    Error::usage_of("blocks", format!("there is no pair number {number}"))
 }
 
-/// The sets of listed pairs.
-pub(super) fn sets_of(job: &PairList) -> Option<Sets> {
+/// Returns the sets of listed pairs; `None` for files.
+pub(super) fn sets_of(job: &PairList) -> Option<PairSets> {
     match &job.source {
         PairSource::InStep(_) => None,
         PairSource::Listed { queries, targets, .. } => Some(sets(job, queries, targets)),
     }
 }
 
-/// How pairs of two sets are computed.
-fn sets(job: &PairList, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Sets {
+/// Returns the job and the plan for pairs of two sets.
+fn sets(job: &PairList, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> PairSets {
     let all = job.all(Arc::clone(queries), Arc::clone(targets));
     let planned = all.job();
     (all, planned)
 }
 
-impl ChunkCutter<Pairs> for Planner {
+impl ChunkCutter<Pairs> for PairListPlanner {
     fn begin(&mut self, block: Block) {
-        // Before any of its chunks.
-        self.begun.add(block.units.end - block.units.start, block.pairs, block.cells);
+        // The block must be added before its first chunk.
+        self.open_blocks.add(block.units.end - block.units.start, block.pairs, block.cells);
         self.left.push_back(block.units);
     }
 

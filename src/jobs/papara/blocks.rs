@@ -1,24 +1,27 @@
-//! Reads in blocks, by their numbers in the file.
+//! Blocks of reads, by their numbers in the file.
 
-use super::source::Source;
+use super::source::ReadFile;
 use super::{PhyloAlignment, PhyloResult, ReadSource};
 use crate::error::{Error, Result};
 use crate::jobs::Job;
-use crate::jobs::blocks::cut::Growing;
+use crate::jobs::blocks::cut::GrowingBlocks;
 use crate::jobs::blocks::{Block, Divisible};
 use crate::seq::is_standard;
 
 impl Divisible for PhyloAlignment {
-    /// Reads the whole file.
+    /// Cuts the reads. Reads the whole file.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         if matches!(&self.reads, ReadSource::File(path) if is_standard(path)) {
-            return Err(Error::usage_of("reads", "standard input can be read once only, but each block is read again"));
+            return Err(Error::usage_of(
+                "reads",
+                "standard input can be read only once, but every block reads the reads again: use a file",
+            ));
         }
-        let mut source = Source::open(self)?;
+        let mut source = ReadFile::open(self)?;
         let edges = self.reference.tree.edges.len() as u64 * u64::from(self.strands().copies());
         let symbol = edges.saturating_mul(self.reference.sites().into());
-        let mut growing = Growing::new(cells);
+        let mut growing = GrowingBlocks::new(cells);
         while let Some(chunk) = source.next()? {
             for (number, &length) in chunk.numbers().zip(chunk.store.lengths()) {
                 growing.add(number, edges, symbol.saturating_mul(length.into()));
@@ -30,7 +33,8 @@ impl Divisible for PhyloAlignment {
     fn part_bytes(&self, block: &Block) -> u64 {
         let edges = self.reference.tree.edges.len() as u64 * u64::from(self.strands().copies());
         let symbols = block.cells / edges.saturating_mul(self.reference.sites().into()).max(1);
-        // Name and numbers; letters, and a run for every five.
+        // The name and numbers take about 50 bytes. The letters follow, and one run of columns per
+        // five letters.
         (block.units.end - block.units.start).saturating_mul(50).saturating_add(symbols + symbols * 2 / 5)
     }
 

@@ -1,38 +1,38 @@
-//! Where chunks of reads come from: a whole file, or ranges of its reads.
+//! ReadFile of reads: a whole file, or ranges of its reads.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::{PhyloAlignment, ReadSource};
 use crate::error::{Error, Result};
-use crate::jobs::source::{Begun, BlockSource, NextBlock, TO_THE_END, take_off};
+use crate::jobs::source::{BlockSource, NextBlock, OpenBlocks, TO_THE_END, subtract_cells};
 use crate::seq::{ReadChunk, ReadChunks};
 
-/// Reads of a chunk at most.
+/// Maximum number of reads in a group.
 const CHUNK_READS: u64 = 1 << 13;
-/// Symbols of a chunk at most, a read more or less.
+/// Maximum number of symbols in a group. It may be exceeded by one read.
 const CHUNK_SYMBOLS: u64 = 1 << 20;
 
-/// Reads as they stand in a file, up to somewhere.
-pub(super) struct Source {
+/// Reads of a file, in order.
+pub(super) struct ReadFile {
     chunks: ReadChunks<'static>,
-    /// Reads that were read.
+    /// Number of reads taken so far.
     at: u64,
-    /// So many reads that are not empty are passed over first.
+    /// Number of nonempty reads that are still to be skipped.
     skip: u64,
 }
 
-impl Source {
+impl ReadFile {
     pub(super) fn open(job: &PhyloAlignment) -> Result<Self> {
         let alphabet = job.reference.alphabet;
         let chunks = match &job.reads {
             ReadSource::File(path) => ReadChunks::open(path, alphabet)?,
             ReadSource::Bytes(name, data) => ReadChunks::open_shared(name, Arc::clone(data), alphabet)?,
         };
-        Ok(Source { chunks, at: 0, skip: job.skip })
+        Ok(ReadFile { chunks, at: 0, skip: job.skip })
     }
 
-    /// The next of the reads that are not passed over; `None` after the last.
+    /// Returns the next reads after the skipped ones; `None` after the last read.
     pub(super) fn next(&mut self) -> Result<Option<ReadChunk>> {
         while self.skip > 0 {
             let Some(chunk) = self.read(self.skip)? else { return Ok(None) };
@@ -41,7 +41,7 @@ impl Source {
         self.read(CHUNK_READS)
     }
 
-    /// The next reads whatever they are, so many at most.
+    /// Returns the next reads, including reads to skip. Returns at most `most` reads.
     fn read(&mut self, most: u64) -> Result<Option<ReadChunk>> {
         let chunk = self.chunks.next(most.min(CHUNK_READS) as usize, CHUNK_SYMBOLS)?;
         self.at += chunk.as_ref().map_or(0, |chunk| chunk.store.len() as u64);
@@ -49,37 +49,38 @@ impl Source {
     }
 }
 
-/// What comes next.
+/// Answer of [`ReadRanges::next`].
 pub(super) enum NextReads {
     Chunk(ReadChunk),
-    /// None now; there may be some before those that were read are through.
+    /// No reads at present. More may come before the groups in progress are complete.
     Nothing,
     End,
 }
 
-/// Ranges of reads out of a file, each in chunks of its own.
-pub(super) struct Ranges<'a> {
+/// ReadRanges of reads in a file. A group has reads of one range.
+pub(super) struct ReadRanges<'a> {
     job: &'a PhyloAlignment,
-    /// Where they come from, and those that were begun.
+    /// ReadFile of the ranges.
     blocks: &'a Arc<dyn BlockSource>,
-    begun: Begun<Range<u64>>,
+    open_blocks: OpenBlocks<Range<u64>>,
     range: Range<u64>,
-    /// Where the file was left, for whoever goes on from there.
-    source: &'a mut Option<Source>,
+    /// Position in the file, which outlives this value.
+    source: &'a mut Option<ReadFile>,
 }
 
-impl<'a> Ranges<'a> {
-    /// Those of these blocks. `source` may stand anywhere in the file; it is opened once more if it stands behind a range.
+impl<'a> ReadRanges<'a> {
+    /// Reads the ranges of these blocks. `source` may be at any position in the file. The file is
+    /// opened again if that position is after the start of a range.
     pub(super) fn new(
         job: &'a PhyloAlignment,
         blocks: &'a Arc<dyn BlockSource>,
-        begun: Begun<Range<u64>>,
-        source: &'a mut Option<Source>,
+        open_blocks: OpenBlocks<Range<u64>>,
+        source: &'a mut Option<ReadFile>,
     ) -> Self {
-        Ranges { job, blocks, begun, range: 0..0, source }
+        ReadRanges { job, blocks, open_blocks, range: 0..0, source }
     }
 
-    /// The next reads.
+    /// Returns the next reads.
     pub(super) fn next(&mut self) -> Result<NextReads> {
         loop {
             if let Some(ended) = self.begin_range() {
@@ -91,13 +92,13 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// Begins with the next range where the last one is through. Returns what there is instead if there is none.
+    /// Starts the next range if the last one is complete. Returns the reason if there is none.
     fn begin_range(&mut self) -> Option<NextReads> {
         while self.range.is_empty() {
             match self.blocks.next() {
                 NextBlock::Block(block) => {
-                    take_off(&self.blocks.coming(), block.cells);
-                    self.begun.add_block(&block);
+                    subtract_cells(&self.blocks.coming(), block.cells);
+                    self.open_blocks.add_block(&block);
                     self.range = block.units;
                 }
                 NextBlock::Nothing => return Some(NextReads::Nothing),
@@ -107,12 +108,12 @@ impl<'a> Ranges<'a> {
         None
     }
 
-    /// The next reads of the range; `None` if it ends where the file does.
+    /// Returns the next reads of the range; `None` if it ends with the file.
     fn chunk(&mut self) -> Result<Option<ReadChunk>> {
-        // After an error nothing more is read from a file.
+        // After an error, the file is not read any further.
         let mut source = match self.source.take().filter(|source| source.at <= self.range.start) {
             Some(source) => source,
-            None => Source::open(self.job)?,
+            None => ReadFile::open(self.job)?,
         };
         if self.range.end == TO_THE_END {
             let chunk = source.next()?;
@@ -124,8 +125,10 @@ impl<'a> Ranges<'a> {
             let is_before = source.at < self.range.start;
             let end = if is_before { self.range.start } else { self.range.end };
             let Some(chunk) = source.read(end - source.at)? else {
-                let message =
-                    format!("there are {} only, and those from number {} on were asked for", source.at, source.at);
+                let message = format!(
+                    "the input has only {} reads, but reads from number {} on were requested",
+                    source.at, source.at
+                );
                 return Err(Error::usage_of("reads", message));
             };
             if !is_before {

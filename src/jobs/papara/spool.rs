@@ -1,8 +1,10 @@
-//! Reads that are finished, on the disk until the output is written: how wide that is follows from all of them.
+//! Finished reads on disk. They wait here until the output is written, because the width of the
+//! output depends on all of them.
 //!
-//! The file begins with the fingerprint of its job and a checksum, then come blocks of reads in input order, each with its length and a checksum. One
-//! that the user names is a checkpoint: a later run goes on behind its last whole block. Else it has no name, and the system
-//! frees it when the process ends.
+//! The file starts with the fingerprint of its job and a checksum. Blocks of reads in input order
+//! follow, each with its length and a checksum. A file that the user names is a checkpoint: a later
+//! run continues after its last complete block. Other files have no name, and the system frees them
+//! when the process ends.
 
 mod record;
 
@@ -16,63 +18,64 @@ use crate::files::position;
 use crate::jobs::PhyloResult;
 use crate::jobs::long::{checksum, hold};
 
-/// What every such file begins with; the last character is the version.
+/// First bytes of every such file. The last character is the version.
 const MAGIC: &[u8; 8] = b"pwreads2";
-/// Characters of it that all versions have.
+/// Number of these bytes that all versions share.
 const KIND: usize = 7;
-/// Bytes before the job's fingerprint: these, and its length.
+/// Bytes before the fingerprint: `MAGIC`, and the length of the fingerprint.
 const LEAD: u64 = 16;
-/// Bytes before a block's records: their length and their number.
+/// Bytes before the records of a block: their length in bytes, and their number.
 const COUNTS: u64 = 16;
-/// Bytes behind them: a checksum of all.
+/// Bytes of the checksum after the records.
 const SUM: u64 = 8;
 
-/// The file.
+/// A file of finished reads.
 #[derive(Debug)]
-pub struct Spool {
+pub struct ReadSpool {
     file: File,
-    /// For messages.
+    /// Path for messages.
     path: PathBuf,
-    /// Whether it is to last longer than this run.
+    /// Whether the file must outlive this run.
     is_named: bool,
-    /// Where the first block begins.
-    begin: u64,
+    /// Offset of the first block.
+    start: u64,
     end: u64,
     reads: u64,
 }
 
-/// A block as it lies in the file.
-struct Block {
+/// A block of the file.
+struct SpoolBlock {
     records: u64,
-    /// With the counts before it.
+    /// Records, after their length and number.
     bytes: Vec<u8>,
-    /// Where the next one begins.
+    /// Offset of the next block.
     end: u64,
 }
 
-impl Spool {
-    /// An empty file without a name in a directory.
+impl ReadSpool {
+    /// Creates an empty file without a name in a directory.
     ///
     /// # Errors
-    /// [`Error::Io`] if there can be none.
-    pub fn create(directory: &Path) -> Result<Spool> {
+    /// [`Error::Io`] if the file cannot be created.
+    pub fn create(directory: &Path) -> Result<ReadSpool> {
         let file = tempfile::tempfile_in(directory).map_err(|error| Error::io(directory, error))?;
-        Spool { file, path: directory.to_owned(), is_named: false, begin: 0, end: 0, reads: 0 }
-            .begun(&Fingerprint::default())
+        ReadSpool { file, path: directory.to_owned(), is_named: false, start: 0, end: 0, reads: 0 }
+            .with_header(&Fingerprint::default())
     }
 
-    /// The file of a name, which is made if there is none, and how many reads it has. What was written last before a run was
-    /// killed may be there in part: it is dropped.
+    /// Opens a named file, or creates it if it does not exist. Returns the number of reads in it.
+    /// Drops an incomplete block at its end, which a killed run may leave.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is of another job, something else, or another run uses it now; [`Error::Io`].
-    pub fn open(path: &Path, fingerprint: &Fingerprint) -> Result<(Spool, u64)> {
+    /// [`Error::Usage`] if the file belongs to another job, is not a checkpoint, or is in use by
+    /// another run; [`Error::Io`].
+    pub fn open(path: &Path, fingerprint: &Fingerprint) -> Result<(ReadSpool, u64)> {
         let failed = |error| Error::io(path, error);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         hold(&file, path, path)?;
         let length = file.metadata().map_err(failed)?.len();
         let refuse = |what: &str| {
-            let message = format!("{what}; name another file, or delete it");
+            let message = format!("{what}; use another file, or delete this one");
             Err(Error::usage_value("checkpoint", path.display(), message))
         };
         let mut lead = vec![0; length.min(LEAD) as usize];
@@ -81,26 +84,26 @@ impl Spool {
         if lead[..known] != MAGIC[..known] {
             return match lead.starts_with(&MAGIC[..KIND]) {
                 true => refuse("another version of pairwave made this checkpoint of aligned reads"),
-                false => refuse("it is no checkpoint of aligned reads, or of another version of this program"),
+                false => refuse("it is not a checkpoint of aligned reads"),
             };
         }
-        let mut spool = Spool { file, path: path.to_owned(), is_named: true, begin: 0, end: 0, reads: 0 };
+        let mut spool = ReadSpool { file, path: path.to_owned(), is_named: true, start: 0, end: 0, reads: 0 };
         let body = lead.get(MAGIC.len()..).and_then(|rest| rest.try_into().ok()).map(u64::from_le_bytes);
-        let begin = body.and_then(|body| body.checked_add(LEAD + SUM)).filter(|&begin| begin <= length);
-        let Some(begin) = begin else {
-            // The run ended before it had written more.
-            return Ok((spool.begun(fingerprint)?, 0));
+        let start = body.and_then(|body| body.checked_add(LEAD + SUM)).filter(|&start| start <= length);
+        let Some(start) = start else {
+            // The run ended before it had written the header.
+            return Ok((spool.with_header(fingerprint)?, 0));
         };
-        let mut header = vec![0; begin as usize];
+        let mut header = vec![0; start as usize];
         position::read(&spool.file, &mut header, 0).map_err(failed)?;
-        let (known, sum) = header.split_at((begin - SUM) as usize);
+        let (known, sum) = header.split_at((start - SUM) as usize);
         let is_whole = checksum(known).to_le_bytes() == sum;
         let there = is_whole.then(|| serde_json::from_slice::<Fingerprint>(&known[LEAD as usize..]).ok()).flatten();
         let Some(there) = there else { return refuse("it is damaged") };
         if let Some(difference) = there.difference(fingerprint) {
-            return refuse(&format!("it is of another job: {difference}"));
+            return refuse(&format!("it belongs to another job: {difference}"));
         }
-        (spool.begin, spool.end) = (begin, begin);
+        (spool.start, spool.end) = (start, start);
         while let Some(block) = spool.block(spool.end, length)? {
             (spool.end, spool.reads) = (block.end, spool.reads + block.records);
         }
@@ -113,25 +116,25 @@ impl Spool {
         Error::io(&self.path, error)
     }
 
-    /// With its first bytes.
-    fn begun(mut self, fingerprint: &Fingerprint) -> Result<Spool> {
+    /// Writes the header.
+    fn with_header(mut self, fingerprint: &Fingerprint) -> Result<ReadSpool> {
         let body = serde_json::to_vec(fingerprint)
-            .map_err(|error| Error::Internal(format!("a fingerprint does not become JSON: {error}")))?;
+            .map_err(|error| Error::Internal(format!("a fingerprint cannot be written as JSON: {error}")))?;
         let mut bytes = [&MAGIC[..], &(body.len() as u64).to_le_bytes(), &body].concat();
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
-        // Nothing is left of a header that was cut off.
+        // Removes a header that was cut off.
         self.file.set_len(0).map_err(|error| self.failed(error))?;
         position::write(&self.file, &bytes, 0).map_err(|error| self.failed(error))?;
-        (self.begin, self.end) = (bytes.len() as u64, bytes.len() as u64);
+        (self.start, self.end) = (bytes.len() as u64, bytes.len() as u64);
         Ok(self)
     }
 
-    /// Reads that it has.
+    /// Returns the number of reads in the file.
     pub fn reads(&self) -> u64 {
         self.reads
     }
 
-    /// Adds a block of reads. One that has a name then lasts, whatever happens to the machine.
+    /// Appends a block of reads. In a named file the block then survives a crash of the machine.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -153,8 +156,9 @@ impl Spool {
         Ok(())
     }
 
-    /// The block at a position of a file of this length; `None` if it is not there as a whole.
-    fn block(&self, at: u64, length: u64) -> Result<Option<Block>> {
+    /// Reads the block at an offset of a file of `length` bytes. Returns `None` if the block is
+    /// incomplete.
+    fn block(&self, at: u64, length: u64) -> Result<Option<SpoolBlock>> {
         let Some(most) = length.checked_sub(at + COUNTS + SUM) else { return Ok(None) };
         let mut counts = [[0; 8]; 2];
         position::read(&self.file, counts.as_flattened_mut(), at).map_err(|error| self.failed(error))?;
@@ -166,12 +170,12 @@ impl Spool {
         position::read(&self.file, &mut bytes, at).map_err(|error| self.failed(error))?;
         let sum = bytes.split_off((COUNTS + body) as usize);
         let is_whole = checksum(&bytes).to_le_bytes()[..] == sum;
-        Ok(is_whole.then_some(Block { records, bytes, end: at + COUNTS + body + SUM }))
+        Ok(is_whole.then_some(SpoolBlock { records, bytes, end: at + COUNTS + body + SUM }))
     }
 
-    /// All blocks of reads, from the first on.
+    /// Returns all blocks of reads from the start.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<PhyloResult>>> + '_ {
-        let mut at = self.begin;
+        let mut at = self.start;
         std::iter::from_fn(move || {
             if at >= self.end {
                 return None;
@@ -182,13 +186,13 @@ impl Spool {
                 let records = record::decode(&block.bytes[COUNTS as usize..], block.records).ok_or_else(damaged)?;
                 Ok((block.end, records))
             });
-            // Behind what is damaged nothing can be found.
+            // No block can be found after a damaged one.
             at = block.as_ref().map_or(self.end, |(end, _)| *end);
             Some(block.map(|(_, records)| records))
         })
     }
 
-    /// All reads, from the first on.
+    /// Returns all reads from the start.
     pub fn records(&self) -> impl Iterator<Item = Result<PhyloResult>> + '_ {
         self.blocks().flat_map(|block| match block {
             Ok(records) => records.into_iter().map(Ok).collect(),

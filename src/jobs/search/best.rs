@@ -5,43 +5,44 @@ use std::collections::BinaryHeap;
 
 use crate::seq::{SequenceId, Strand};
 
-/// A pair that may be reported. In order: the best score first, then the earliest record, then the forward strand.
+/// A pair that may be reported. Candidates are ordered by falling score, then by record, then plus
+/// before minus strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Candidate {
+pub(super) struct HitCandidate {
     pub score: Reverse<i64>,
-    /// Place of the subject in the input.
+    /// Number of the subject in the input.
     pub record: u64,
     pub strand: Strand,
-    /// Where the subject is: the number of its chunk, and its own there.
+    /// Location of the subject: the number of its chunk, and its number in that chunk.
     pub chunk: u32,
     pub subject: SequenceId,
 }
 
-/// The best of a query's pairs, each strand by itself.
+/// The best pairs of a query, counting each strand separately.
 #[derive(Debug, Default)]
-pub(super) struct Best {
-    /// The worst on top.
-    kept: BinaryHeap<Candidate>,
+pub(super) struct BestHits {
+    /// The kept pairs, with the worst on top.
+    heap: BinaryHeap<HitCandidate>,
 }
 
-impl Best {
-    /// Keeps the pair if it is among the best `most`. Gives the least score that has a chance from now on, once so many are
-    /// kept.
-    pub(super) fn add(&mut self, pair: Candidate, most: usize) -> Option<i64> {
-        if self.kept.len() < most {
-            self.kept.push(pair);
-        } else if let Some(mut worst) = self.kept.peek_mut()
+impl BestHits {
+    /// Keeps the pair if it is among the best `most`. Returns the lowest score that can still be
+    /// kept, once `most` pairs are kept.
+    pub(super) fn add(&mut self, pair: HitCandidate, most: usize) -> Option<i64> {
+        if self.heap.len() < most {
+            self.heap.push(pair);
+        } else if let Some(mut worst) = self.heap.peek_mut()
             && pair < *worst
         {
             *worst = pair;
         }
-        let is_full = self.kept.len() >= most;
-        self.kept.peek().filter(|_| is_full).map(|worst| worst.score.0)
+        let is_full = self.heap.len() >= most;
+        self.heap.peek().filter(|_| is_full).map(|worst| worst.score.0)
     }
 
-    /// All that were kept, the best first.
-    pub(super) fn into_sorted(self) -> Vec<Candidate> {
-        self.kept.into_sorted_vec()
+    /// Returns the kept pairs, best first.
+    pub(super) fn into_sorted(self) -> Vec<HitCandidate> {
+        self.heap.into_sorted_vec()
     }
 }
 
@@ -50,13 +51,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pair(score: i64, record: u64, strand: Strand) -> Candidate {
-        Candidate { score: Reverse(score), record, strand, chunk: 0, subject: record as SequenceId }
+    fn pair(score: i64, record: u64, strand: Strand) -> HitCandidate {
+        HitCandidate { score: Reverse(score), record, strand, chunk: 0, subject: record as SequenceId }
     }
 
     #[test]
-    fn equal_scores_go_by_record_and_strand() {
-        let mut best = Best::default();
+    fn equal_scores_are_ordered_by_record_and_strand() {
+        let mut best = BestHits::default();
         let (plus, minus) = (Strand::Plus, Strand::Minus);
         let floors = [(5, 9, plus), (7, 3, minus), (5, 2, plus), (4, 0, plus), (5, 1, minus), (7, 3, plus)]
             .map(|(score, record, strand)| best.add(pair(score, record, strand), 3));
@@ -66,12 +67,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_best_are_those_of_a_sorted_list(scores in prop::collection::vec(-3..6i64, 0..40), most in 1..12usize) {
-            let pairs: Vec<Candidate> =
+        fn best_hits_equal_the_front_of_a_sorted_list(scores in prop::collection::vec(-3..6i64, 0..40), most in 1..12usize) {
+            let pairs: Vec<HitCandidate> =
                 (0..).zip(&scores).map(|(record, &score)| pair(score, record * 7 % 41, Strand::Plus)).collect();
-            let (mut best, mut floor) = (Best::default(), i64::MIN);
+            let (mut best, mut floor) = (BestHits::default(), i64::MIN);
             for &pair in &pairs {
-                // What is below the floor cannot matter.
+                // A pair below the threshold cannot matter.
                 if pair.score.0 >= floor {
                     floor = best.add(pair, most).unwrap_or(floor);
                 }

@@ -1,5 +1,6 @@
-//! A search in blocks: of queries, and of one that alone is too much some of the subjects, in their order by falling length. What a
-//! score means is the same in every block: it is told by the size of the whole database.
+//! Blocks of a search. A block has several queries, or a single query and a range of the subjects
+//! in their order by falling length. E-values do not depend on blocks, because they use the size of
+//! the whole database.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -8,11 +9,12 @@ use super::row;
 use super::{Search, SearchHit};
 use crate::error::{Error, Result};
 use crate::jobs::Job;
-use crate::jobs::blocks::cut::{at_most, cut};
+use crate::jobs::blocks::cut::{cut, saturating_u64};
 use crate::jobs::blocks::{Block, Divisible};
 
 impl Search {
-    /// Returns the pairs of a query with subjects of this number, and the cells with this number of symbols; of all strands.
+    /// Returns the numbers of pairs and cells of a query with `sequences` subjects of `symbols`
+    /// symbols in total, counting all strands.
     fn size_of(&self, query: u64, sequences: u64, symbols: u64) -> (u64, u128) {
         let copies = self.strands().copies();
         let length = self.queries.length(query as u32);
@@ -25,7 +27,7 @@ impl Search {
     }
 }
 
-/// Symbols of the subjects before each, and of all.
+/// Returns the number of symbols before each subject, followed by the total.
 fn symbols_before(lengths: &[u32]) -> Vec<u64> {
     let sums = lengths.iter().scan(0, |sum, &length| {
         *sum += u64::from(length);
@@ -34,14 +36,15 @@ fn symbols_before(lengths: &[u32]) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// Cuts subjects into so many ranges of about as many symbols, or as many as there are; `before`: symbols before each, and of all.
+/// Cuts subjects into at most `pieces` ranges with about equal numbers of symbols. `before` is the
+/// result of [`symbols_before`].
 fn ranges(before: &[u64], pieces: u64) -> Vec<Range<u32>> {
     let (subjects, all) = (before.len() - 1, before[before.len() - 1]);
     let mut ranges = Vec::new();
     let mut start = 0;
     for piece in 1..=pieces.min(subjects as u64) {
         let goal = (u128::from(all) * u128::from(piece) / u128::from(pieces.min(subjects as u64))) as u64;
-        // The border that is nearest to the goal.
+        // Selects the border that is nearest to the goal.
         let next = before.partition_point(|&sum| sum < goal).min(subjects);
         let is_nearer = next > 0 && goal - before[next - 1] < before[next].saturating_sub(goal);
         let end = if piece == pieces.min(subjects as u64) { subjects } else { next - usize::from(is_nearer) };
@@ -58,7 +61,7 @@ impl Divisible for Search {
         self.validate()?;
         let all = self.size_of_subjects();
         if all.0 > u64::from(u32::MAX) {
-            let message = format!("{} sequences are more than a search in blocks counts: cut the database", all.0);
+            let message = format!("{} sequences are too many for a search in blocks: split the database", all.0);
             return Err(Error::usage_of("subjects", message));
         }
         let before = symbols_before(self.subjects.each_length());
@@ -69,7 +72,7 @@ impl Divisible for Search {
                 let symbols = before[part.end as usize] - before[part.start as usize];
                 let (pairs, cells) = self.size_of(query, part.len() as u64, symbols);
                 let targets = (!is_whole).then_some(part);
-                Block { units: query..query + 1, targets, pairs, cells: at_most(cells) }
+                Block { units: query..query + 1, targets, pairs, cells: saturating_u64(cells) }
             };
             parts.into_iter().map(block).collect()
         };
@@ -83,7 +86,8 @@ impl Divisible for Search {
     fn part_bytes(&self, block: &Block) -> u64 {
         let copies = u64::from(self.strands().copies());
         let most = (block.units.end - block.units.start).saturating_mul(self.max_hits as u64);
-        // Numbers of a hit, and of an alignment of relatives a run for every ten symbols or so, of two bytes.
+        // The numbers of a hit take about 35 bytes. Alignments of related sequences have a run of
+        // two bytes for about every ten symbols.
         let columns = if self.score_only { 0 } else { 20 + block.mean_length() / 5 };
         (block.pairs / copies).min(most).saturating_mul(35 + columns)
     }
@@ -100,7 +104,8 @@ impl Divisible for Search {
         row::resolve(self, rows)
     }
 
-    /// A subject is in one block, of which it has one hit at most: the best of all are among the best of each.
+    /// Selects the best hits. A subject is in one block and has at most one hit there, so the best
+    /// hits are among the best of each block.
     fn join(&self, rows: &mut Vec<SearchHit>) {
         rows.sort_by_key(|hit| (Reverse(hit.score), hit.record));
         rows.truncate(self.max_hits);

@@ -1,68 +1,70 @@
-//! Computation of a search: scores of all pairs, chunk by chunk of the subjects.
+//! Computes a search: the scores of all pairs, one chunk of the subjects after the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bands::{Batch, SearchChunks};
-use super::chunks::Chunks;
+use super::chunks::SubjectChunkCache;
+use super::cutter::{QueryBatch, SearchChunkCutter};
 use super::gather::Gatherer;
-use super::tracing::Tracer;
+use super::tracing::HitTracer;
 use super::{Search, SearchHit};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
 use crate::error::Result;
 use crate::jobs::session::{Execution, SessionEngines, Threads, cells_now};
-use crate::jobs::source::{Begun, BlockChunks};
+use crate::jobs::source::{BlockChunks, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::{Floors, Pairs, Want, plan};
 use crate::score::statistics::Statistics;
 use crate::seq::SequenceStore;
 
-/// Packed bytes of a chunk at most: so many that a band keeps devices busy, and few beside the memory of a computer.
+/// Maximum packed bytes of a subject chunk. It keeps devices busy, and is small compared with the
+/// memory of a computer.
 const CHUNK_BYTES: u64 = 256 << 20;
-/// The same at least, however small an engine's memory is.
+/// Minimum packed bytes of a subject chunk, even for engines with little memory.
 const MIN_CHUNK_BYTES: u64 = 64 << 10;
-/// The same at least where more would do: less is not worth a band of its own.
+/// Minimum packed bytes of a subject chunk if memory allows. Smaller chunks do not pay off.
 const BATCH_CHUNK_BYTES: u64 = 2 << 20;
-/// Pairs of a band: of few of them anything is kept.
+/// Maximum number of pairs in a chunk of the queue. Few of these pairs are kept.
 const CHUNK_PAIRS: u64 = 1 << 26;
-/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
-const BATCHES_A_BAND: u64 = 4;
+/// Number of batches of all engines in a chunk of the queue. With several batches, the next chunk
+/// starts before the last one ends.
+const BATCHES_PER_CHUNK: u64 = 4;
 
-/// State that is kept from block to block.
-pub struct Session {
+/// SubjectChunkCacheState that a session keeps between blocks.
+pub struct SearchSession {
     /// The strands of the queries.
     queries: Arc<SequenceStore>,
     statistics: Option<Statistics>,
-    /// The least score of each that can be reported.
+    /// Lowest score that can be reported, for each strand of the queries.
     least: Vec<i64>,
     threads: Threads,
     engines: SessionEngines<Pairs>,
-    /// `None` until it is known what engines there are.
-    chunks: Option<Arc<Chunks>>,
+    /// SubjectChunkCache of the subjects; `None` until the engines are open.
+    chunks: Option<Arc<SubjectChunkCache>>,
 }
 
-impl Session {
+impl SearchSession {
     pub(super) fn new(job: &Search, threads: Threads, engines: SessionEngines<Pairs>) -> Self {
         let (queries, statistics) = (job.strands().store(&job.queries), job.statistics());
         let least = queries.lengths().iter().map(|&length| job.floor(length, statistics.as_ref())).collect();
-        Session { queries, statistics, least, threads, engines, chunks: None }
+        SearchSession { queries, statistics, least, threads, engines, chunks: None }
     }
 }
 
 impl Search {
-    /// Opens engines. What is measured of a device has to pay for the whole job.
+    /// Opens engines. Measurements of a device must pay off for the whole job.
     pub(super) fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
         let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
         engines::open_for(run, &threads.pool, &self.scoring, &want, self.cells())
     }
 
-    /// Packed bytes of a chunk that suit these engines and blocks of so many cells: few enough that two chunks fit beside each other
-    /// on every device, and that a batch of an engine, of `at_once` cells, has all queries together. So those of one length come
-    /// together, and of very long subjects, each of which takes a while whatever is computed beside it, all pairs are computed
-    /// at the same time.
+    /// Returns the packed bytes of a subject chunk that suit these engines and blocks with this
+    /// number of cells. Two chunks fit in the memory of every device. A batch of `at_once` cells
+    /// contains all queries. Queries of equal length are then computed together. All pairs of a
+    /// very long subject are also computed together, because each of them takes long.
     fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, at_once: u64, cells: u64) -> u64 {
         let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
         let most = room.clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
@@ -70,24 +72,24 @@ impl Search {
         (at_once / query_symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
     }
 
-    /// Searches by blocks.
+    /// Searches the blocks of a source.
     pub(super) fn search(
         &self,
         Feed { source, run, sink }: Feed<'_, SearchHit>,
-        session: &mut Session,
+        session: &mut SearchSession,
     ) -> Result<Summary> {
-        let begin = Instant::now();
-        let Session { queries, statistics, least, threads, engines, chunks } = session;
+        let started = Instant::now();
+        let SearchSession { queries, statistics, least, threads, engines, chunks } = session;
         let execution = Execution { run, threads };
         let floors: Arc<Floors> = Arc::new(least.iter().copied().collect());
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let chunks = &*chunks.get_or_insert_with(|| {
             let suiting = || self.suiting_chunk_bytes(engine_set, at_once, cells_now(source.as_ref()));
-            Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
+            Arc::new(SubjectChunkCache::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
         });
-        let begun = Begun::<Batch>::default();
-        let bands = SearchChunks {
+        let open_blocks = OpenBlocks::<QueryBatch>::default();
+        let cutter = SearchChunkCutter {
             job: plan::Job {
                 queries: Arc::clone(queries),
                 against: None,
@@ -98,19 +100,19 @@ impl Search {
             },
             subjects: Arc::clone(&self.subjects),
             chunks: Arc::clone(chunks),
-            begun: begun.clone(),
+            open_blocks: open_blocks.clone(),
             at_once: self.at_once(),
-            cells: at_once.saturating_mul(BATCHES_A_BAND),
+            cells: at_once.saturating_mul(BATCHES_PER_CHUNK),
             pairs: CHUNK_PAIRS,
             left: VecDeque::new(),
             open: None,
         };
-        let tracer = Tracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
-        let mut gatherer = Gatherer::new(tracer, &floors, begun.clone(), sink);
+        let tracer = HitTracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
+        let mut gatherer = Gatherer::new(tracer, &floors, open_blocks.clone(), sink);
         let reserve = || workers(threads.count(), &run.interrupt);
         let known = cells_now(source.as_ref());
-        let control = execution.control_of(source.as_ref(), gatherer.ahead());
-        let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, bands), known, &control, |outcome| {
+        let control = execution.control_of(source.as_ref(), gatherer.window());
+        let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, cutter), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gatherer.take(outcome)
         });
@@ -119,11 +121,11 @@ impl Search {
             chunks.check()?;
             Ok((ran, gatherer.end()?))
         });
-        // What an error left, whatever it was.
-        while let Some(batch) = begun.end_if(|_| true) {
+        // After an error, batches may still use their chunks.
+        while let Some(batch) = open_blocks.end_if(|_| true) {
             chunks.release(&batch.chunks);
         }
         let (ran, summary) = ended?;
-        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
+        Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }
 }

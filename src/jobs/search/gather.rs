@@ -1,73 +1,74 @@
-//! Scores become lists of the best, and these the hits of one query after the other.
+//! Collects scores in lists of the best pairs, and delivers the hits of one query after the other.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::SearchHit;
-use super::bands::Batch;
-use super::best::Candidate;
-use super::tracing::Tracer;
+use super::best::HitCandidate;
+use super::cutter::QueryBatch;
+use super::tracing::HitTracer;
 use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
-use crate::jobs::source::Begun;
+use crate::jobs::source::OpenBlocks;
 use crate::pairs::{Floors, Pairs};
 use crate::seq::SequenceId;
 
-/// Puts hits into the lists of their queries, and hands over those of a batch when it is done.
+/// Adds pairs to the lists of their queries, and delivers the hits of a batch when it is complete.
 pub(super) struct Gatherer<'a> {
-    tracer: Tracer<'a>,
+    tracer: HitTracer<'a>,
     floors: &'a Floors,
-    /// Of batches of queries.
-    delivery: Delivery<'a, SearchHit, Batch>,
-    /// Pairs of each band.
-    bands: Ordered<u64>,
+    /// Delivery of batches of queries.
+    delivery: Delivery<'a, SearchHit, QueryBatch>,
+    /// Number of pairs in each chunk of the queue.
+    ordered: Ordered<u64>,
     aligned: u64,
 }
 
 impl<'a> Gatherer<'a> {
-    /// Of batches that are begun before there are any results of them.
+    /// Creates a gatherer. A batch must be added to `batches` before its first results.
     pub(super) fn new(
-        tracer: Tracer<'a>,
+        tracer: HitTracer<'a>,
         floors: &'a Floors,
-        batches: Begun<Batch>,
+        batches: OpenBlocks<QueryBatch>,
         sink: &'a mut dyn BlockSink<SearchHit>,
     ) -> Self {
-        Gatherer { tracer, floors, delivery: Delivery::new(batches, sink), bands: Ordered::new(), aligned: 0 }
+        Gatherer { tracer, floors, delivery: Delivery::new(batches, sink), ordered: Ordered::new(), aligned: 0 }
     }
 
-    /// How far bands may be planned ahead.
-    pub(super) fn ahead(&self) -> Arc<ReorderWindow> {
-        self.bands.window()
+    /// Returns the limit on planning chunks ahead.
+    pub(super) fn window(&self) -> Arc<ReorderWindow> {
+        self.ordered.window()
     }
 
-    /// Takes what engines found.
+    /// Takes an outcome of the engines.
     pub(super) fn take(&mut self, outcome: BatchOutcome<Pairs>) -> Result<()> {
         if !outcome.report.hits.is_empty() {
             self.keep_best(&outcome)?;
         }
-        let begin = || outcome.chunk.pairs;
-        self.bands.add(&outcome.chunk, outcome.pairs, begin, |_| Ok(0))?;
-        while let Some((queries, pairs)) = self.bands.complete() {
+        let initial = || outcome.chunk.pairs;
+        self.ordered.add(&outcome.chunk, outcome.pairs, initial, |_| Ok(0))?;
+        while let Some((queries, pairs)) = self.ordered.complete() {
             self.hand_over()?;
             self.count(queries, pairs)?;
         }
         self.hand_over()
     }
 
-    /// Puts hits into the lists of their batch. What one list leaves out for its floor, no other one needs: in some of the subjects
-    /// there are as many that score more as a query may have in all.
+    /// Adds pairs to the lists of their batch. A pair that a list drops because of its threshold is
+    /// not needed by any other list: some of the subjects already have as many better pairs as a
+    /// query may have in total.
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
         let (tracer, floors) = (&self.tracer, self.floors);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());
         let first = outcome.chunk.queries.start;
-        let is_own = |batch: &Batch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
-        let keep = |batch: &mut Batch| {
+        let is_own = |batch: &QueryBatch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
+        let keep = |batch: &mut QueryBatch| {
             for hit in &outcome.report.hits {
                 if hit.score < floors.least(hit.query) || !tracer.is_significant(hit, subjects.store.length(hit.target))
                 {
@@ -75,29 +76,30 @@ impl<'a> Gatherer<'a> {
                 }
                 let (query, strand) = strands.of(hit.query);
                 let (record, subject) = (subjects.record(hit.target), hit.target);
-                let pair = Candidate { score: Reverse(hit.score), record, strand, chunk, subject };
-                let place = query - batch.queries.start / strands.copies();
-                if let Some(floor) = batch.best[place as usize].add(pair, most) {
+                let pair = HitCandidate { score: Reverse(hit.score), record, strand, chunk, subject };
+                let index = query - batch.queries.start / strands.copies();
+                if let Some(floor) = batch.best[index as usize].add(pair, most) {
                     let first = hit.query - hit.query % strands.copies();
                     (first..first + strands.copies()).for_each(|query| floors.raise(query, floor));
                 }
             }
         };
         let kept = self.delivery.blocks().find(is_own, keep);
-        kept.ok_or_else(|| Error::Internal(format!("a result of queries from {first} on, which nobody searches for")))
+        kept.ok_or_else(|| Error::Internal(format!("a result of queries from {first} on, which are not in progress")))
     }
 
-    /// So many pairs of these queries are done, which are of the batch that is next.
+    /// Counts off pairs of these queries, which must belong to the batch that is due.
     fn count(&mut self, queries: Range<SequenceId>, pairs: u64) -> Result<()> {
         let took = self.delivery.blocks().first(|batch| {
             let is_own = batch.queries.start <= queries.start && queries.end <= batch.queries.end;
             batch.left = batch.left.checked_sub(pairs).filter(|_| is_own)?;
             Some(())
         });
-        took.flatten().ok_or_else(|| Error::Internal(format!("a band of queries {queries:?} is of another batch")))
+        took.flatten()
+            .ok_or_else(|| Error::Internal(format!("a chunk of queries {queries:?} belongs to another batch")))
     }
 
-    /// Hands over the hits of batches that are done, in their order.
+    /// Delivers the hits of complete batches, in order.
     pub(super) fn hand_over(&mut self) -> Result<()> {
         let (tracer, delivery) = (&self.tracer, &mut self.delivery);
         while let Some(batch) = delivery.take_if(|batch| batch.left == 0) {
@@ -113,10 +115,10 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    /// There is nothing more to come.
+    /// Ends the search after the last outcome.
     pub(super) fn end(mut self) -> Result<Summary> {
         self.hand_over()?;
-        self.bands.end()?;
+        self.ordered.end()?;
         let batches = self.delivery.blocks();
         match batches.first(|batch| (batch.queries.clone(), batch.left)) {
             None => {
@@ -124,7 +126,7 @@ impl<'a> Gatherer<'a> {
                 let (aligned, written) = (self.aligned, self.delivery.written());
                 Ok(Summary { pairs, cells, aligned, written, ..Summary::default() })
             }
-            Some((queries, left)) => Err(Error::Internal(format!("queries {queries:?} are short of {left} pairs"))),
+            Some((queries, left)) => Err(Error::Internal(format!("queries {queries:?} lack {left} pairs"))),
         }
     }
 }

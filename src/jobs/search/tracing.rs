@@ -1,12 +1,12 @@
-//! From lists of the best to hits with their alignments, in order.
+//! Turns lists of the best pairs into hits with alignments, in order.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::best::{Best, Candidate};
-use super::chunks::Chunks;
+use super::best::{BestHits, HitCandidate};
+use super::chunks::SubjectChunkCache;
 use super::{Search, SearchHit};
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
@@ -19,44 +19,45 @@ use crate::score::statistics::Statistics;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::trace::{EndRegion, Workspace};
 
-/// Hits that are traced together, of one query or of several: enough for all threads, and few in memory.
+/// Number of pairs that are traced back together, for one or several queries. It keeps all threads
+/// busy and needs little memory.
 const WINDOW: usize = 1 << 12;
 
-/// What makes hits of pairs.
-pub(super) struct Tracer<'a> {
+/// Turns pairs into hits.
+pub(super) struct HitTracer<'a> {
     pub job: &'a Search,
-    /// The strands of the job's queries.
+    /// The strands of the queries.
     pub queries: Arc<SequenceStore>,
     pub statistics: Option<Statistics>,
-    pub chunks: &'a Chunks,
+    pub chunks: &'a SubjectChunkCache,
     pub execution: Execution<'a>,
 }
 
-/// A query whose hits are being found.
-struct Open {
+/// A query whose hits are not complete.
+struct OpenQuery {
     query: SequenceId,
-    /// Pairs that are left, the best first.
-    left: std::vec::IntoIter<Candidate>,
+    /// The remaining pairs, best first.
+    left: std::vec::IntoIter<HitCandidate>,
     hits: Vec<SearchHit>,
-    /// Records of the hits, where a pair may come on both strands.
+    /// Records of the hits. A pair may occur on both strands.
     records: HashSet<u64>,
 }
 
 /// A pair that may become a hit.
-struct Trial {
-    /// Place of its query in the window.
-    place: usize,
+struct HitTrial {
+    /// Index of its query in the window.
+    index: usize,
     query: SequenceId,
-    pair: Candidate,
+    pair: HitCandidate,
 }
 
-impl Open {
-    /// So many of the pairs that are left may become hits at once.
+impl OpenQuery {
+    /// Returns the number of remaining pairs that may become hits now.
     fn wanted(&self, most: usize) -> usize {
         (most - self.hits.len()).min(self.left.len())
     }
 
-    /// Takes a hit, unless the pair has one on the other strand, which scores no less.
+    /// Adds a hit, unless the pair has one on the other strand, which has at least the same score.
     fn take(&mut self, hit: SearchHit, most: usize) {
         if self.hits.len() < most && self.records.insert(hit.record) {
             self.hits.push(hit);
@@ -64,18 +65,19 @@ impl Open {
     }
 }
 
-impl Tracer<'_> {
-    /// Whether a pair's E-value is small enough.
+impl HitTracer<'_> {
+    /// Returns whether the E-value of a pair is small enough.
     pub(super) fn is_significant(&self, hit: &Hit, subject_symbols: u32) -> bool {
         let (Some(statistics), Some(most)) = (&self.statistics, self.job.max_evalue) else { return true };
         let query_symbols = self.queries.length(hit.query);
         statistics.evalue(hit.score, query_symbols, subject_symbols, &self.job.database_size()) <= most
     }
 
-    /// Hands over the hits of these queries, each the best of its list that pass. `aligned` counts the pairs that are aligned.
+    /// Delivers the hits of these queries: the best pairs of each list that pass the filters. Adds
+    /// the number of aligned pairs to `aligned`.
     pub(super) fn hand_over(
         &self,
-        queries: impl Iterator<Item = (SequenceId, Best)>,
+        queries: impl Iterator<Item = (SequenceId, BestHits)>,
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
         aligned: &mut u64,
     ) -> Result<()> {
@@ -83,7 +85,7 @@ impl Tracer<'_> {
         let (mut window, mut wanted) = (Vec::new(), 0);
         for (query, best) in queries {
             let left = best.into_sorted().into_iter();
-            let open = Open { query, left, hits: Vec::new(), records: HashSet::new() };
+            let open = OpenQuery { query, left, hits: Vec::new(), records: HashSet::new() };
             wanted += open.wanted(most);
             window.push(open);
             if wanted >= WINDOW {
@@ -94,24 +96,25 @@ impl Tracer<'_> {
         self.finish(window, rows, aligned)
     }
 
-    /// Traces the pairs of some queries from the best on down, until each has its hits, and hands these over.
+    /// Traces back the pairs of some queries, best first, until each query has its hits. Then
+    /// delivers the hits.
     fn finish(
         &self,
-        mut window: Vec<Open>,
+        mut window: Vec<OpenQuery>,
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
         aligned: &mut u64,
     ) -> Result<()> {
         let most = self.job.max_hits;
         loop {
-            let mut trials: Vec<Trial> = Vec::new();
-            for (place, open) in window.iter_mut().enumerate() {
+            let mut trials: Vec<HitTrial> = Vec::new();
+            for (index, open) in window.iter_mut().enumerate() {
                 let mut wanted = open.wanted(most);
                 while wanted > 0
                     && let Some(pair) = open.left.next()
                 {
-                    // A pair's other strand came before, and was a hit.
+                    // The other strand of this pair came earlier and was a hit.
                     if !open.records.contains(&pair.record) {
-                        trials.push(Trial { place, query: open.query, pair });
+                        trials.push(HitTrial { index, query: open.query, pair });
                         wanted -= 1;
                     }
                 }
@@ -123,13 +126,13 @@ impl Tracer<'_> {
                 *aligned += trials.len() as u64;
             }
             let ends = self.ends(&trials)?;
-            let hit = |workspace: &mut Workspace, (at, trial): (usize, &Trial)| {
+            let hit = |workspace: &mut Workspace, (at, trial): (usize, &HitTrial)| {
                 self.hit(trial.query, &trial.pair, ends.get(at), workspace)
             };
             let traced = || trials.par_iter().enumerate().map_init(Workspace::default, hit).collect();
             let hits: Result<Vec<Option<SearchHit>>> = self.execution.threads.pool.install(traced);
             for (trial, hit) in trials.iter().zip(hits?) {
-                hit.into_iter().for_each(|hit| window[trial.place].take(hit, most));
+                hit.into_iter().for_each(|hit| window[trial.index].take(hit, most));
             }
         }
         let hits: Vec<SearchHit> = window.into_iter().flat_map(|open| open.hits).collect();
@@ -139,8 +142,9 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// Where the alignments of these pairs end, if that helps to trace them: their scores tell nothing of it.
-    fn ends(&self, trials: &[Trial]) -> Result<Vec<EndRegion>> {
+    /// Returns the ends of the alignments of these pairs if they help the traceback. Scores alone
+    /// do not determine them.
+    fn ends(&self, trials: &[HitTrial]) -> Result<Vec<EndRegion>> {
         let aligning = self.aligning();
         if self.job.score_only || !aligning.finds_ends() {
             return Ok(Vec::new());
@@ -164,11 +168,11 @@ impl Tracer<'_> {
         Aligning { scoring, definition: *definition, check: *check, interrupt: &self.execution.run.interrupt }
     }
 
-    /// A pair as a hit; `None` if its alignment does not pass.
+    /// Turns a pair into a hit. Returns `None` if its alignment does not pass the filters.
     fn hit(
         &self,
         query: SequenceId,
-        pair: &Candidate,
+        pair: &HitCandidate,
         end: Option<&EndRegion>,
         workspace: &mut Workspace,
     ) -> Result<Option<SearchHit>> {
@@ -218,7 +222,7 @@ impl Tracer<'_> {
     }
 }
 
-/// Whether a fraction is enough, as it is written: 90% of ten symbols are 0.9.
+/// Returns whether a fraction reaches a limit as it is written: nine of ten symbols reach 90%.
 fn reaches(value: f64, least: f64) -> bool {
     100.0 * value >= 100.0 * least
 }

@@ -1,30 +1,32 @@
-//! Handing over of a chunk or part of which only the pairs within the limit are known: what [`Finisher::chunk`] and
-//! [`Finisher::all`] do with the results of all pairs.
+//! Reports a chunk or part that lists only the pairs within the limit. Equivalent to
+//! [`EditFinisher::chunk`] and [`EditFinisher::all`] for the results of all pairs.
 
 use std::ops::Range;
 
-use super::Finisher;
+use super::EditFinisher;
 use crate::edit::Region;
 use crate::edit::plan::Against;
 use crate::error::Result;
 use crate::score::Found;
 use crate::seq::{Part, SequenceId, Strand};
 
-/// A pair, by its number in the chunk or part once its strands are one, with what was found and on which strand.
-type Listed = (u32, Found, Strand);
+/// The number of a pair in its chunk or part (counting both strands once), its result and its
+/// strand.
+type ListedResult = (u32, Found, Strand);
 
-impl Finisher<'_> {
-    /// `list` has the results of both strands of a pair one after the other, by rising number.
+impl EditFinisher<'_> {
+    /// Reports the pairs of a list, which is sorted by number and has the two strands of a pair one
+    /// after the other.
     pub(super) fn listed(&mut self, range: Range<SequenceId>, part: &Part, list: &[(u32, Found)]) -> Result<()> {
         let job = self.aligner.job;
         let mut list = self.better_listed(list);
         if let Against::Candidates(_, candidates) = &job.against {
             let candidates = &candidates[range.start as usize..range.end as usize];
             if let Some(most) = job.max_hits {
-                let pattern = |one: &Listed| candidates[one.0 as usize].pattern;
+                let pattern = |one: &ListedResult| candidates[one.0 as usize].pattern;
                 list.sort_by_key(pattern);
                 let groups = list.chunk_by_mut(|a, b| pattern(a) == pattern(b));
-                list = groups.flat_map(|group| least(group, most)).map(|one| *one).collect();
+                list = groups.flat_map(|group| select_least(group, most)).map(|one| *one).collect();
                 list.sort_unstable_by_key(|&(pair, ..)| pair);
             }
             for (pair, found, strand) in list {
@@ -41,7 +43,7 @@ impl Finisher<'_> {
             let (row, others) = rest.split_at_mut(rest.partition_point(|&(pair, ..)| (pair as usize) < end));
             rest = others;
             let row = match job.max_hits {
-                Some(most) => least(row, most),
+                Some(most) => select_least(row, most),
                 None => row,
             };
             for &mut (pair, found, strand) in row {
@@ -54,31 +56,33 @@ impl Finisher<'_> {
         Ok(())
     }
 
-    /// Of both strands of each pair the nearer one, if both were compared: the forward one if they are at the same distance.
-    fn better_listed(&self, list: &[(u32, Found)]) -> Vec<Listed> {
+    /// Selects the strand with the lower distance of each pair if both were compared, or the plus
+    /// strand if the distances are equal.
+    fn better_listed(&self, list: &[(u32, Found)]) -> Vec<ListedResult> {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
             let strand = strands.of(0).1;
             return list.iter().map(|&(pair, found)| (pair, found, strand)).collect();
         }
-        let mut better: Vec<Listed> = Vec::with_capacity(list.len());
-        for &(place, found) in list {
-            let strand = if place % 2 == 0 { Strand::Plus } else { Strand::Minus };
+        let mut better: Vec<ListedResult> = Vec::with_capacity(list.len());
+        for &(index, found) in list {
+            let strand = if index % 2 == 0 { Strand::Plus } else { Strand::Minus };
             match better.last_mut() {
-                Some(plus) if plus.0 == place / 2 => {
+                Some(plus) if plus.0 == index / 2 => {
                     if found.distance < plus.1.distance {
-                        *plus = (place / 2, found, strand);
+                        *plus = (index / 2, found, strand);
                     }
                 }
-                _ => better.push((place / 2, found, strand)),
+                _ => better.push((index / 2, found, strand)),
             }
         }
         better
     }
 }
 
-/// At most so many of some pairs, by rising number: those of least distance, and among these the earliest.
-fn least(pairs: &mut [Listed], most: usize) -> &mut [Listed] {
+/// Selects at most `most` pairs, sorted by number: the ones with the lowest distances, and the
+/// earliest of equal ones.
+fn select_least(pairs: &mut [ListedResult], most: usize) -> &mut [ListedResult] {
     if pairs.len() > most {
         pairs.sort_unstable_by_key(|&(pair, found, _)| (found.distance, pair));
     }

@@ -1,4 +1,4 @@
-//! Rows of counts become distances again.
+//! Turns rows of counts into distances.
 
 use super::super::{PairDistance, PairDistances, clustal, distances};
 use super::PairCounts;
@@ -6,89 +6,92 @@ use crate::clustal::{Plan, Table};
 use crate::error::{Error, Result};
 use crate::tree::Distances;
 
-/// Rows of distances that are put together.
+/// Rows of distances that are being gathered.
 #[derive(Debug)]
 pub struct GatheredDistances {
-    of: PairDistances,
-    into: Into,
-    /// Pairs that are missing.
+    job: PairDistances,
+    table: DistanceTable,
+    /// Number of missing pairs.
     left: u64,
 }
 
 #[derive(Debug)]
-enum Into {
+enum DistanceTable {
     Clustal { plan: Plan, table: Table },
     Distances(Distances),
 }
 
 impl GatheredDistances {
-    pub(super) fn new(of: &PairDistances) -> Result<Self> {
-        let into = match of.kind {
+    pub(super) fn new(job: &PairDistances) -> Result<Self> {
+        let table = match job.kind {
             PairDistance::Clustal => {
-                let plan = clustal::plan(of)?;
-                Into::Clustal { table: plan.table(), plan }
+                let plan = clustal::plan(job)?;
+                DistanceTable::Clustal { table: plan.table(), plan }
             }
-            _ => Into::Distances(Distances::new(of.sequences.len())),
+            _ => DistanceTable::Distances(Distances::new(job.sequences.len())),
         };
-        let left = match &into {
-            Into::Clustal { plan, .. } => plan.blocks.iter().map(|list| list.targets.len() as u64).sum(),
-            Into::Distances(distances) => distances.pairs(),
+        let left = match &table {
+            DistanceTable::Clustal { plan, .. } => plan.blocks.iter().map(|list| list.targets.len() as u64).sum(),
+            DistanceTable::Distances(distances) => distances.pairs(),
         };
-        Ok(GatheredDistances { of: of.clone(), into, left })
+        Ok(GatheredDistances { job: job.clone(), table, left })
     }
 
-    /// Adds rows, of which each comes once, in any order.
+    /// Adds rows in any order. Each row must be added once.
     ///
     /// # Errors
-    /// [`Error::Internal`] if they are not of this job.
+    /// [`Error::Internal`] if the rows do not belong to this job.
     pub fn add(&mut self, rows: &[PairCounts]) -> Result<()> {
         for row in rows {
             self.add_row(row).ok_or_else(|| {
                 let PairCounts { unit, first, counts } = row;
-                Error::Internal(format!("{} distances of {unit} from {first} on are not of this job", counts.len()))
+                Error::Internal(format!(
+                    "{} distances of {unit} from {first} on do not belong to this job",
+                    counts.len()
+                ))
             })?;
         }
         Ok(())
     }
 
     fn add_row(&mut self, row: &PairCounts) -> Option<()> {
-        let (first, sequences) = (row.first as usize, &self.of.sequences);
+        let (first, sequences) = (row.first as usize, &self.job.sequences);
         self.left = self.left.checked_sub(row.counts.len() as u64)?;
-        match &mut self.into {
-            Into::Clustal { plan, table } => {
+        match &mut self.table {
+            DistanceTable::Clustal { plan, table } => {
                 let list = plan.blocks.get(row.unit as usize)?;
-                let own = plan.chunk.targets(list).get(first..first.checked_add(row.counts.len())?)?;
-                for (&target, &count) in own.iter().zip(&row.counts) {
+                let targets = plan.chunk.targets(list).get(first..first.checked_add(row.counts.len())?)?;
+                for (&target, &count) in targets.iter().zip(&row.counts) {
                     table.set(list.query, target, count);
                 }
             }
-            Into::Distances(into) => {
+            DistanceTable::Distances(table) => {
                 let end = first.checked_add(row.counts.len())?;
                 if row.unit >= row.first || end > sequences.len() {
                     return None;
                 }
                 for (other, &count) in (row.first..).zip(&row.counts) {
                     let lengths = [row.unit, other].map(|id| sequences.length(id));
-                    let distance = match self.of.kind {
-                        PairDistance::Identity => distances::of_identities(count, lengths),
-                        _ => distances::of_edits(count, lengths),
+                    let distance = match self.job.kind {
+                        PairDistance::Identity => distances::distance_from_identities(count, lengths),
+                        _ => distances::distance_from_edits(count, lengths),
                     };
-                    into.set(row.unit as usize, other as usize, distance);
+                    table.set(row.unit as usize, other as usize, distance);
                 }
             }
         }
         Some(())
     }
 
-    /// The distances.
+    /// Returns the distances.
     ///
     /// # Errors
     /// [`Error::Internal`] if some are missing.
     pub fn finish(self) -> Result<Distances> {
-        match self.into {
+        match self.table {
             _ if self.left > 0 => Err(Error::Internal(format!("{} distances are missing", self.left))),
-            Into::Clustal { table, .. } => Ok(table.distances()),
-            Into::Distances(distances) => Ok(distances),
+            DistanceTable::Clustal { table, .. } => Ok(table.distances()),
+            DistanceTable::Distances(distances) => Ok(distances),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A finished read, and how it becomes bytes.
+//! Encoding of a finished read.
 
 use crate::jobs::PhyloResult;
 use crate::jobs::blocks::bytes::{
@@ -6,11 +6,13 @@ use crate::jobs::blocks::bytes::{
 };
 use crate::seq::Strand;
 
-/// Flags of a record.
+/// Flag of a record with a runner-up.
 const SECOND: u8 = 1;
+/// Flag of a record on the minus strand.
 const MINUS: u8 = 2;
 
 impl PhyloResult {
+    /// Appends the read in bytes.
     pub(in crate::jobs::papara) fn add_to(&self, out: &mut Vec<u8>) {
         push(out, self.number);
         push_text(out, &self.name);
@@ -27,6 +29,7 @@ impl PhyloResult {
         push_cigar(out, &self.cigar);
     }
 
+    /// Removes a read from the front of `bytes`. Returns `None` if the bytes are not valid.
     pub(in crate::jobs::papara) fn take_from(bytes: &mut &[u8]) -> Option<PhyloResult> {
         let score = |bytes: &mut &[u8]| i32::try_from(take_signed(bytes)?).ok();
         let (number, name, letters) = (take(bytes)?, take_text(bytes)?.to_vec(), take_text(bytes)?.to_vec());
@@ -42,7 +45,7 @@ impl PhyloResult {
     }
 }
 
-/// So many records that fill these bytes; `None` if they do not.
+/// Decodes `records` reads. Returns `None` unless they fill `bytes`.
 pub(super) fn decode(mut bytes: &[u8], records: u64) -> Option<Vec<PhyloResult>> {
     let records: Option<Vec<PhyloResult>> = (0..records).map(|_| PhyloResult::take_from(&mut bytes)).collect();
     records.filter(|_| bytes.is_empty())

@@ -1,4 +1,4 @@
-//! Pairs that q-grams rule out, left out of chunks before engines see them, and counted.
+//! Excludes pairs by their q-grams before engines see a chunk, and counts these pairs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,56 +9,56 @@ use crate::edit::qgrams::{self, LeftOut};
 use crate::engine::queue::QueuedChunk;
 use crate::engine::stats::{self, EngineStats, RunStats};
 
-/// Leaves pairs out of chunks. Clones count together.
+/// Excludes pairs from chunks. Clones share their counts.
 #[derive(Debug, Clone)]
-pub(super) struct ByGrams {
+pub(super) struct QgramFilter {
     pool: Arc<rayon::ThreadPool>,
-    counts: Arc<Counts>,
+    counts: Arc<ExclusionCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct ExclusionCounts {
     chunks: AtomicU64,
     pairs: AtomicU64,
     cells: AtomicU64,
     nanoseconds: AtomicU64,
-    /// Of these pairs and cells, those that somebody was told of.
-    told: [AtomicU64; 2],
+    /// Excluded pairs and cells that were already reported as progress.
+    reported: [AtomicU64; 2],
 }
 
-impl ByGrams {
-    /// On the threads of this pool.
+impl QgramFilter {
+    /// Creates a filter that runs on the threads of this pool.
     pub(super) fn new(pool: &Arc<rayon::ThreadPool>) -> Self {
-        ByGrams { pool: Arc::clone(pool), counts: Arc::default() }
+        QgramFilter { pool: Arc::clone(pool), counts: Arc::default() }
     }
 
-    /// What is left of a chunk.
-    pub(super) fn leave_out(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
-        let begin = Instant::now();
+    /// Returns the rest of a chunk, and the excluded pairs.
+    pub(super) fn exclude(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
+        let started = Instant::now();
         let (planned, left_out) = self.pool.install(|| qgrams::leave_out(planned));
         if left_out.pairs > 0 {
             let counts = &*self.counts;
             counts.chunks.fetch_add(1, Ordering::Relaxed);
-            counts.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            counts.nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
             counts.cells.fetch_add(left_out.cells, Ordering::Relaxed);
             counts.pairs.fetch_add(left_out.pairs, Ordering::Relaxed);
         }
         (planned, left_out)
     }
 
-    /// Pairs and cells that were left out since this was asked last.
-    pub(super) fn untold(&self) -> (u64, u64) {
-        let Counts { pairs, cells, told, .. } = &*self.counts;
-        let since = |all: &AtomicU64, told: &AtomicU64| {
+    /// Returns the numbers of pairs and cells that were excluded since the last call.
+    pub(super) fn take_unreported(&self) -> (u64, u64) {
+        let ExclusionCounts { pairs, cells, reported, .. } = &*self.counts;
+        let since = |all: &AtomicU64, reported: &AtomicU64| {
             let all = all.load(Ordering::Relaxed);
-            all - told.swap(all, Ordering::Relaxed)
+            all - reported.swap(all, Ordering::Relaxed)
         };
-        (since(pairs, &told[0]), since(cells, &told[1]))
+        (since(pairs, &reported[0]), since(cells, &reported[1]))
     }
 
-    /// Adds a row behind those of the engines, if there is something in it.
+    /// Appends the statistics of this filter if it excluded pairs.
     pub(super) fn add_to(&self, mut ran: RunStats) -> RunStats {
-        let Counts { chunks, pairs, cells, nanoseconds, .. } = &*self.counts;
+        let ExclusionCounts { chunks, pairs, cells, nanoseconds, .. } = &*self.counts;
         let seconds = nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
         let row = EngineStats {
             name: "q-grams".into(),

@@ -1,49 +1,51 @@
-//! The bands of pairs of blocks: every batch of a block's queries meets each chunk of its subjects.
+//! Cuts blocks of a search into chunks of the queue: every batch of queries is compared with every
+//! chunk of subjects.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::best::Best;
-use super::chunks::Chunks;
+use super::best::BestHits;
+use super::chunks::SubjectChunkCache;
 use crate::jobs::blocks::Block;
-use crate::jobs::blocks::cut::at_most;
-use crate::jobs::source::{Begun, ChunkCutter};
+use crate::jobs::blocks::cut::saturating_u64;
+use crate::jobs::source::{ChunkCutter, OpenBlocks};
 use crate::pairs::Pairs;
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::seq::{Part, SequenceId, Subjects};
 
 /// Queries that are searched together in some subjects.
-pub(super) struct Batch {
-    /// QueryStrands counted.
+pub(super) struct QueryBatch {
+    /// The strands of the queries.
     pub queries: Range<SequenceId>,
-    /// The chunks that they meet.
+    /// Numbers of the subject chunks that the queries are compared with.
     pub chunks: Arc<[u32]>,
-    /// Pairs that are not done.
+    /// Number of pairs that are not done.
     pub left: u64,
-    /// The best of each sequence of the queries.
-    pub best: Vec<Best>,
-    /// The block ends with it.
+    /// The best hits of each query.
+    pub best: Vec<BestHits>,
+    /// Whether the block ends with this batch.
     pub is_last: bool,
 }
 
-/// Bands of so many cells or pairs.
-pub(super) struct SearchChunks {
-    /// Without subjects.
+/// Cuts batches of queries into chunks of a given number of cells or pairs.
+pub(super) struct SearchChunkCutter {
+    /// The job, without subjects.
     pub job: plan::Job,
     pub subjects: Arc<Subjects>,
-    pub chunks: Arc<Chunks>,
-    pub begun: Begun<Batch>,
-    /// Sequences of a batch at most.
+    pub chunks: Arc<SubjectChunkCache>,
+    pub open_blocks: OpenBlocks<QueryBatch>,
+    /// Maximum number of queries in a batch.
     pub at_once: SequenceId,
     pub cells: u64,
     pub pairs: u64,
-    /// Queries with the chunks that they meet, and how many of these are done.
+    /// Queries with the subject chunks they are compared with, and the number of these chunks that
+    /// are done.
     pub left: VecDeque<(Range<SequenceId>, Arc<[u32]>, usize)>,
     pub open: Option<PlannedChunks>,
 }
 
-impl ChunkCutter<Pairs> for SearchChunks {
+impl ChunkCutter<Pairs> for SearchChunkCutter {
     fn begin(&mut self, block: Block) {
         let copies = self.job.strands.copies();
         let size = self.subjects.size();
@@ -60,19 +62,20 @@ impl ChunkCutter<Pairs> for SearchChunks {
             let batch_end = end.min(next.saturating_add(self.at_once));
             let queries = next * copies..batch_end * copies;
             let lengths = &self.job.queries.lengths()[queries.start as usize..queries.end as usize];
-            let own: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
-            let (pairs, cells) = (queries.len() as u64 * sequences, u128::from(own) * u128::from(symbols));
-            let chunks = self.chunks.of(targets.clone());
-            // Before any of its bands. Chunks are opened one after the other, while engines compute with the last.
-            let best = (next..batch_end).map(|_| Best::default()).collect();
-            let batch = Batch {
+            let query_symbols: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+            let (pairs, cells) = (queries.len() as u64 * sequences, u128::from(query_symbols) * u128::from(symbols));
+            let chunks = self.chunks.acquire(targets.clone());
+            // The batch must be added before its first chunk. Subject chunks are opened one after
+            // the other, while engines compute with the previous one.
+            let best = (next..batch_end).map(|_| BestHits::default()).collect();
+            let batch = QueryBatch {
                 queries: queries.clone(),
                 chunks: Arc::clone(&chunks),
                 left: pairs,
                 best,
                 is_last: batch_end >= end,
             };
-            self.begun.add(batch, pairs, at_most(cells));
+            self.open_blocks.add(batch, pairs, saturating_u64(cells));
             if !queries.is_empty() {
                 self.left.push_back((queries, chunks, 0));
             }
@@ -85,8 +88,8 @@ impl ChunkCutter<Pairs> for SearchChunks {
 
     fn next(&mut self) -> Option<PlannedChunk> {
         loop {
-            if let Some(band) = self.open.as_mut().and_then(Iterator::next) {
-                return Some(band);
+            if let Some(chunk) = self.open.as_mut().and_then(Iterator::next) {
+                return Some(chunk);
             }
             let (queries, chunks, done) = self.left.front_mut()?;
             let Some(&chunk) = chunks.get(*done) else {
