@@ -1,6 +1,6 @@
-//! Alignments: CIGARs, the runs that devices leave, and verification by rescoring.
+//! Alignments: CIGARs, the packed runs that devices write, and verification by rescoring.
 //!
-//! Nothing here knows how an alignment was found.
+//! This module does not depend on how an alignment was found.
 
 pub mod cigar;
 pub(crate) mod join;
@@ -17,29 +17,29 @@ pub use verify::{verify, verify_alignment};
 /// An alignment of query and target, or of a part of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Alignment {
-    /// Its score.
+    /// Score of the alignment.
     pub score: i64,
-    /// Query symbols before its first column: 0 in a global alignment and in an empty one.
+    /// Number of query symbols before the first column; 0 in a global or an empty alignment.
     pub query_start: u32,
-    /// Target symbols before its first column.
+    /// Number of target symbols before the first column; 0 in a global or an empty alignment.
     pub target_start: u32,
-    /// Its columns.
+    /// Columns of the alignment.
     pub cigar: Cigar,
 }
 
 impl Alignment {
-    /// An alignment that begins where both sequences do.
+    /// Creates an alignment that starts at the first symbol of both sequences.
     pub fn whole(score: i64, cigar: Cigar) -> Self {
         Alignment { score, query_start: 0, target_start: 0, cigar }
     }
 
-    /// The part of the query that its columns hold, counted from 0.
+    /// Returns the aligned range of the query, counted from 0.
     pub fn query_range(&self) -> Range<usize> {
         let start = self.query_start as usize;
         start..start + self.cigar.query_span() as usize
     }
 
-    /// The part of the target that its columns hold, counted from 0.
+    /// Returns the aligned range of the target, counted from 0.
     pub fn target_range(&self) -> Range<usize> {
         let start = self.target_start as usize;
         start..start + self.cigar.target_span() as usize

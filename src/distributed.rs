@@ -37,7 +37,7 @@ pub use parts::{FinishedPart, PartInfo, PartReader, PartState, PartWriter};
 pub use process::{Process, host};
 
 use crate::error::{Error, Result};
-use crate::files::{self, temporary::Temporary};
+use crate::files::{self, temporary::TemporaryFile};
 use crate::jobs::blocks::Divisible;
 use claim::{Claims, ignore_not_found};
 
@@ -73,7 +73,7 @@ impl Directory {
         }
         let name = path.join(MANIFEST);
         let bytes = manifest.to_bytes()?;
-        let aside = Temporary::create(path, MANIFEST).map_err(failed)?;
+        let aside = TemporaryFile::create(path, MANIFEST).map_err(failed)?;
         let written = aside.file().write_all(&bytes).and_then(|()| match fs::hard_link(aside.path(), &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             Ok(()) => aside.file().sync_all().and_then(|()| files::sync_directory_of(&name)),

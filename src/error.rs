@@ -1,17 +1,18 @@
-//! What can go wrong, said once and clearly.
+//! Errors: their kinds, their locations in the input, and the exit code of each.
 //!
-//! Every error a user can cause names the file, the record and the line where it was found. The command line turns
-//! an [`Error`] into one line on standard error and an exit code ([`Error::exit_code`]).
+//! Every error that a user can cause names the file, the record and the line where it was found.
+//! The command line prints an [`Error`] as one line on standard error and exits with
+//! [`Error::exit_code`].
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A result whose error is pairwave's own.
+/// A result whose error is [`enum@Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Where in an input something was found: as much of it as is known.
+/// A location in an input, as precise as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct InputLocation {
     /// The file as the user named it; `-` is standard input.
     pub file: String,
     /// Name of the record (the header up to the first blank), if one was read.
@@ -22,14 +23,15 @@ pub struct Place {
     pub column: Option<u64>,
 }
 
-impl Place {
-    /// A place with a file and nothing else. Bytes of its name that are not UTF-8 are shown as U+FFFD.
-    pub fn of_file(path: impl AsRef<Path>) -> Self {
-        Place { file: path.as_ref().display().to_string(), ..Place::default() }
+impl InputLocation {
+    /// Returns a location that names only a file. Bytes of the path that are not UTF-8 are shown as
+    /// U+FFFD.
+    pub fn in_file(path: impl AsRef<Path>) -> Self {
+        InputLocation { file: path.as_ref().display().to_string(), ..InputLocation::default() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", if self.file == "-" { "standard input" } else { &self.file })?;
         if let Some(line) = self.line {
@@ -45,17 +47,18 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with what was asked for.
+/// An invalid option, or a contradiction between options.
 ///
-/// Where one field of a job, a scheme or a [`Run`](crate::Run) is to blame, it is named as this library calls it; other
-/// fields are in the message, between backquotes. The command line puts its own names in their places.
+/// If one field of a job, a scheme or a [`Run`](crate::Run) is wrong, `field` holds its name in
+/// this library. The message names other fields in backquotes. The command line replaces these
+/// names by its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
-    /// The field.
+    /// The wrong field, if there is exactly one.
     pub field: Option<&'static str>,
-    /// The field's value, where that is wrong whatever others are.
+    /// The field's value, if it is wrong whatever the values of other fields.
     pub value: Option<String>,
-    /// Why that cannot be and, where it helps, what would be right.
+    /// The problem and, where it helps, a valid value.
     pub message: String,
 }
 
@@ -69,18 +72,18 @@ impl fmt::Display for Usage {
     }
 }
 
-/// Everything that can end a job early.
+/// Every reason for which a job can end early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The input is wrong: the user can mend it.
-    #[error("{place}: {message}")]
+    /// The input is wrong, and the user can correct it.
+    #[error("{location}: {message}")]
     Input {
-        /// Where.
-        place: Place,
-        /// What is wrong and, where it helps, what would be right.
+        /// Location of the problem in the input.
+        location: InputLocation,
+        /// The problem and, where it helps, a valid form.
         message: String,
     },
-    /// The options contradict each other or name something that does not exist.
+    /// The options contradict each other, or name something that does not exist.
     #[error("{0}")]
     Usage(Usage),
     /// A file could not be opened, read or written.
@@ -88,38 +91,39 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the operating system reported.
         source: std::io::Error,
     },
     /// A device could not be used, was lost, or ran out of memory.
     #[error("device '{device}': {message}")]
     Device {
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// What happened.
+        /// The failure.
         message: String,
     },
-    /// An engine cannot compute this batch, though it is well: another engine has to.
+    /// A working engine cannot compute this batch, so that another engine must.
     #[error("device '{device}': {message}")]
     Unsuited {
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// The user asked to stop.
+    /// The user interrupted the program.
     #[error("interrupted")]
     Interrupted,
-    /// The reader of our output went away; not an error for the user.
+    /// The reader of the output closed it. This is not an error for the user.
     #[error("output closed")]
     OutputClosed,
-    /// A promise of ours was broken. Please report it.
+    /// An invariant of this library does not hold. Please report it.
     #[error("internal error: {0}")]
     Internal(String),
 }
 
 impl Error {
-    /// The process's exit code: 2 for what the user can mend, 130 for an interrupt, 0 for a closed pipe, 1 otherwise.
+    /// Returns the process's exit code: 2 for errors that the user can correct, 130 for an
+    /// interrupt, 0 for a closed pipe, and 1 otherwise.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Input { .. } | Error::Usage(_) => 2,
@@ -130,22 +134,22 @@ impl Error {
         }
     }
 
-    /// An error of the options that no one field is to blame for.
+    /// Returns an error of the options that does not concern a single field.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: None, value: None, message: message.into() })
     }
 
-    /// An error of a field beside others.
+    /// Returns an error of one field that depends on other fields.
     pub fn usage_of(field: &'static str, message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: Some(field), value: None, message: message.into() })
     }
 
-    /// A value that a field cannot have.
+    /// Returns an error for a value that is always wrong for its field.
     pub fn usage_value(field: &'static str, value: impl fmt::Display, message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: Some(field), value: Some(value.to_string()), message: message.into() })
     }
 
-    /// An input/output error on `path`; a closed pipe becomes [`Error::OutputClosed`].
+    /// Returns an input/output error on `path`. A closed pipe becomes [`Error::OutputClosed`].
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         if source.kind() == std::io::ErrorKind::BrokenPipe {
             return Error::OutputClosed;
@@ -154,7 +158,8 @@ impl Error {
     }
 }
 
-/// What the system said, without its number and in the middle of a sentence.
+/// Formats an operating system's error for the middle of a sentence: without its number, and with a
+/// lower-case first letter.
 pub(crate) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     let Some(number) = error.raw_os_error() else { return text };
@@ -168,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_says_is_told_in_words() {
+    fn system_errors_are_shown_without_number() {
         let missing = std::fs::read("src/none/there").unwrap_err();
         assert!(missing.raw_os_error().is_some());
         let message = Error::io("a.fa", missing).to_string();

@@ -1,5 +1,5 @@
-//! Files that appear whole or not at all. Results, which come little by little, have [`Output`](crate::output::Output) for
-//! that. And files that are read and written at any position.
+//! Files that appear completely or not at all, and files that are read and written at any position.
+//! Results that are written bit by bit use [`Output`](crate::output::Output) instead.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,15 +10,17 @@ pub mod names;
 pub(crate) mod position;
 pub(crate) mod temporary;
 
-use temporary::Listed;
+use temporary::CleanupEntry;
 
-/// Writes a file under the name `aside`, in the same directory, and then gives it its own. Whatever happens to the process or
-/// the machine, `path` holds what it held before or all of the new. Two writers of one file need two names to write aside.
+/// Replaces the file `path` atomically. The content is written to `aside`, a name in the same
+/// directory, and then renamed. If the process or the machine fails at any time, `path` has either
+/// its old content or all of the new content. Two concurrent writers of one file need different
+/// names `aside`.
 ///
 /// # Errors
-/// What `fill` or the system returns; then nothing is left aside.
+/// Returns the error of `fill` or of the operating system. The file `aside` is then removed.
 pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let _listed = Listed::new(aside);
+    let _listed = CleanupEntry::new(aside);
     let write = || {
         let mut file = File::create(aside)?;
         fill(&mut file)?;
@@ -27,21 +29,22 @@ pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) ->
     write().inspect_err(|_| drop(fs::remove_file(aside)))
 }
 
-/// Gives a file that was written under the name `aside` its own, in the same directory: all of it is there, or nothing.
+/// Renames a completely written file from `aside` to `path`, in the same directory. After a crash,
+/// `path` has either its old content or all of the new content.
 ///
 /// # Errors
-/// What the system returns.
+/// Returns the error of the operating system.
 pub(crate) fn publish(file: &File, aside: &Path, path: &Path) -> io::Result<()> {
-    // Its name must not last longer than its content.
+    // The content must be on disk before the name is.
     file.sync_all()?;
     fs::rename(aside, path)?;
     sync_directory_of(path)
 }
 
-/// Makes the name of a file last.
+/// Writes the directory of a file to disk, so that the file's name survives a crash.
 ///
 /// # Errors
-/// What the system returns.
+/// Returns the error of the operating system.
 pub(crate) fn sync_directory_of(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(here) if cfg!(unix) && here.as_os_str().is_empty() => File::open(".")?.sync_all(),
@@ -56,7 +59,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_file_is_replaced_by_all_of_the_new_or_stays() {
+    fn files_are_replaced_completely_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
         let (path, aside) = (directory.path().join("note.json"), directory.path().join("note.part"));
         replace(&path, &aside, |file| file.write_all(b"old")).unwrap();

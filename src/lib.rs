@@ -229,7 +229,7 @@
 //! Lengths are symbols, positions count from 0 unless a format says otherwise. Gap costs are positive numbers that are
 //! subtracted: `first + (k - 1) * next` for a gap of k symbols ([`Gaps`] converts from the conventions of other tools).
 //! In a [`Cigar`], `I` is a query symbol against a gap and `D` a target symbol against a gap. Every error that input can
-//! cause names its place ([`error::Place`]).
+//! cause names its place ([`error::InputLocation`]).
 
 pub mod alignment;
 #[doc(hidden)]
@@ -273,7 +273,7 @@ use std::sync::Arc;
 pub use alignment::{Alignment, Cigar};
 pub use edit::Region;
 pub use edit::plan::{Against, Candidate};
-pub use error::{Error, Place, Result};
+pub use error::{Error, InputLocation, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
     AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairList, PairResult, PairRow,
@@ -384,7 +384,11 @@ fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
     let encode = |(position, &letter): (usize, &u8)| {
         alphabet.encode(letter).filter(|_| letter.is_ascii() || alphabet == Alphabet::Bytes).ok_or_else(|| {
             Error::Input {
-                place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
+                location: InputLocation {
+                    file: name.into(),
+                    column: Some(position as u64 + 1),
+                    ..InputLocation::default()
+                },
                 message: format!("{:?} is not a letter of {}", shown(&letters[position..]), alphabet.letters()),
             }
         })

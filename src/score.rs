@@ -1,4 +1,5 @@
-//! Scores: substitution tables, gap costs, identity. The only place that knows a gap convention.
+//! Scoring schemes and what follows from them: substitution tables, gap costs, identities and
+//! statistics. Only this module knows the gap conventions of other programs.
 
 #[doc(hidden)]
 pub mod bound;
@@ -26,7 +27,7 @@ pub mod substitution;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
-pub use edit::{EditMode, EditScheme, Equality, Found, Limit, Reach};
+pub use edit::{EditDistance, EditMode, EditScheme, Equality, Limit, OverlapReach};
 pub use edit_filter::edit_filter;
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};

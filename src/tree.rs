@@ -1,4 +1,4 @@
-//! Trees of sequences: distances, how a tree is made of them, its root, the weights of its leaves.
+//! Phylogenetic and guide trees: distances, tree construction, rooting, and weights of the leaves.
 //!
 //! ```
 //! use pairwave::tree::{Distances, neighbour_joining};
@@ -30,9 +30,9 @@ mod unrooted;
 mod weights;
 
 pub use average::average_linkage;
-pub use bed::{Bed, embedded};
+pub use bed::{EmbeddedTreeOptions, embedded};
 pub use bootstrap::Bootstrap;
-pub use columns::{Comparison, Doubts};
+pub use columns::{RowComparison, UnreliablePairs};
 pub use distances::Distances;
 pub use guide::{GuideTree, Join};
 pub use join::neighbour_joining;

@@ -10,7 +10,7 @@ use crate::score::AlignmentCounts;
 pub enum Op {
     /// `=`: two symbols that match.
     Match,
-    /// `X`: two symbols that do not.
+    /// `X`: two symbols that do not match.
     Mismatch,
     /// `I`: a query symbol against a gap.
     Insertion,
@@ -19,7 +19,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// SAM's letter of this kind.
+    /// Returns SAM's letter of this kind.
     pub const fn letter(self) -> char {
         match self {
             Op::Match => '=',
@@ -29,53 +29,55 @@ impl Op {
         }
     }
 
-    /// Whether a column of this kind holds a gap.
+    /// Returns whether a column of this kind contains a gap.
     pub const fn is_gap(self) -> bool {
         matches!(self, Op::Insertion | Op::Deletion)
     }
 
-    /// Whether a column of this kind holds a query symbol.
+    /// Returns whether a column of this kind contains a query symbol.
     pub const fn consumes_query(self) -> bool {
         !matches!(self, Op::Deletion)
     }
 
-    /// Whether a column of this kind holds a target symbol.
+    /// Returns whether a column of this kind contains a target symbol.
     pub const fn consumes_target(self) -> bool {
         !matches!(self, Op::Insertion)
     }
 }
 
-/// Runs of columns from the first to the last; neighbouring runs differ in kind, and no run is empty.
+/// Runs of columns from first to last. Neighbouring runs differ in kind, and no run is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Cigar {
     runs: Vec<(u32, Op)>,
 }
 
 impl Cigar {
-    /// The alignment of two empty sequences.
+    /// Creates the alignment of two empty sequences.
     pub const fn new() -> Self {
         Cigar { runs: Vec::new() }
     }
 
-    /// The same, with room for so many runs.
+    /// Creates an empty alignment with capacity for `runs` runs.
     pub fn with_capacity(runs: usize) -> Self {
         Cigar { runs: Vec::with_capacity(runs) }
     }
 
-    /// Leaves no column, but keeps the memory.
+    /// Removes all columns and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
     }
 
-    /// Appends `length` columns of one kind; they join the last run if it is of that kind, and 0 columns are none.
+    /// Appends `length` columns of one kind. They extend the last run if it is of this kind.
+    /// Nothing is appended if `length` is 0.
     ///
     /// # Panics
-    /// If a run would reach 2^32 columns, which no sequence of a store can fill.
+    /// Panics if a run would reach 2^32 columns, which no sequence of a store can fill.
     pub fn push(&mut self, length: u32, op: Op) {
         self.push_checked(length, op).expect("a run of fewer than 2^32 columns");
     }
 
-    /// The same; `None`, and nothing appended, where the run would be too long.
+    /// Appends columns like [`Cigar::push`]. Returns `None`, with nothing appended, if the run
+    /// would be too long.
     pub(crate) fn push_checked(&mut self, length: u32, op: Op) -> Option<()> {
         match self.runs.last_mut() {
             Some((last, last_op)) if *last_op == op => *last = last.checked_add(length)?,
@@ -85,57 +87,58 @@ impl Cigar {
         Some(())
     }
 
-    /// Turns the alignment round, first column last: a traceback pushes its columns from the end.
+    /// Reverses the order of the runs, for a traceback that pushes columns from the end.
     pub fn reverse(&mut self) {
         self.runs.reverse();
     }
 
-    /// The runs, first to last.
+    /// Returns the runs, from first to last.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, Op)> + ExactSizeIterator + '_ {
         self.runs.iter().copied()
     }
 
-    /// Number of runs.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Bytes of memory that the runs take.
+    /// Returns the number of bytes that the runs occupy in memory.
     pub(crate) fn bytes(&self) -> u64 {
         (self.runs.capacity() * size_of::<(u32, Op)>()) as u64
     }
 
-    /// Whether there is no column at all.
+    /// Returns whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Columns of all kinds.
+    /// Returns the number of columns.
     pub fn columns(&self) -> u64 {
         self.iter().map(|(length, _)| u64::from(length)).sum()
     }
 
-    /// Columns of one kind.
+    /// Returns the number of columns of one kind.
     pub fn columns_of(&self, op: Op) -> u64 {
         self.iter().filter(|run| run.1 == op).map(|(length, _)| u64::from(length)).sum()
     }
 
-    /// Runs of one kind: for the two kinds of gaps, the gaps that are opened in one sequence.
+    /// Returns the number of runs of one kind. For a kind of gap, this is the number of gaps in one
+    /// sequence.
     pub fn runs_of(&self, op: Op) -> u64 {
         self.iter().filter(|run| run.1 == op).count() as u64
     }
 
-    /// Query symbols that the columns hold.
+    /// Returns the number of query symbols in the columns.
     pub fn query_span(&self) -> u64 {
         self.iter().filter(|run| run.1.consumes_query()).map(|(length, _)| u64::from(length)).sum()
     }
 
-    /// Target symbols that the columns hold.
+    /// Returns the number of target symbols in the columns.
     pub fn target_span(&self) -> u64 {
         self.iter().filter(|run| run.1.consumes_target()).map(|(length, _)| u64::from(length)).sum()
     }
 
-    /// The columns counted as the identity definitions need them.
+    /// Counts the columns as the definitions of identity need them.
     pub fn counts(&self) -> AlignmentCounts {
         let mut counts = AlignmentCounts::default();
         for (position, (length, op)) in self.iter().enumerate() {
@@ -155,7 +158,7 @@ impl Cigar {
         counts
     }
 
-    /// The same alignment in the older style of SAM, where `M` stands for a match or a mismatch.
+    /// Formats the alignment in the older style of SAM, where `M` is a match or a mismatch.
     pub fn to_m_style(&self) -> String {
         let mut runs: Vec<(u64, char)> = Vec::new();
         for (length, op) in self.iter() {
@@ -168,7 +171,7 @@ impl Cigar {
         runs.iter().map(|(length, letter)| format!("{length}{letter}")).collect()
     }
 
-    /// Runs as they stand, for tests that need a broken alignment.
+    /// Creates an alignment from unchecked runs, for tests that need an invalid one.
     #[cfg(test)]
     pub(crate) fn from_runs_unchecked(runs: Vec<(u32, Op)>) -> Self {
         Cigar { runs }
@@ -181,21 +184,21 @@ impl fmt::Display for Cigar {
     }
 }
 
-/// Why a text is no [`Cigar`].
+/// The reason why a text is not a [`Cigar`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a CIGAR of =, X, I and D: {message} at byte {position}")]
 pub struct ParseCigarError {
-    /// Offset of the offending byte, from 0.
+    /// Offset of the wrong byte, from 0.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem at this byte.
     pub message: &'static str,
 }
 
 impl FromStr for Cigar {
     type Err = ParseCigarError;
 
-    /// Reads what [`fmt::Display`] writes. Neighbouring runs of one kind and runs of length 0 are refused: they would
-    /// make one alignment have two texts.
+    /// Parses the output of [`fmt::Display`]. Neighbouring runs of one kind and runs of length 0
+    /// are errors, because each alignment must have exactly one text.
     fn from_str(text: &str) -> Result<Self, ParseCigarError> {
         let fail = |position, message| Err(ParseCigarError { position, message });
         let mut cigar = Cigar::new();
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_is_refused_with_its_place() {
+    fn invalid_cigars_are_refused_with_position() {
         for (text, position, word) in [
             ("3", 1, "without a kind"),
             ("=", 0, "without a length"),
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_spans() {
+    fn counts_and_spans_are_computed() {
         let aligned = cigar("2D10=1X3I4D5=6I");
         let counts = aligned.counts();
         let expected =
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn end_gaps_are_the_first_and_the_last_run_and_one_run_counts_once() {
+    fn a_single_end_gap_run_counts_once() {
         let end_gap_columns = |text| cigar(text).counts().end_gap_columns;
         assert_eq!(end_gap_columns(""), 0);
         assert_eq!(end_gap_columns("7I"), 7);
@@ -303,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn m_style_joins_matches_and_mismatches() {
+    fn m_style_merges_matches_and_mismatches() {
         assert_eq!(cigar("2D10=1X5=3I1X").to_m_style(), "2D16M3I1M");
         assert_eq!(cigar("").to_m_style(), "");
     }

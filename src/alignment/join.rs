@@ -1,17 +1,18 @@
-//! Two groups of aligned sequences in common columns.
+//! Common columns for two groups of aligned sequences.
 
-/// The columns that two groups have in common once they are joined.
+/// The common columns of two groups that are joined into one alignment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct JoinedColumns {
-    /// Of each group the new column of each of its columns, rising.
+    /// For each group, the new column of each of its columns, in increasing order.
     pub maps: [Vec<u32>; 2],
     /// Number of common columns.
     pub columns: usize,
 }
 
 impl JoinedColumns {
-    /// Joins the columns that `pairs` names, which rise in both groups. All others stand alone, the
-    /// first group's before the second's. `columns` are those of the groups.
+    /// Joins the columns in `pairs`, which increase in both groups. All other columns are aligned
+    /// with gaps, those of the first group before those of the second. `columns` are the numbers of
+    /// columns of the groups.
     pub(crate) fn of_pairs(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
         let mut joined = JoinedColumns { maps: columns.map(Vec::with_capacity), columns: 0 };
         for &(first, second) in pairs {
@@ -22,25 +23,25 @@ impl JoinedColumns {
         joined
     }
 
-    /// Adds columns that stand alone until each group has so many.
+    /// Adds columns that are aligned with gaps until the groups have `first` and `second` columns.
     fn fill_up(&mut self, [first, second]: [u32; 2]) {
         self.add_first(first.saturating_sub(self.maps[0].len() as u32));
         self.add_second(second.saturating_sub(self.maps[1].len() as u32));
     }
 
-    /// Adds columns that both groups have.
+    /// Adds columns of both groups.
     pub(crate) fn add_both(&mut self, count: u32) {
         let start = self.columns as u32;
         self.maps.iter_mut().for_each(|map| map.extend(start..start + count));
         self.columns += count as usize;
     }
 
-    /// Adds columns of the first group, against gaps in the second.
+    /// Adds columns of the first group, aligned with gaps in the second.
     pub(crate) fn add_first(&mut self, count: u32) {
         self.add_to(0, count);
     }
 
-    /// Adds columns of the second group, against gaps in the first.
+    /// Adds columns of the second group, aligned with gaps in the first.
     pub(crate) fn add_second(&mut self, count: u32) {
         self.add_to(1, count);
     }
@@ -52,12 +53,12 @@ impl JoinedColumns {
     }
 }
 
-/// Moves the columns of a row's residues to where `map` puts them.
+/// Returns the columns of a row's residues after mapping them by `map`.
 pub(crate) fn moved(places: &[u32], map: &[u32]) -> Vec<u32> {
     places.iter().map(|&place| map[place as usize]).collect()
 }
 
-/// Moves the columns of a row's residues in place.
+/// Maps the columns of a row's residues in place.
 pub(crate) fn move_places(places: &mut [u32], map: &[u32]) {
     places.iter_mut().for_each(|place| *place = map[*place as usize]);
 }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_joined_or_stand_alone() {
+    fn unpaired_columns_are_aligned_with_gaps() {
         let joined = JoinedColumns::of_pairs([3, 4], &[(0, 1), (2, 2)]);
         assert_eq!(joined, JoinedColumns { maps: [vec![1, 2, 3], vec![0, 1, 3, 4]], columns: 5 });
         assert_eq!(moved(&[0, 2], &joined.maps[0]), [1, 3]);

@@ -1,6 +1,6 @@
-//! Multiple alignments: which column every residue stands in.
+//! Multiple alignments, stored as the column of every residue.
 
-/// A multiple alignment of sequences that are kept elsewhere.
+/// A multiple alignment of sequences that are stored elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MultipleAlignment {
     columns: usize,
@@ -8,8 +8,8 @@ pub struct MultipleAlignment {
 }
 
 impl MultipleAlignment {
-    /// An alignment of so many columns: of each sequence the column of every residue, rising. `None` if columns do not
-    /// rise or lie outside.
+    /// Creates an alignment of `columns` columns from the increasing columns of each sequence's
+    /// residues. Returns `None` if a sequence's columns do not increase or are out of range.
     pub fn new(columns: usize, places: Vec<Vec<u32>>) -> Option<Self> {
         let fits = |row: &Vec<u32>| {
             row.windows(2).all(|pair| pair[0] < pair[1]) && row.last().is_none_or(|&last| (last as usize) < columns)
@@ -17,25 +17,25 @@ impl MultipleAlignment {
         places.iter().all(fits).then_some(MultipleAlignment { columns, places })
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Sequences.
+    /// Returns the number of sequences.
     pub fn rows(&self) -> usize {
         self.places.len()
     }
 
-    /// The column of every residue of a sequence.
+    /// Returns the column of every residue of a sequence.
     pub fn places(&self, row: usize) -> &[u32] {
         &self.places[row]
     }
 
-    /// A row as text: the sequence's letters, and `gap` where it has none.
+    /// Formats a row: the letters of the sequence, and `gap` elsewhere.
     ///
     /// # Panics
-    /// If there are fewer letters than residues.
+    /// Panics if the number of letters is not the number of residues.
     pub fn text(&self, row: usize, letters: &[u8], gap: u8) -> Vec<u8> {
         let mut text = vec![gap; self.columns];
         for (&place, &letter) in self.places[row].iter().zip(letters) {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_written_with_their_gaps_and_wrong_columns_are_refused() {
+    fn rows_are_formatted_and_invalid_columns_refused() {
         let alignment = MultipleAlignment::new(4, vec![vec![0, 1, 3], vec![], vec![2]]).unwrap();
         assert_eq!((alignment.columns(), alignment.rows()), (4, 3));
         assert_eq!(alignment.text(0, b"ACG", b'-'), b"AC-G");

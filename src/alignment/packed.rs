@@ -1,20 +1,21 @@
-//! Alignments as devices write them: two runs a word, the low half first, from the alignment's last run to its first. A
-//! run is its kind in bits 0 and 1 (0 to 3 for `=`, `X`, `I`, `D`) and its length above; one longer than
-//! [`LONGEST_RUN`] is several.
+//! Alignments as devices write them. Each word holds two runs, the first in the low half, and the
+//! runs are ordered from the alignment's last to its first. Bits 0 and 1 of a run are its kind (0
+//! to 3 for `=`, `X`, `I`, `D`), and the others are its length. A run longer than [`LONGEST_RUN`]
+//! is split.
 
 use super::{Cigar, Op};
 
-/// Columns that one packed run can have.
+/// Maximum number of columns in a packed run.
 pub const LONGEST_RUN: u32 = (1 << 14) - 1;
 
-/// The alignment of so many packed runs.
+/// Unpacks an alignment of `runs` packed runs.
 pub fn unpack(words: &[u32], runs: u32) -> Cigar {
     let mut cigar = Cigar::with_capacity(runs as usize);
     unpack_into(words, runs, &mut cigar);
     cigar
 }
 
-/// The same in the memory of another alignment.
+/// Unpacks an alignment of `runs` packed runs into `cigar`, whose memory is reused.
 pub(crate) fn unpack_into(words: &[u32], runs: u32, cigar: &mut Cigar) {
     cigar.clear();
     for index in (0..runs as usize).rev() {
@@ -29,12 +30,14 @@ pub(crate) fn unpack_into(words: &[u32], runs: u32, cigar: &mut Cigar) {
     }
 }
 
-/// Appends an alignment's runs to `words`; gives its first word and its number of packed runs.
+/// Appends an alignment's packed runs to `words`. Returns the index of its first word and its
+/// number of packed runs.
 pub fn pack(cigar: &Cigar, words: &mut Vec<u32>) -> (usize, u32) {
     pack_from_last(cigar.iter().rev(), words)
 }
 
-/// The same of runs from the alignment's last to its first.
+/// Appends packed runs to `words`, given in order from the alignment's last to its first. Returns
+/// the index of the first word and the number of packed runs.
 pub(crate) fn pack_from_last(backwards: impl Iterator<Item = (u32, Op)>, words: &mut Vec<u32>) -> (usize, u32) {
     let (first, mut runs) = (words.len(), 0);
     for (length, op) in backwards {
@@ -58,7 +61,7 @@ pub(crate) fn pack_from_last(backwards: impl Iterator<Item = (u32, Op)>, words: 
     (first, runs)
 }
 
-/// Symbols of query and target that so many packed runs cover, and their matches.
+/// Returns the numbers of query symbols, target symbols and matches in `runs` packed runs.
 pub fn spans(words: &[u32], runs: u32) -> (u64, u64, u64) {
     let mut of_kind = [0u64; 4];
     for index in 0..runs as usize {
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_come_back_first_to_last() {
+    fn packed_runs_are_unpacked_in_order() {
         let run = |length: u32, kind: u32| length << 2 | kind;
         let words = [run(5, 0) | run(1, 1) << 16, run(7, 2) | run(2, 3) << 16, run(9, 0)];
         assert_eq!(unpack(&words, 5).to_string(), "9=2D7I1X5=");
@@ -83,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn packing_round_trips() {
         let mut words = Vec::new();
         let alignments = ["9=2D7I1X5=".into(), format!("3I{}=", 2 * LONGEST_RUN + 3), "4D".into(), String::new()];
         let alignments = alignments.map(|text| text.parse::<Cigar>().unwrap());
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_long_run_are_one() {
+    fn split_runs_are_merged_when_unpacked() {
         let piece = LONGEST_RUN << 2;
         assert_eq!(unpack(&[piece | piece << 16, 3 << 2], 3).to_string(), format!("{}=", 2 * LONGEST_RUN + 3));
     }

@@ -1,7 +1,8 @@
-//! Verification by rescoring: the score of an alignment, from its columns alone.
+//! Verification by rescoring: recomputes the score of an alignment from its columns.
 //!
-//! Nothing here knows how an alignment was found, so what it accepts is an alignment of these two sequences with this
-//! score, whoever made it. (It cannot say whether a better one exists; that is the oracles' work.)
+//! Verification does not depend on how an alignment was found. An accepted alignment is an
+//! alignment of these two sequences with this score. Whether a better one exists is tested with the
+//! oracles.
 
 use super::Alignment;
 use super::cigar::{Cigar, Op};
@@ -9,14 +10,16 @@ use crate::error::{Error, Result};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Code, PAD};
 
-/// Checks that `cigar` aligns all of `query` with all of `target`, that each `=` and `X` says what
-/// [`crate::score::Substitution::is_match`] says, and that no run is empty or of its neighbour's kind. Returns the
-/// score, with every run of I or D as one gap (an I run beside a D run is two).
+/// Checks that `cigar` aligns all of `query` with all of `target`, that each `=` and `X` agrees
+/// with [`crate::score::Substitution::is_match`], and that no run is empty or of the same kind as
+/// its neighbour. Returns the score. Every run of I or D counts as one gap, so neighbouring I and D
+/// runs are two gaps.
 ///
 /// # Errors
-/// [`Error::Internal`] with what is wrong: an alignment that fails here was made by a fault of ours.
+/// Returns [`Error::Internal`] with the problem. An alignment that fails here results from a bug in
+/// this library.
 ///
-/// Under [`Mode::Local`] the two sequences are the two parts that are aligned, and no gap is an end gap.
+/// Under [`Mode::Local`], the two sequences are the aligned parts, and no gap is an end gap.
 pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
     let runs: Vec<(u32, Op)> = cigar.iter().collect();
     let end_costs = if scoring.mode == Mode::Global { scoring.end_costs() } else { scoring.gaps };
@@ -65,11 +68,11 @@ pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring)
     Ok(score)
 }
 
-/// [`verify`] of an alignment with its place: a global one must begin where both sequences do and end where they end; a
-/// local one must lie within them, and begin and end with two symbols.
+/// Checks an alignment like [`verify`], and also its position. A global alignment must cover both
+/// sequences. A local one must lie within them, and start and end with two symbols.
 ///
 /// # Errors
-/// As [`verify`].
+/// Returns the errors of [`verify`].
 pub fn verify_alignment(alignment: &Alignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
     let cigar = &alignment.cigar;
     let (in_query, in_target) = (alignment.query_range(), alignment.target_range());
@@ -121,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_by_hand() {
+    fn scores_equal_hand_computed_values() {
         let affine = scoring(Gaps::from_blast(5, 2), EndGaps::Charged);
         assert_eq!(run("", "", "", &affine).unwrap(), 0);
         assert_eq!(run("3=", "ACN", "ACG", &affine).unwrap(), 15);
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn free_end_gaps_are_the_first_and_the_last_run() {
+    fn end_gaps_are_first_and_last_run() {
         let free = scoring(Gaps::linear(10), EndGaps::Free);
         assert_eq!(run("2I1=3D", "CCA", "AGGG", &free).unwrap(), 5);
         assert_eq!(run("2I1D1=", "CCA", "GA", &free).unwrap(), 5 - 10);
@@ -141,20 +144,20 @@ mod tests {
     }
 
     #[test]
-    fn end_gaps_with_costs_of_their_own() {
+    fn priced_end_gaps_use_their_own_costs() {
         let priced = scoring(Gaps::from_blast(5, 2), EndGaps::Priced(Gaps { first: 4, next: 1 }));
         assert_eq!(run("2I1=3D", "CCA", "AGGG", &priced).unwrap(), 5 - 5 - 6);
         assert_eq!(run("2I1D1=", "CCA", "GA", &priced).unwrap(), 5 - 5 - 7);
         assert_eq!(run("1=2I1=", "ACCA", "AA", &priced).unwrap(), 10 - 9);
         assert_eq!(run("2I3D", "CC", "GGG", &priced).unwrap(), -5 - 6);
-        // One run that begins and ends the alignment is one gap.
+        // A run that both starts and ends the alignment is a single gap.
         assert_eq!(run("3D", "", "GGG", &priced).unwrap(), -6);
         let local = Scoring { mode: Mode::Local, ..priced };
         assert_eq!(run("2I1=", "CCA", "A", &local).unwrap(), 5 - 9);
     }
 
     #[test]
-    fn local_alignments_are_parts_without_free_gaps() {
+    fn local_alignments_have_no_end_gaps() {
         let free = scoring(Gaps::linear(10), EndGaps::Free);
         let (query, target) = (codes("TTACGACC"), codes("GACGCC"));
         let run = |mode, query_start, target_start, cigar: &str| {
@@ -176,12 +179,12 @@ mod tests {
         }
         let moved = run(Mode::Global, 2, 1, "3=1I2=").unwrap_err();
         assert!(moved.to_string().contains("it begins at 2 and 1, not at 0"), "{moved}");
-        // TT-ACGACC against --GACG-CC: the first run is free, the second is not.
+        // TT-ACGACC against --GACG-CC: the first run is a free end gap, and the second is not.
         assert_eq!(run(Mode::Global, 0, 0, "2I1D3=1I2=").unwrap(), 25 - 10 - 10);
     }
 
     #[test]
-    fn every_kind_of_wrong_alignment_is_refused() {
+    fn all_kinds_of_wrong_alignments_are_refused() {
         let linear = scoring(Gaps::linear(10), EndGaps::Charged);
         for (cigar, query, target, word) in [
             ("3=", "ACG", "ACT", "are no '='"),

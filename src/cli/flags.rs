@@ -90,7 +90,9 @@ pub(super) fn message(error: &Error) -> String {
             let field = field.map(|field| flag(field).unwrap_or(field));
             Usage { field, value: value.clone(), message: in_text(message) }.to_string()
         }
-        Error::Input { place, message } => Error::Input { place: place.clone(), message: in_text(message) }.to_string(),
+        Error::Input { location, message } => {
+            Error::Input { location: location.clone(), message: in_text(message) }.to_string()
+        }
         error => error.to_string(),
     }
 }

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::runner::results;
 use super::{interrupt, log, size};
 use indicatif::HumanCount;
-use pairwave::error::Place;
+use pairwave::error::InputLocation;
 use pairwave::jobs::Progress as _;
 use pairwave::output::Output;
 use pairwave::seq::database::{MakeOptions, Size, VERSION, read_sorted};
@@ -203,7 +203,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     let subjects = Subjects::open(&job.db, &ReadOptions::default())?;
     let Some(bytes) = subjects.file_bytes() else {
         return Err(Error::Input {
-            place: Place::of_file(&job.db),
+            location: InputLocation::in_file(&job.db),
             message: "this is a file of sequences, not a database of 'pairwave makedb'".to_owned(),
         });
     };

@@ -1,6 +1,6 @@
 //! What letters and gaps cost in ClustalW's pairwise alignments.
 
-use crate::score::clustal::{Form, Matrix, letter_code};
+use crate::score::clustal::{ClustalMatrix, ClustalTableOptions, letter_code};
 use crate::seq::{Alphabet, Code};
 
 /// Codes that a table of scores has rows for; more than any alphabet of residues has.
@@ -60,20 +60,20 @@ impl ClustalCosts {
     /// ClustalW's of an alphabet.
     pub fn of(alphabet: Alphabet) -> Self {
         let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
-        let matrix = Matrix::built_in(name).expect("a matrix of the list");
+        let matrix = ClustalMatrix::built_in(name).expect("a matrix of the list");
         Self::new(alphabet, matrix, PairGaps::of(alphabet))
     }
 
     /// Of any matrix. Letters that it does not have score 0.
-    pub fn new(alphabet: Alphabet, matrix: &Matrix, gaps: PairGaps) -> Self {
+    pub fn new(alphabet: Alphabet, matrix: &ClustalMatrix, gaps: PairGaps) -> Self {
         // Gonnet's matrices have tenths in them.
-        let is_gonnet = Matrix::built_in(matrix.name()) == Some(matrix) && matrix.name().starts_with("gonnet");
+        let is_gonnet = ClustalMatrix::built_in(matrix.name()) == Some(matrix) && matrix.name().starts_with("gonnet");
         Self::scaled(alphabet, matrix, if is_gonnet { 10 } else { 100 }, gaps)
     }
 
     /// The same with scores and costs of gaps that are so many times as great.
-    pub fn scaled(alphabet: Alphabet, matrix: &Matrix, scale: i32, gaps: PairGaps) -> Self {
-        let entries = matrix.table(Form { scale, negative: true, transitions: None });
+    pub fn scaled(alphabet: Alphabet, matrix: &ClustalMatrix, scale: i32, gaps: PairGaps) -> Self {
+        let entries = matrix.table(ClustalTableOptions { scale, negative: true, transitions: None });
         let letters: Vec<Option<u8>> =
             (0..alphabet.size()).map(|code| letter_code(alphabet.decode(code as Code))).collect();
         let mut table = Box::new([[0; SIZE]; SIZE]);
@@ -90,7 +90,7 @@ impl ClustalCosts {
             for other in [b'M', b'N'].iter().filter_map(|&letter| code(alphabet, letter)) {
                 (table[c][other], table[other][c]) = (weight, weight);
             }
-            let is_own = Matrix::built_in("clustalw") == Some(matrix);
+            let is_own = ClustalMatrix::built_in("clustalw") == Some(matrix);
             let [open_scale, extend_scale] = if is_own { [0.6667f32, 0.751] } else { [1.0; 2] };
             let opening = (2.0 * gaps.open * times * open_scale) as i32;
             (Opening::Fixed(opening), (gaps.extend * times * extend_scale) as i32)
@@ -208,7 +208,9 @@ mod tests {
 
     #[test]
     fn matrices_by_name_have_scales_of_their_own() {
-        let new = |alphabet, name| ClustalCosts::new(alphabet, Matrix::built_in(name).unwrap(), PairGaps::of(alphabet));
+        let new = |alphabet, name| {
+            ClustalCosts::new(alphabet, ClustalMatrix::built_in(name).unwrap(), PairGaps::of(alphabet))
+        };
         let own = new(Alphabet::Dna, "clustalw");
         assert_eq!(scores(&own, &["AA", "AG", "NN", "CN"]), [1000, 0, 0, 500]);
         assert_eq!((own.opening(9), own.extension()), (2000, 500));
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn a_matrix_without_a_negative_mean_has_its_own_opening() {
         let text = b"  A C D\nA 5 1 1\nC 1 5 1\nD 1 1 5\n";
-        let flat = Matrix::of(&SubstitutionMatrix::parse("flat", text).unwrap());
+        let flat = ClustalMatrix::from_substitution_matrix(&SubstitutionMatrix::parse("flat", text).unwrap());
         let costs = ClustalCosts::new(Alphabet::Protein, &flat, PairGaps { open: 2.5, extend: 0.3, transition: 0.0 });
         assert_eq!((costs.opening(1), costs.opening(7), costs.extension()), (500, 2 * 444, 30));
     }

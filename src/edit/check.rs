@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::distances::{Distances, between, may_leave_out};
 use super::{EditBatch, EditBlock, EditChunk, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::check;
-use crate::score::{EditMode, EditScheme, Found, Reach};
+use crate::score::{EditDistance, EditMode, EditScheme, OverlapReach};
 
 /// What can be found of a pattern and a text of some lengths.
 #[derive(Debug, Clone, Copy)]
@@ -25,16 +25,16 @@ impl Possible {
             EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
             EditMode::Overlap(_) => (0, m.min(n)),
         };
-        let is_rated = matches!(scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
+        let is_rated = matches!(scheme.mode, EditMode::Overlap(reach) if reach.rate < OverlapReach::ANY_RATE);
         let may_be_none = is_rated || scheme.limit(m, n) < most;
         Possible { least, most, text_symbols: n, may_be_none }
     }
 
     /// Whether this is among it. Without branches, which loops over many pairs would not be vectorised for.
     #[inline]
-    pub(super) fn has(&self, found: Found) -> bool {
+    pub(super) fn has(&self, found: EditDistance) -> bool {
         let is_near = (found.distance >= self.least) & (found.distance <= self.most);
-        is_near & (found.end <= self.text_symbols) | self.may_be_none & (found == Found::NONE)
+        is_near & (found.end <= self.text_symbols) | self.may_be_none & (found == EditDistance::NONE)
     }
 }
 
@@ -93,13 +93,13 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
                     let mut listed = own.iter().map(|&(pair, _)| pair as usize).peekable();
                     for (pair, place) in (first..).zip(block.places.clone()) {
                         if listed.next_if_eq(&pair).is_none() {
-                            check_pair(chunk, block, m, place, Found::NONE)?;
+                            check_pair(chunk, block, m, place, EditDistance::NONE)?;
                         }
                     }
                 }
                 for &(pair, found) in own {
                     let place = block.places.start + (pair as usize - first) as u32;
-                    if found == Found::NONE {
+                    if found == EditDistance::NONE {
                         return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
                     }
                     check_pair(chunk, block, m, place, found)?;
@@ -118,7 +118,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Dist
 
 /// Checks what was found of a block's pattern of `m` symbols at a place.
 #[inline]
-fn check_pair(chunk: &EditChunk, block: &EditBlock, m: u32, place: u32, found: Found) -> Result<(), String> {
+fn check_pair(chunk: &EditChunk, block: &EditBlock, m: u32, place: u32, found: EditDistance) -> Result<(), String> {
     let n = chunk.region(place).symbols();
     if Possible::of(&chunk.scheme, m, n).has(found) {
         return Ok(());

@@ -3,19 +3,19 @@
 use std::ops::Range;
 
 use crate::engine::buffer_pool::PooledVec;
-use crate::score::{EditMode, EditScheme, Found, Limit, Reach};
+use crate::score::{EditDistance, EditMode, EditScheme, Limit, OverlapReach};
 
 /// Distances of pairs that are counted through: of all blocks of a batch in their order, of a block's places in theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distances {
     /// One entry a pair.
-    Each(PooledVec<Found>),
+    Each(PooledVec<EditDistance>),
     /// The pairs within the limit, by their number, which rises. All others are above it.
     Listed {
         /// Pairs, listed or not.
         pairs: usize,
-        /// A pair's number and what was found, which is never [`Found::NONE`].
-        list: Vec<(u32, Found)>,
+        /// A pair's number and what was found, which is never [`EditDistance::NONE`].
+        list: Vec<(u32, EditDistance)>,
     },
 }
 
@@ -35,7 +35,7 @@ impl Distances {
     }
 
     /// Those of a range of pairs that are within the limit: how many pairs of the range come before, and what was found.
-    pub fn within(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Found)> {
+    pub fn within(&self, range: Range<usize>) -> impl Iterator<Item = (usize, EditDistance)> {
         let start = range.start;
         let (each, list) = match self {
             Distances::Each(found) => (&found[range], &[][..]),
@@ -46,11 +46,11 @@ impl Distances {
     }
 
     /// One entry a pair.
-    pub fn into_each(self) -> Vec<Found> {
+    pub fn into_each(self) -> Vec<EditDistance> {
         match self {
             Distances::Each(mut found) => std::mem::take(&mut *found),
             Distances::Listed { pairs, list } => {
-                let mut found = vec![Found::NONE; pairs];
+                let mut found = vec![EditDistance::NONE; pairs];
                 list.iter().for_each(|&(pair, one)| found[pair as usize] = one);
                 found
             }
@@ -58,7 +58,7 @@ impl Distances {
     }
 
     /// One entry a pair, to be changed; a list becomes that.
-    pub fn each_mut(&mut self) -> &mut Vec<Found> {
+    pub fn each_mut(&mut self) -> &mut Vec<EditDistance> {
         if matches!(self, Distances::Listed { .. }) {
             *self = Distances::Each(std::mem::take(self).into_each().into());
         }
@@ -70,7 +70,7 @@ impl Distances {
 }
 
 /// The part of a list whose pairs are in a range.
-pub(super) fn between(list: &[(u32, Found)], range: Range<usize>) -> &[(u32, Found)] {
+pub(super) fn between(list: &[(u32, EditDistance)], range: Range<usize>) -> &[(u32, EditDistance)] {
     let before = |end: usize| list.partition_point(|&(pair, _)| (pair as usize) < end);
     &list[before(range.start)..before(range.end)]
 }
@@ -82,7 +82,7 @@ pub(super) fn may_leave_out(scheme: &EditScheme, pattern_symbols: u32) -> bool {
     const MAX_RATE: f64 = 0.999;
     pattern_symbols > 0
         && match (scheme.mode, scheme.limit) {
-            (EditMode::Overlap(reach), _) => reach.rate < Reach::ANY_RATE,
+            (EditMode::Overlap(reach), _) => reach.rate < OverlapReach::ANY_RATE,
             (_, Limit::None) => false,
             (_, Limit::Distance(distance)) => distance < pattern_symbols,
             (_, Limit::Rate(rate)) => rate <= MAX_RATE,
@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn a_list_stands_for_each() {
-        let one = |distance| Found { distance, end: 3 };
-        let each = vec![Found::NONE, one(2), Found::NONE, Found::NONE, one(0), Found::NONE];
+        let one = |distance| EditDistance { distance, end: 3 };
+        let each = vec![EditDistance::NONE, one(2), EditDistance::NONE, EditDistance::NONE, one(0), EditDistance::NONE];
         let mut listed = Distances::Listed { pairs: 6, list: vec![(1, one(2)), (4, one(0))] };
         for range in [0..6, 1..5, 2..4, 4..4, 5..6] {
             let of = |distances: &Distances| distances.within(range.clone()).collect::<Vec<_>>();

@@ -37,7 +37,7 @@ use crate::gpu::kernels::Kernel;
 use crate::gpu::launch::BatchResults;
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
-use crate::score::Found;
+use crate::score::EditDistance;
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.01;
@@ -67,7 +67,7 @@ pub struct EditHost {
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
     /// For results of all pairs.
-    found: BufferPool<Found>,
+    found: BufferPool<EditDistance>,
 }
 
 /// How a batch is computed, and what it uses.
@@ -288,7 +288,7 @@ impl GpuKind for Edit {
 
     fn unfinished_report(batch: &EditBatch) -> EditReport {
         EditReport {
-            found: Distances::Each(vec![Found::NONE; batch.pairs() as usize].into()),
+            found: Distances::Each(vec![EditDistance::NONE; batch.pairs() as usize].into()),
             unfinished: (0..batch.blocks.len()).collect(),
             ..EditReport::default()
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Distances, Edit, EditBatch, EditReport, oracle};
 use crate::engine::mock::{Mock, TextbookKind};
 use crate::error::{Error, Result};
-use crate::score::Found;
+use crate::score::EditDistance;
 
 /// An engine that computes every pair by [`oracle::find`].
 pub type EditMock = Mock<Edit>;
@@ -13,7 +13,7 @@ pub type EditMock = Mock<Edit>;
 impl TextbookKind for Edit {
     fn compute_textbook(batch: &EditBatch, interrupt: &AtomicBool) -> Result<EditReport> {
         let chunk = &batch.chunk;
-        let mut found: Vec<Found> = Vec::with_capacity(batch.pairs() as usize);
+        let mut found: Vec<EditDistance> = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {
             let pattern = chunk.patterns.codes(block.pattern);
             for place in block.places.clone() {

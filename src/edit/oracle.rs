@@ -1,6 +1,6 @@
 //! Levenshtein distance by the textbook (Chacon et al. 2014, equation 1): one cell after the other.
 
-use crate::score::{EditMode, EditScheme, Found, Reach};
+use crate::score::{EditDistance, EditMode, EditScheme, OverlapReach};
 use crate::seq::Code;
 
 /// Distances of the whole pattern to parts of the text that end at every position: entry j is the least distance to a
@@ -22,26 +22,26 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32
 }
 
 /// What engines have to find.
-pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
+pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> EditDistance {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     if let EditMode::Overlap(reach) = scheme.mode {
         let distance = overlap(pattern, text, reach, scheme);
-        return Found { distance, end: 0 }.within(scheme.limit(m, n));
+        return EditDistance { distance, end: 0 }.within(scheme.limit(m, n));
     }
     let row = last_row(pattern, text, scheme);
     let limit = scheme.limit(m, n);
     if scheme.mode == EditMode::Global {
-        return Found { distance: row[text.len()], end: n }.within(limit);
+        return EditDistance { distance: row[text.len()], end: n }.within(limit);
     }
     let first = usize::from(m > 0 && n > 0);
     let ends = row.iter().enumerate().skip(first).take(if m == 0 { 1 } else { usize::MAX });
     let best = ends.min_by_key(|&(end, &distance)| (distance, end));
-    best.map_or(Found::NONE, |(end, &distance)| Found { distance, end: end as u32 }.within(limit))
+    best.map_or(EditDistance::NONE, |(end, &distance)| EditDistance { distance, end: end as u32 }.within(limit))
 }
 
 /// The least distance of parts of which one begins its sequence and one ends it, where `reach` allows it; the greatest number
 /// if it does so nowhere.
-fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -> u32 {
+fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, scheme: &EditScheme) -> u32 {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     if m == 0 || n == 0 {
         return 0;
@@ -77,7 +77,7 @@ mod tests {
         letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect()
     }
 
-    fn found(mode: EditMode, limit: Limit, pattern: &str, text: &str) -> Found {
+    fn found(mode: EditMode, limit: Limit, pattern: &str, text: &str) -> EditDistance {
         let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Protein), limit };
         find(&codes(pattern), &codes(text), &scheme)
     }
@@ -93,11 +93,11 @@ mod tests {
             EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Protein), limit: Limit::None };
         assert_eq!(last_row(&codes("TAGAC"), &codes("ATCGAG"), &scheme), [5, 4, 4, 3, 3, 2, 2]);
         let infix = |a, b| found(EditMode::Infix, Limit::None, a, b);
-        assert_eq!(infix("TAGAC", "ATCGAG"), Found { distance: 2, end: 5 });
-        assert_eq!(infix("A", "T"), Found { distance: 1, end: 1 });
-        assert_eq!(infix("", "T"), Found { distance: 0, end: 0 });
-        assert_eq!(infix("AC", ""), Found { distance: 2, end: 0 });
-        assert_eq!(found(EditMode::Prefix, Limit::None, "AC", "GACT"), Found { distance: 1, end: 3 });
-        assert_eq!(found(EditMode::Prefix, Limit::Distance(0), "AC", "GACT"), Found::NONE);
+        assert_eq!(infix("TAGAC", "ATCGAG"), EditDistance { distance: 2, end: 5 });
+        assert_eq!(infix("A", "T"), EditDistance { distance: 1, end: 1 });
+        assert_eq!(infix("", "T"), EditDistance { distance: 0, end: 0 });
+        assert_eq!(infix("AC", ""), EditDistance { distance: 2, end: 0 });
+        assert_eq!(found(EditMode::Prefix, Limit::None, "AC", "GACT"), EditDistance { distance: 1, end: 3 });
+        assert_eq!(found(EditMode::Prefix, Limit::Distance(0), "AC", "GACT"), EditDistance::NONE);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The canonical alignment of a pattern and its best part, whoever found that:
 //!
-//! 1. The part ends at the first end of least distance. The empty part ends before all others ([`Found::first_end`]).
+//! 1. The part ends at the first end of least distance. The empty part ends before all others ([`EditDistance::first_end`]).
 //! 2. In infix mode it is the longest part that ends there and has that distance: it has the least start, as in edlib, so
 //!    that the alignment does not begin with an insertion where it can begin with a mismatch. Else it begins where the text
 //!    does.
@@ -16,7 +16,7 @@
 
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
-use crate::score::{EditMode, EditScheme, Equality, Found, Scoring};
+use crate::score::{EditDistance, EditMode, EditScheme, Equality, Scoring};
 use crate::seq::Code;
 use crate::trace::{Hint, Workspace, traceback};
 
@@ -53,7 +53,7 @@ impl<'a> EditTracer<'a> {
         &self,
         pattern: &[Code],
         text: &[Code],
-        found: Found,
+        found: EditDistance,
         workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
         let text = text

@@ -1,8 +1,10 @@
-//! The program, the options and the content of every input of a result, in one value.
+//! A fingerprint of everything that a result depends on: the program, its options, and the content
+//! of its inputs.
 //!
-//! Plans, checkpoints and measurements of devices are kept for later runs with a [`Fingerprint`]. A later
-//! run makes its own and compares the two. The command line builds the options from everything that was typed except a list of
-//! arguments that change no byte, so that a new option counts unless someone decides otherwise.
+//! Plans, checkpoints and device measurements are stored for later runs together with a
+//! [`Fingerprint`]. A later run builds its own and compares the two. The command line records every
+//! argument except a list of arguments that change no byte of the output. So a new option counts by
+//! default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +19,7 @@ use twox_hash::XxHash3_64;
 use super::names;
 use crate::error::{Error, Result};
 
-/// Bytes of a file that are read at once.
+/// Number of bytes that are read from a file at once.
 const PIECE: usize = 1 << 18;
 
 /// The program, the options and the inputs that a result depends on.
@@ -25,9 +27,9 @@ const PIECE: usize = 1 << 18;
 pub struct Fingerprint {
     /// Version of the program.
     pub program: String,
-    /// Options and other values by their names.
+    /// Options and other values, by name.
     pub options: BTreeMap<String, String>,
-    /// Files by the options that name them.
+    /// Input files, by the options that name them.
     pub inputs: BTreeMap<String, InputFile>,
 }
 
@@ -38,7 +40,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Sets a value and replaces an earlier one of this name.
+    /// Sets a value, and replaces an earlier value of the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
         self.options.insert(name.into(), value.to_string());
@@ -48,13 +50,13 @@ impl Fingerprint {
     /// Reads a file and adds its content.
     ///
     /// # Errors
-    /// As [`InputFile::read`].
+    /// Returns the errors of [`InputFile::read`].
     pub fn with_file(mut self, name: impl Into<String>, path: &Path) -> Result<Self> {
         self.inputs.insert(name.into(), InputFile::read(path)?);
         Ok(self)
     }
 
-    /// Sets the length and the checksum of bytes, which come in pieces.
+    /// Sets a value to the length and the checksum of the concatenated `pieces`.
     #[must_use]
     pub fn with_bytes<'a>(self, name: impl Into<String>, pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let (mut sum, mut bytes) = (XxHash3_64::new(), 0);
@@ -65,7 +67,7 @@ impl Fingerprint {
         self.with(name, format!("{bytes} bytes, {:016x}", sum.finish()))
     }
 
-    /// Adds all values and files of another fingerprint.
+    /// Adds all values and files of another fingerprint. These replace values of the same name.
     #[must_use]
     pub fn and(mut self, other: &Fingerprint) -> Self {
         self.options.extend(other.options.clone());
@@ -73,7 +75,8 @@ impl Fingerprint {
         self
     }
 
-    /// Returns the first difference of a later run from this one; `None` if its results are the same.
+    /// Returns the first difference of a later run from this one, or `None` if both have the same
+    /// results.
     pub fn difference(&self, later: &Fingerprint) -> Option<Difference> {
         use Difference::{Content, Other};
         if self.program != later.program {
@@ -106,7 +109,7 @@ impl Fingerprint {
         Some(Other(format!("{name} was {}, now it is {}", before.display(), now.display())))
     }
 
-    /// All of it in one line: the key of an entry in a cache.
+    /// Returns all values in one line, as the key of a cache entry. Paths are not part of it.
     pub fn key(&self) -> String {
         let inputs = self.inputs.iter().map(|(name, file)| format!("{name} {} {}", file.bytes, file.xxh3));
         let options = self.options.iter().map(|(name, value)| format!("{name} {value}"));
@@ -116,12 +119,12 @@ impl Fingerprint {
     }
 }
 
-/// In what two runs differ.
+/// A difference between two runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// The file of this path has another content than before.
+    /// The content of the file at this path has changed.
     Content(String),
-    /// Anything else, in words.
+    /// Any other difference, as a phrase.
     Other(String),
 }
 
@@ -137,20 +140,22 @@ impl fmt::Display for Difference {
 /// The content of a file that a job reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
-    /// The path from the root.
+    /// The absolute path.
     #[serde(with = "names")]
     pub path: PathBuf,
-    /// The length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// XXH3 (64 bits) of the bytes as they are on disk, in hexadecimal digits.
+    /// XXH3 (64 bits) of the bytes on disk, in hexadecimal digits.
     pub xxh3: String,
 }
 
 impl InputFile {
-    /// Reads all bytes of a file. Compressed files are not decompressed.
+    /// Reads all bytes of a file and computes their checksum. Compressed files are not
+    /// decompressed.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be read; [`Error::Usage`] for a pipe or a device, which can be read only once.
+    /// Returns [`Error::Io`] if the file cannot be read, and [`Error::Usage`] for a pipe or a
+    /// device, which can be read only once.
     pub fn read(path: &Path) -> Result<Self> {
         let failed = |error| Error::io(path, error);
         let file = File::open(path).map_err(failed)?;
@@ -163,7 +168,7 @@ impl InputFile {
         Ok(InputFile { path: whole, bytes, xxh3: format!("{sum:016x}") })
     }
 
-    /// Whether both files have the same bytes.
+    /// Returns whether both files have the same bytes.
     pub fn is_same_content(&self, other: &InputFile) -> bool {
         (self.bytes, &self.xxh3) == (other.bytes, &other.xxh3)
     }
@@ -196,29 +201,29 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_named() {
+    fn first_difference_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let before = fingerprint(folder.path(), ">a\nACGT\n");
         assert_eq!(before.difference(&before.clone()), None);
-        let told = |later: &Fingerprint| before.difference(later).unwrap().to_string();
-        assert_eq!(told(&before.clone().with("alphabet", "protein")), "alphabet was dna, now it is protein");
-        assert_eq!(told(&before.clone().with("degap", true)), "degap was not given, now it is true");
+        let difference = |later: &Fingerprint| before.difference(later).unwrap().to_string();
+        assert_eq!(difference(&before.clone().with("alphabet", "protein")), "alphabet was dna, now it is protein");
+        assert_eq!(difference(&before.clone().with("degap", true)), "degap was not given, now it is true");
         let older = Fingerprint { program: "0.0.9".into(), ..before.clone() };
-        assert!(told(&older).starts_with("version "), "{}", told(&older));
+        assert!(difference(&older).starts_with("version "), "{}", difference(&older));
         let none = Fingerprint { inputs: BTreeMap::new(), ..before.clone() };
-        assert!(told(&none).ends_with("a.fa, now it is not given"), "{}", told(&none));
+        assert!(difference(&none).ends_with("a.fa, now it is not given"), "{}", difference(&none));
         assert!(none.difference(&before).unwrap().to_string().contains("SEQS was not given, now it is "));
         let elsewhere = tempfile::tempdir().unwrap();
         assert_eq!(before.difference(&fingerprint(elsewhere.path(), ">a\nACGT\n")), None);
-        let other = told(&fingerprint(elsewhere.path(), ">a\nACGA\n"));
+        let other = difference(&fingerprint(elsewhere.path(), ">a\nACGA\n"));
         assert!(other.starts_with("SEQS was ") && other.ends_with("a.fa has other content"), "{other}");
-        let changed = told(&fingerprint(folder.path(), ">a\nACGA\n"));
+        let changed = difference(&fingerprint(folder.path(), ">a\nACGA\n"));
         assert!(changed.starts_with("the content of ") && changed.ends_with("a.fa has changed"), "{changed}");
     }
 
-    /// Every byte counts, whatever size and time say.
+    /// Changes are detected even if size and modification time stay the same.
     #[test]
-    fn every_byte_of_an_input_counts() {
+    fn any_changed_byte_changes_the_fingerprint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.fa");
         let text = b">a\nACGT\n>b\nAC\n";
@@ -237,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_hold_every_value() {
+    fn keys_contain_every_value() {
         let key = Fingerprint::default().with("adapter", "H200").with("driver", "580").key();
         assert_eq!(key, format!("pairwave {} | adapter H200 | driver 580", env!("CARGO_PKG_VERSION")));
     }
 
     #[test]
-    fn what_can_be_read_only_once_is_refused() {
+    fn only_regular_files_are_accepted() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(InputFile::read(folder.path()), Err(Error::Usage(_))));
         assert!(matches!(InputFile::read(&folder.path().join("none")), Err(Error::Io { .. })));

@@ -1,13 +1,14 @@
-//! Names of files and arguments as text, for files that hold UTF-8 only: plans, checkpoints and messages of ranks.
+//! Names of files and arguments as UTF-8 text, for plans, checkpoints and messages between ranks.
 //!
-//! UTF-8 stays as it is. Any other byte becomes NUL and two hexadecimal digits. The system allows NUL in no name and in
-//! no argument, so that every text stands for one name.
+//! Valid UTF-8 stays unchanged. Any other byte becomes NUL followed by two hexadecimal digits.
+//! Operating systems allow NUL in no name and in no argument, so every text stands for exactly one
+//! name.
 
 use std::ffi::{OsStr, OsString};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Returns a name as text.
+/// Converts a name to text.
 ///
 /// ```
 /// # #[cfg(unix)] {
@@ -29,7 +30,7 @@ pub fn to_text(name: impl AsRef<OsStr>) -> String {
     text
 }
 
-/// Returns the name that stands for a text. Systems other than Unix keep the text.
+/// Converts text back to the name. Systems other than Unix keep the text unchanged.
 pub fn from_text(text: &str) -> OsString {
     #[cfg(unix)]
     {
@@ -47,23 +48,23 @@ pub fn from_text(text: &str) -> OsString {
     text.into()
 }
 
-/// Writes a name, for `#[serde(with)]`.
+/// Serializes a name, for `#[serde(with)]`.
 ///
 /// # Errors
-/// The error of the serializer.
+/// Returns the error of the serializer.
 pub(crate) fn serialize<S: Serializer>(name: impl AsRef<OsStr>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&to_text(name))
 }
 
-/// Reads a name, for `#[serde(with)]`.
+/// Deserializes a name, for `#[serde(with)]`.
 ///
 /// # Errors
-/// The error of the deserializer.
+/// Returns the error of the deserializer.
 pub(crate) fn deserialize<'a, T: From<OsString>, D: Deserializer<'a>>(deserializer: D) -> Result<T, D::Error> {
     Ok(from_text(&String::deserialize(deserializer)?).into())
 }
 
-/// Converts several names.
+/// Serialization of lists of names.
 pub(crate) mod list {
     use super::*;
 
@@ -83,7 +84,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn every_name_comes_back_from_its_own_text() {
+    fn names_round_trip() {
         let names: [&[u8]; 10] = [
             b"",
             b"a.fa",
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_text_stands_for_no_file() {
+    fn damaged_text_names_no_file() {
         for text in ["a\0", "a\0e", "a\0zz.fa", "\0\u{e9}"] {
             assert!(from_text(text).as_bytes().contains(&0), "{text:?}");
         }

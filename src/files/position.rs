@@ -1,4 +1,4 @@
-//! Reads and writes at a position, which several threads may do at once.
+//! Reads and writes at a position of a file. Several threads may do this at the same time.
 
 pub(crate) use system::{read, write};
 
@@ -17,7 +17,7 @@ mod system {
     }
 }
 
-/// The same where threads take turns.
+/// On other systems, a lock makes seeking and reading or writing one step.
 #[cfg(not(unix))]
 mod system {
     use std::fs::File;

@@ -1,9 +1,10 @@
-//! Files under temporary names that are always removed.
+//! Files under temporary names that are removed when they are not completed.
 //!
-//! A temporary file of `NAME` is called `.NAME.xxxxxx.part` and lies beside it. Its process holds a lock on it. When the process
-//! fails, the file is removed; when a signal ends it, the program's handler removes all files that are listed here. After an end
-//! that no handler sees (kill -9, loss of power) the file stays, and its lock is gone: the next process that writes `NAME`
-//! removes it.
+//! A temporary file of `NAME` is called `.NAME.xxxxxx.part` and lies in the same directory. Its
+//! process holds a lock on it. If the process fails, the file is removed. If a signal ends the
+//! process, the program's signal handler removes all files listed here. If the process ends without
+//! a handler (kill -9, power loss), the file stays but its lock is released, and the next process
+//! that writes `NAME` removes it.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fs::{self, File};
@@ -14,83 +15,90 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use tempfile::NamedTempFile;
 
-/// Characters of a name that its temporary name begins with.
+/// Maximum number of characters of a name that its temporary names start with.
 const NAME_CHARS: usize = 48;
-/// Random characters in a temporary name.
+/// Number of random characters in a temporary name.
 const RANDOM_CHARS: usize = 6;
 const ENDING: &str = ".part";
 
-/// Number of temporary files that signals remove; of more, the rest stays until the next run.
+/// Maximum number of temporary files that a signal handler can remove. If there are more, the
+/// others stay until the next run.
 const SLOTS: usize = 256;
-static LISTED: [AtomicPtr<c_char>; SLOTS] = [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS];
+static CLEANUP_LIST: [AtomicPtr<c_char>; SLOTS] = [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS];
 
-/// Calls a function with the path of every temporary file of this process. It allocates nothing and takes no lock, so that
-/// a signal handler may call it if the function may be called there as well.
+/// Calls a function with the path of every temporary file of this process. This allocates nothing
+/// and takes no lock, so a signal handler may call it with a function that is safe there.
 pub fn for_each(mut each: impl FnMut(&CStr)) {
-    for slot in &LISTED {
+    for slot in &CLEANUP_LIST {
         let path = slot.load(Ordering::Acquire);
         if !path.is_null() {
-            // SAFETY: a pointer in the list comes from `CString::into_raw`, and its string is never freed.
+            // SAFETY: a pointer in the list comes from `CString::into_raw`, and its string is never
+            // freed.
             each(unsafe { CStr::from_ptr(path) });
         }
     }
 }
 
-/// A path in the list, until this is dropped.
+/// An entry in the list of temporary files. Dropping it removes the path from the list.
 #[derive(Debug)]
-pub(crate) struct Listed(Option<usize>);
+pub(crate) struct CleanupEntry(Option<usize>);
 
-impl Listed {
-    /// Lists a path. A path that does not fit, or that no C string can hold, is not listed.
+impl CleanupEntry {
+    /// Adds a path to the list. A path that no C string can hold is not listed, and neither is any
+    /// path while the list is full.
     pub(crate) fn new(path: &Path) -> Self {
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let Ok(text) = CString::new(whole.as_os_str().as_encoded_bytes()) else { return Listed(None) };
-        // Never freed: a handler may read it at any time. That is some hundred bytes a file.
+        let Ok(text) = CString::new(whole.as_os_str().as_encoded_bytes()) else { return CleanupEntry(None) };
+        // The string is never freed because a handler may read it at any time. This leaks some
+        // hundred bytes for each file.
         let text = text.into_raw();
         let is_taken = |slot: &AtomicPtr<c_char>| {
             slot.compare_exchange(ptr::null_mut(), text, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         };
-        Listed(LISTED.iter().position(is_taken))
+        CleanupEntry(CLEANUP_LIST.iter().position(is_taken))
     }
 }
 
-impl Drop for Listed {
+impl Drop for CleanupEntry {
     fn drop(&mut self) {
         if let Some(slot) = self.0 {
-            LISTED[slot].store(ptr::null_mut(), Ordering::Release);
+            CLEANUP_LIST[slot].store(ptr::null_mut(), Ordering::Release);
         }
     }
 }
 
-/// A file under a temporary name, which is removed when this is dropped.
+/// A file under a temporary name. Dropping it removes the file.
 #[derive(Debug)]
-pub(crate) struct Temporary {
-    // Dropped first: the file is gone before its path leaves the list.
+pub(crate) struct TemporaryFile {
+    // Dropped first, so that the file is removed before its path leaves the list.
     file: NamedTempFile,
-    _listed: Listed,
+    _listed: CleanupEntry,
 }
 
-impl Temporary {
-    /// Removes what killed processes have left of a name in a directory, and begins a new file.
+impl TemporaryFile {
+    /// Removes the temporary files of `name` that killed processes left in a directory, and creates
+    /// a new one.
     ///
     /// # Errors
-    /// The error of the system; `NotFound` if there is no such directory.
+    /// Returns the error of the operating system, and `NotFound` if the directory does not exist.
     pub(crate) fn create(directory: &Path, name: &str) -> io::Result<Self> {
         let prefix = prefix_of(name);
         sweep(directory, &prefix);
-        // Opened like any file, so that it gets the usual permissions: tempfile's own files are private to the user. The
-        // system's error is kept, as tempfile's names the temporary file, which the user never typed.
+        // Opens the file like any other, so that it gets the usual permissions; files created by
+        // tempfile itself are private to the user. The code of the system's error is kept because
+        // tempfile's error names the temporary file, which the user does not know.
         let mut code = None;
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(ENDING).rand_bytes(RANDOM_CHARS);
         let made = builder.make_in(directory, |path| {
             let file = File::options().write(true).create_new(true).open(path);
             let file = file.inspect_err(|error| code = error.raw_os_error())?;
-            // Another process may have found it before it was locked, and removed it. Then another name is tried.
+            // Another process may have found and removed the file before it was locked. Then
+            // another name is tried.
             match file.try_lock() {
                 Err(fs::TryLockError::WouldBlock) => Err(io::ErrorKind::AlreadyExists.into()),
                 Ok(()) if !is_there(&file, path) => Err(io::ErrorKind::AlreadyExists.into()),
-                // Where files cannot be locked, none is removed either.
+                // On file systems without locks, `sweep` removes no file either.
                 Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(file),
             }
         });
@@ -98,35 +106,36 @@ impl Temporary {
             io::ErrorKind::NotFound => io::Error::new(error.kind(), format!("no directory {}", directory.display())),
             _ => code.map_or(error, io::Error::from_raw_os_error),
         })?;
-        let listed = Listed::new(file.path());
-        Ok(Temporary { file, _listed: listed })
+        let listed = CleanupEntry::new(file.path());
+        Ok(TemporaryFile { file, _listed: listed })
     }
 
-    /// The file.
+    /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Where it lies.
+    /// Returns the current, temporary path.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Gives the file its own name, in the same directory.
+    /// Renames the file to its final name, in the same directory.
     ///
     /// # Errors
-    /// The error of the system; the file is then removed.
+    /// Returns the error of the operating system. The file is then removed.
     pub(crate) fn persist(self, target: &Path) -> io::Result<File> {
         self.file.persist(target).map_err(|problem| problem.error)
     }
 }
 
-/// Returns the start of the temporary names of a name. It is cut, since the name may already have the greatest length.
+/// Returns the first part of the temporary names of `name`. It is truncated, since `name` may
+/// already have the maximum length.
 fn prefix_of(name: &str) -> String {
     ".".chars().chain(name.chars().take(NAME_CHARS)).chain(".".chars()).collect()
 }
 
-/// Whether a path still leads to a file.
+/// Returns whether `path` still leads to `file`.
 fn is_there(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -142,7 +151,8 @@ fn is_there(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Removes temporary files of this beginning whose processes have ended. Whatever fails, the file stays.
+/// Removes the temporary files with this prefix whose processes have ended. A file that cannot be
+/// removed stays.
 fn sweep(directory: &Path, prefix: &str) {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let is_left = |entry: &fs::DirEntry| {
@@ -153,14 +163,15 @@ fn sweep(directory: &Path, prefix: &str) {
         fs::read_dir(directory).into_iter().flatten().flatten().filter(is_left).map(|entry| entry.path()).collect();
     for path in left {
         let Ok(file) = File::options().write(true).open(&path) else { continue };
-        // Removes the file while it is locked, so that a process that creates it sees that it is gone.
+        // Removes the file while it is locked, so that a process that has just created it notices
+        // the removal.
         if file.try_lock().is_ok() && fs::remove_file(&path).is_ok() {
             tracing::debug!("{}: removed, its process has ended", path.display());
         }
     }
 }
 
-/// Whether a name is a temporary one of this beginning.
+/// Returns whether `name` is a temporary name with this prefix.
 fn is_temporary(name: &str, prefix: &str) -> bool {
     let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(ENDING));
     random.is_some_and(|random| random.len() == RANDOM_CHARS && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -184,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_processes_left_is_removed_and_nothing_else() {
+    fn files_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let kept =
             [".a.tsv.short.part", ".a.tsv.AbCdE_.part", ".a.tsv.AbCdEf", ".b.tsv.AbCdEf.part", "a.tsv.AbCdEf.part"];
@@ -192,14 +203,14 @@ mod tests {
             fs::write(folder.path().join(name), "left").unwrap();
         }
         fs::create_dir(folder.path().join(".a.tsv.folder.part")).unwrap();
-        let live = Temporary::create(folder.path(), "a.tsv").unwrap();
+        let live = TemporaryFile::create(folder.path(), "a.tsv").unwrap();
         let mut expected: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
         expected.push(".a.tsv.folder.part".into());
         expected.push(live.path().file_name().unwrap().to_str().unwrap().to_owned());
         expected.sort();
         assert_eq!(names(folder.path()), expected);
         // A file that is being written stays.
-        let other = Temporary::create(folder.path(), "a.tsv").unwrap();
+        let other = TemporaryFile::create(folder.path(), "a.tsv").unwrap();
         assert!(live.path().exists() && other.path().exists());
         other.persist(&folder.path().join("a.tsv")).unwrap();
         drop(live);
@@ -210,15 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn files_are_listed_while_they_are_temporary() {
+    fn temporary_files_are_listed_for_cleanup() {
         let folder = tempfile::tempdir().unwrap();
         let is_listed = |path: &Path| listed().iter().any(|other| Path::new(other) == path);
-        let temporary = Temporary::create(folder.path(), "b.tsv").unwrap();
+        let temporary = TemporaryFile::create(folder.path(), "b.tsv").unwrap();
         let path = temporary.path().to_owned();
         assert!(is_listed(&path));
         temporary.persist(&folder.path().join("b.tsv")).unwrap();
         assert!(!is_listed(&path));
-        let dropped = Temporary::create(folder.path(), "b.tsv").unwrap();
+        let dropped = TemporaryFile::create(folder.path(), "b.tsv").unwrap();
         let path = dropped.path().to_owned();
         drop(dropped);
         assert!(!is_listed(&path) && !path.exists());

@@ -122,7 +122,7 @@ impl Search {
     /// Returns the statistics of the scores. They exist for local alignments if the parameters for
     /// the scores and gap costs are known.
     pub fn statistics(&self) -> Option<Statistics> {
-        if self.is_local() { Statistics::of(&self.scoring) } else { None }
+        if self.is_local() { Statistics::for_scheme(&self.scoring) } else { None }
     }
 
     /// Returns the number of sequences and symbols of the subjects.

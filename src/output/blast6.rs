@@ -12,7 +12,7 @@ use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 use crate::score::Significance;
-use crate::score::statistics::{Bits, Evalue};
+use crate::score::statistics::{BitScore, Evalue};
 use crate::seq::Strand;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Line for Blast6 {
         }
         match pair.significance() {
             Some(Significance { bits, evalue }) => {
-                out.extend_from_slice(format!("\t{}\t{}\n", Evalue(evalue), Bits(bits)).as_bytes());
+                out.extend_from_slice(format!("\t{}\t{}\n", Evalue(evalue), BitScore(bits)).as_bytes());
             }
             None => out.extend_from_slice(b"\t-1\t0\n"),
         }

@@ -20,7 +20,7 @@ use super::long_context::{Found, LongContext};
 use super::numbers::{push_integer, push_unsigned};
 use super::{Bytes, Context, Output, Pair, Range32};
 use crate::error::{Error, Result};
-use crate::score::statistics::{Bits, Evalue};
+use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{EndGaps, Mode, Significance};
 use crate::seq::{Alphabet, Code};
 
@@ -168,7 +168,7 @@ fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
 /// The tags of E-value and bits, by the names that BLAST's SAM has for them, if they are known.
 pub(super) fn push_significance(out: &mut Vec<u8>, pair: &Pair<'_>) {
     if let Some(Significance { bits, evalue }) = pair.significance() {
-        out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), Bits(bits)).as_bytes());
+        out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), BitScore(bits)).as_bytes());
     }
 }
 

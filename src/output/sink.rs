@@ -2,7 +2,7 @@
 
 use super::compress::{Compression, Compressor};
 use crate::error::{Error, Result};
-use crate::files::temporary::Temporary;
+use crate::files::temporary::TemporaryFile;
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ enum Base {
     /// Not a regular file (`/dev/null`, a named pipe): nothing to rename.
     Device(File),
     Temporary {
-        file: Temporary,
+        file: TemporaryFile,
         target: PathBuf,
     },
     Other(Box<dyn Write + Send>),
@@ -174,7 +174,7 @@ fn open_file(path: &Path) -> io::Result<Base> {
         Some(name) if !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) => name.to_string_lossy(),
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
     };
-    let file = Temporary::create(directory, &name)?;
+    let file = TemporaryFile::create(directory, &name)?;
     if let Ok(found) = found {
         file.file().set_permissions(found.permissions())?;
     }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::tree::{NodeId, Tree};
 use super::vectors::{all, set_of};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::seq::aligned::aligned_code;
 use crate::seq::{AlignedRows, Alphabet, AlphabetChoice, is_standard};
 
@@ -111,7 +111,7 @@ impl Reference {
 }
 
 fn wrong(file: &str, message: String) -> Error {
-    Error::Input { place: Place::of_file(file), message }
+    Error::Input { location: InputLocation::in_file(file), message }
 }
 
 /// Warns of rows without a letter that says something: their place in the tree decides nothing.
@@ -119,12 +119,13 @@ fn warn_of_unknown_rows(file: &str, names: &[BString], rows: &[Vec<u8>], is_know
     let has_none = |row: &Vec<u8>| !row.iter().any(|&letter| is_known(letter));
     let unknown: Vec<usize> = (0..rows.len()).into_par_iter().filter(|&row| has_none(&rows[row])).collect();
     let Some(&first) = unknown.first() else { return };
-    let place = Place { file: file.to_owned(), record: Some(names[first].to_string()), ..Place::default() };
+    let location =
+        InputLocation { file: file.to_owned(), record: Some(names[first].to_string()), ..InputLocation::default() };
     let others = match unknown.len() {
         1 => String::new(),
         count => format!(", as have {} others", count - 1),
     };
-    tracing::warn!("{place}: the row has nothing but gaps and letters that stand for any{others}");
+    tracing::warn!("{location}: the row has nothing but gaps and letters that stand for any{others}");
 }
 
 /// Columns in which some row's set is not that of all characters.

@@ -11,7 +11,7 @@ use std::path::Path;
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::error::Result;
-use crate::tree::newick::{self, Node, Wrong, quoted_with};
+use crate::tree::newick::{self, NewickError, NewickNode, quoted_with};
 
 /// A node's number.
 pub type NodeId = u32;
@@ -31,7 +31,7 @@ pub struct Edge {
 
 /// An unrooted tree of three leaves or more.
 ///
-/// Node 0 is an inner one: the file's root, or where that had two children an end of their joint edge. A node has a greater
+/// NewickNode 0 is an inner one: the file's root, or where that had two children an end of their joint edge. A node has a greater
 /// number than those between it and node 0.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree {
@@ -67,7 +67,7 @@ impl Tree {
     /// # Ok::<(), pairwave::Error>(())
     /// ```
     pub fn parse(file: &str, text: &[u8]) -> Result<Tree> {
-        build(file, text).map_err(|wrong| wrong.of_file(file, text))
+        build(file, text).map_err(|wrong| wrong.in_file(file, text))
     }
 
     /// Leaves: their nodes and names.
@@ -105,7 +105,7 @@ impl Tree {
             if written < own.len() {
                 text.push(if written == 0 { b'(' } else { b',' });
                 stack.push((node, written + 1));
-                // Node 0's third child has the first edge.
+                // NewickNode 0's third child has the first edge.
                 let rank = if node == 0 && written < 3 { (written + 1) % 3 } else { written };
                 stack.push((own[rank], 0));
                 continue;
@@ -150,9 +150,9 @@ impl Tree {
 type Waiting = (usize, usize, f64);
 
 /// The tree of a text.
-fn build(file: &str, text: &[u8]) -> Result<Tree, Wrong> {
+fn build(file: &str, text: &[u8]) -> Result<Tree, NewickError> {
     let nodes = newick::nodes(text)?;
-    let whole = |message: String| Wrong { at: 0, message };
+    let whole = |message: String| NewickError { at: 0, message };
     let is_leaf = |node: usize| nodes[node].children.is_empty();
     let leaves = (0..nodes.len()).filter(|&node| is_leaf(node)).count();
     if leaves < 3 {
@@ -206,7 +206,7 @@ fn build(file: &str, text: &[u8]) -> Result<Tree, Wrong> {
 }
 
 /// The first node from this one on that is no mere point on an edge, and the length of the edge that leads there.
-fn descend(nodes: &[Node], mut node: usize) -> (usize, f64) {
+fn descend(nodes: &[NewickNode], mut node: usize) -> (usize, f64) {
     let above = |node: usize| nodes[node].length.map_or(1.0, |length| length.max(0.0));
     let mut length = above(node);
     while let [only] = nodes[node].children[..] {
@@ -216,7 +216,7 @@ fn descend(nodes: &[Node], mut node: usize) -> (usize, f64) {
     (node, length.min(f64::MAX))
 }
 
-fn edge_to(nodes: &[Node], above: usize, child: usize) -> Waiting {
+fn edge_to(nodes: &[NewickNode], above: usize, child: usize) -> Waiting {
     let (below, length) = descend(nodes, child);
     (above, below, length)
 }

@@ -17,7 +17,7 @@ use super::rows::{GAP, Row, moved, packed, places, row};
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::JoinedColumns;
 use crate::error::{Error, Result};
-use crate::score::clustal::{Form, LETTERS, Matrix, Table};
+use crate::score::clustal::{ClustalMatrix, ClustalTable, ClustalTableOptions, LETTERS};
 use crate::tree::{Distances, neighbour_joining};
 
 /// Aligned sequences.
@@ -44,7 +44,7 @@ struct Common<'a> {
     work: &'a Work<'a>,
     aligned: &'a Aligned,
     /// The matrix of the objective function.
-    table: Table,
+    table: ClustalTable,
     /// What each pair scores: of each sequence those before it.
     pairs: Vec<Vec<f32>>,
     /// The distances, as above.
@@ -70,11 +70,12 @@ impl Work<'_> {
         if sequences <= 2 {
             return Ok(None);
         }
-        let matrix = Matrix::built_in("blosum45").ok_or_else(|| Error::Internal("a matrix is missing".into()))?;
+        let matrix =
+            ClustalMatrix::built_in("blosum45").ok_or_else(|| Error::Internal("a matrix is missing".into()))?;
         let mut common = Common {
             work: self,
             aligned,
-            table: matrix.table(Form { scale: 100, negative: true, transitions: None }),
+            table: matrix.table(ClustalTableOptions { scale: 100, negative: true, transitions: None }),
             pairs: Vec::new(),
             distances: Vec::new(),
             has_names,

@@ -1,6 +1,6 @@
 //! What a progressive alignment is made with, and the costs that follow for two profiles.
 
-use crate::score::clustal::{Form, Matrix, Table};
+use crate::score::clustal::{ClustalMatrix, ClustalTable, ClustalTableOptions};
 use crate::seq::Alphabet;
 
 /// Which matrices score residues.
@@ -19,7 +19,7 @@ pub enum Series {
     /// ClustalW 1.6's of nucleotides: identities of the four bases.
     Bases,
     /// A user's.
-    One(Matrix),
+    One(ClustalMatrix),
 }
 
 /// What is iterated, as ClustalW 2 has it.
@@ -85,7 +85,7 @@ impl Options {
     pub(super) fn costs(&self, alphabet: Alphabet, identity: impl Into<Option<f64>>, lengths: [i32; 2]) -> Costs {
         let choice = self.choice(identity.into(), lengths[0].min(lengths[1]));
         let is_protein = alphabet == Alphabet::Protein;
-        let form = Form {
+        let form = ClustalTableOptions {
             scale: choice.times,
             negative: self.negative,
             transitions: (!is_protein).then_some(self.transitions),
@@ -153,10 +153,10 @@ struct Choice {
 }
 
 impl Choice {
-    fn table(&self, series: &Series, form: Form) -> Table {
+    fn table(&self, series: &Series, form: ClustalTableOptions) -> ClustalTable {
         match series {
             Series::One(matrix) => matrix.table(form),
-            _ => Matrix::built_in(self.name).expect("a matrix of the list").table(form),
+            _ => ClustalMatrix::built_in(self.name).expect("a matrix of the list").table(form),
         }
     }
 }
@@ -175,7 +175,7 @@ fn length_factors([first, second]: [i32; 2]) -> (f64, f64) {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Costs {
     /// Scores of residues.
-    pub(super) table: Table,
+    pub(super) table: ClustalTable,
     /// A gap's opening at a site with nothing special.
     pub(super) open: i32,
     /// Each of its symbols.

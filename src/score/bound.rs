@@ -1,122 +1,133 @@
-//! Which pairs can reach an identity, told from the score: the filter of paper 1, made exact and sharper.
+//! A bound on a pair's identity from its score: the filter of paper 1, made exact and sharper.
 //!
-//! Truong et al. (2014, section 5.4) bound the score of a pair that reaches an identity from below and align only the
-//! pairs above that bound. [`IdentityFilter`] does this for every identity definition, for linear and affine gaps and
-//! for any substitution table; and where the kernel carries the number of matches beside the score, it uses both,
-//! which leaves far fewer pairs open.
+//! Truong et al. (2014, section 5.4) derive a lower bound on the score of every pair that reaches
+//! an identity, and align only the pairs above that bound. [`IdentityFilter`] does this for every
+//! definition of identity, for linear and affine gaps, and for any substitution table. If the
+//! kernel also counts matches, the filter uses both numbers, and far fewer pairs remain undecided.
 //!
 //! # Why no pair is lost
 //!
-//! Take the alignment that would be traced. It has the pair's score S, M matches, X mismatches, G gap columns and O
-//! gap openings, and `m + n = 2(M + X) + G`. Let p, P be the least and greatest score of a match, q, Q those of a
-//! mismatch, and `next`, `opening` the gap costs (all gaps charged). Then
+//! Take the alignment that the traceback would return. It has the pair's score S, M matches, X
+//! mismatches, G gap columns and O gap openings, and `m + n = 2(M + X) + G`. Let p and P be the
+//! least and the greatest score of a match, q and Q those of a mismatch, and `next` and `opening`
+//! the gap costs, with all gaps charged. Then
 //!
 //! ```text
 //! p M + q X  <=  S + next G + opening O  <=  P M + Q X
 //! ```
 //!
-//! Put `S' = S + next (m + n)` (the offset score) and p' = p + 2 next, and so on; G drops out:
+//! Let `S' = S + next (m + n)` be the offset score, p' = p + 2 next, and P', q', Q' likewise. Then
+//! G cancels:
 //!
 //! ```text
 //! p' M + q' X  <=  S' + opening O  <=  P' M + Q' X                                            (1)
 //! ```
 //!
-//! With M known, (1) bounds X on both sides: `X >= (S' + opening O_min - P' M) / Q'` if Q' > 0, where O_min is 1 if
-//! m != n and else 0; and, if gaps are linear, `X <= (S' - p' M) / q'` if q' > 0. Always `X <= min(m, n) - M`.
-//! Where a mismatch costs more than two further gap symbols (q' < 0, the rule under affine gaps), the other side of (1)
-//! says that the score lacks `p' M - S' <= opening O - q' X`, of which a mismatch or an opening explains at most
-//! w = max(opening, -q'): `X + O >= (p' M - S') / w`.
-//! From these follows for each definition a bound on the identity from above:
+//! If M is known, (1) bounds X on both sides. If Q' > 0, `X >= (S' + opening O_min - P' M) / Q'`,
+//! where O_min is 1 if m != n and 0 otherwise. If gaps are linear and q' > 0, `X <= (S' - p' M) /
+//! q'`. In any case, `X <= min(m, n) - M`.
+//! If a mismatch costs more than two further gap symbols (q' < 0, the rule under affine gaps), the
+//! left side of (1) gives `p' M - S' <= opening O - q' X`. Each mismatch or opening accounts for at
+//! most w = max(opening, -q') of this deficit, so `X + O >= (p' M - S') / w`.
+//! From these follows an upper bound on the identity for each definition:
 //!
 //! - 0: M / min(m, n), exactly.
 //! - 1 and 4: columns = m + n - M - X, so M / (m + n - M - X_max).
-//! - 2: columns without end gaps are at least M + X_min. Each opening but the two of the end gaps has a column of its
-//!   own there, so they are also at least M + (p' M - S' - 2 opening) / w.
+//! - 2: the columns without end gaps are at least M + X_min. Each opening, except the two of the
+//!   end gaps, has a column of its own there, so these columns are also at least M + (p' M - S' - 2
+//!   opening) / w.
 //! - 3: mismatches and openings are at least X_min + O_min, and at least (p' M - S') / w.
 //!
-//! A pair is dropped only if this bound is below the identity asked for. Where end gaps have costs of their own, `first`
-//! and `next` primed, which are not above the inner ones, S' is greater than the same columns would give it above: the right
-//! side of (1) fails, so X_min = 0, and the left side holds all the more. For definition 2, let E be the columns of end
-//! gaps, `m + n = 2 (M + X) + E + I` with I inner gap columns, and opening'' = first'' - next''. End gaps cost at most
-//! `2 opening'' + next'' E`, so
+//! A pair is dropped only if this bound is below the required identity.
+//!
+//! If end gaps have costs of their own, `first''` and `next''` (at most the inner ones), S' is
+//! greater than (1) allows for the same columns. So the right side of (1) fails and X_min = 0,
+//! while the left side still holds. For definition 2, let E be the number of end gap columns, `m +
+//! n = 2 (M + X) + E + I` with I inner gap columns, and opening'' = first'' - next''. End gaps cost
+//! at most `2 opening'' + next'' E`, so
 //!
 //! ```text
 //! p M - S - 2 opening'' - next'' (m + n - 2 M)  <=  (-q - 2 next'') X + (cost of inner gaps - next'' I)
 //! ```
 //!
-//! and the right side is at most w'' a column, w'' = max(-q - 2 next'', first - next''): the columns without end gaps are
-//! at least M + the left side / w''. (With next'' = next and opening'' = opening that is the bound above; with free end
-//! gaps both are 0.)
+//! The right side is at most w'' per column, where w'' = max(-q - 2 next'', first - next''). So the
+//! columns without end gaps are at least M + the left side / w''. With next'' = next and opening''
+//! = opening, this is the bound above. With free end gaps, both are 0.
 //!
-//! With the score alone, (1) still says `S' >= p' M + q' X - opening O` with `O <= m + n - 2 (M + X)`: linear in M and X.
-//! Each definition confines (M, X) to a polygon, and S' is at least the least of its corners. The corners are linear in
-//! min(m, n) and max(m, n): [`DeviceFilter::forms`].
+//! If only the score is known, (1) still gives `S' >= p' M + q' X - opening O` with `O <= m + n - 2
+//! (M + X)`, which is linear in M and X. Each definition confines (M, X) to a polygon, so S' is at
+//! least the minimum over the polygon's corners. The corners are linear in min(m, n) and max(m, n):
+//! [`DeviceFilter::forms`].
 //!
-//! None of this holds for local alignments: how many symbols such an alignment leaves out is not known from its score,
-//! so that any score above 0 may have any identity. They are all kept, but for empty ones, whose identity is 0. There is
-//! no form for kernels of that.
+//! None of this holds for local alignments. The score does not determine how many symbols such an
+//! alignment leaves unaligned, so any score above 0 may have any identity. All local alignments are
+//! kept, except empty ones, whose identity is 0. Kernels have no form of the filter for them.
 
 use super::gaps::Mode;
 use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
-/// Tells which pairs can reach an identity.
+/// A filter for pairs that can reach an identity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IdentityFilter {
     definition: IdentityDefinition,
     threshold: f64,
-    /// next + opening: what a gap's first symbol costs.
+    /// Cost of each further symbol of an inner gap.
     next: i64,
     opening: i64,
-    /// What an end gap's further symbols cost, and its first one beside that.
+    /// Cost of each further symbol of an end gap, and the additional cost of its first one.
     end_next: i64,
     end_opening: i64,
-    /// Whether these are not those of inner gaps.
+    /// Whether end gaps have costs different from inner gaps.
     own_ends: bool,
     local: bool,
-    /// p, P, q, Q of the module's text.
+    /// p, P, q and Q of the module documentation.
     match_low: i64,
     match_high: i64,
     mismatch_low: i64,
     mismatch_high: i64,
 }
 
-/// The filter as a kernel's parameters. The kernel's arithmetic is 32-bit and its threshold a little looser, so that it
-/// keeps every pair that [`IdentityFilter::may_reach`] keeps.
+/// The filter as parameters of a kernel. The kernel computes in 32 bits with a slightly looser
+/// threshold, so that it keeps every pair that [`IdentityFilter::may_reach`] keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceFilter {
-    /// 0 to 3: by matches, for the definition of that number; 5: by the score alone.
+    /// 0 to 3: the definition with this number, from score and matches; 5: from the score alone.
     pub mode: u32,
-    /// P', added to nothing: what a match explains of the offset score at most.
+    /// P': the most that a match adds to the offset score.
     pub match_score: i32,
-    /// Q', or 0 where end gaps have costs of their own.
+    /// Q', or 0 if end gaps have costs of their own.
     pub mismatch_score: i32,
-    /// What unequal lengths pay at least, and half of what openings of end gaps pay at most: that of an end gap.
+    /// Opening cost of an end gap. Unequal lengths cost at least this, and the openings of end gaps
+    /// at most twice this.
     pub unequal: i32,
-    /// The identity; for definition 3 one minus it.
+    /// The required identity, or one minus it for definition 3.
     pub threshold: f32,
-    /// q' if it bounds the mismatches from above, else 0.
+    /// q' if it bounds the number of mismatches from above, and 0 otherwise.
     pub mismatch_low: i32,
-    /// p': what a match adds to the offset score at least.
+    /// p': the least that a match adds to the offset score.
     pub match_low: i32,
     /// w, or 0 if there is no such bound.
     pub dearest: i32,
-    /// What the offset adds, beyond what an end gap costs, for each symbol that is in no match and may be in an end gap; 0
-    /// if it need not be told.
+    /// Excess of the offset over the cost of an end gap, for each symbol that is not matched and
+    /// may be in an end gap. It is 0 if kernels need not account for it.
     pub free_step: i32,
-    /// Coefficients of min(m, n) and max(m, n) in the three lower bounds; the score must reach the least. (A kernel
-    /// allows for its rounding: a millionth of the two products, since their sum may be nearly 0, and 1.)
+    /// Coefficients of min(m, n) and max(m, n) in the three lower bounds. The offset score must
+    /// reach the least of them. The kernel subtracts its rounding error: a millionth of the two
+    /// products, whose sum may be nearly 0, and 1.
     pub forms: [[f32; 4]; 3],
 }
 
-/// By how much kernels loosen the threshold, relatively: more than the rounding of single precision.
+/// Relative amount by which kernels loosen the threshold. It exceeds the rounding error of single
+/// precision.
 const SLACK: f64 = 1e-5;
 
 impl IdentityFilter {
-    /// The filter for pairs of at least `threshold` identity (a fraction, compared as `100 * identity >= 100 *
-    /// threshold` in double precision, as vsearch compares).
+    /// Creates the filter for pairs of at least `threshold` identity. The threshold is a fraction
+    /// and is compared as `100 * identity >= 100 * threshold` in double precision, as vsearch does.
     pub fn new(definition: IdentityDefinition, threshold: f64, scoring: &Scoring) -> Self {
-        // Without any match or mismatch in the table their scores bound nothing; any number is right.
+        // If the table has no match or no mismatch, the scores of these bound nothing, and any
+        // number is correct.
         let (match_low, match_high) = scoring.substitution.range(true).unwrap_or((0, 0));
         let (mismatch_low, mismatch_high) = scoring.substitution.range(false).unwrap_or((0, 0));
         IdentityFilter {
@@ -135,23 +146,23 @@ impl IdentityFilter {
         }
     }
 
-    /// The identity asked for.
+    /// Returns the required identity, as a fraction.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// The definition it is asked under.
+    /// Returns the definition of the required identity.
     pub fn definition(&self) -> IdentityDefinition {
         self.definition
     }
 
-    /// Whether an identity, as a fraction, is enough.
+    /// Returns whether an identity, as a fraction, is sufficient.
     pub fn passes(&self, identity: f64) -> bool {
         100.0 * identity >= 100.0 * self.threshold
     }
 
-    /// Whether a pair of `m` and `n` symbols with this score (and matches, if known) can reach the identity. Never false
-    /// for a pair that does.
+    /// Returns whether a pair of `m` and `n` symbols with this score (and these matches, if known)
+    /// can reach the identity. This is never false for a pair that does.
     pub fn may_reach(&self, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
         if self.local {
             return score > 0 || self.passes(0.0);
@@ -160,8 +171,9 @@ impl IdentityFilter {
         let Some(matches) = matches else {
             let bound = self.forms().iter().map(|form| form[0] * shorter + form[1] * longer).fold(f64::MAX, f64::min);
             let offset_score = (score + self.next * (m as i64 + n as i64)) as f64;
-            // The bound may be a small difference of large numbers: its rounding errors are a part of these. (They are below
-            // 3e-15 of them; much more would be more than what kernels allow for their own.)
+            // The bound may be a small difference of large numbers, so its rounding error is
+            // relative to these. It is below 3e-15 of them. A much larger tolerance would exceed
+            // the tolerance of the kernels.
             let [p, q] = self.corner_scores();
             let largest = p.abs().max(q.abs()) + self.opening as f64;
             return offset_score >= bound - 1e-14 * largest * (shorter + longer) - 1e-9;
@@ -188,28 +200,29 @@ impl IdentityFilter {
         100.0 * identity_at_most >= 100.0 * self.threshold - 1e-9
     }
 
-    /// S' + opening * O_min - P' * M: what is left for mismatches to explain.
+    /// Returns S' + opening * O_min - P' * M, which mismatches must account for.
     fn rest(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let offset_score = score + self.next * (m as i64 + n as i64);
         offset_score - (self.match_high + 2 * self.next) * matches + if m != n { self.opening } else { 0 }
     }
 
-    /// X_min.
+    /// Returns X_min.
     fn least_mismatches(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let mismatch = self.mismatch_high + 2 * self.next;
         let rest = self.rest(score, matches, m, n);
         if self.own_ends || mismatch <= 0 || rest <= 0 { 0 } else { (rest + mismatch - 1) / mismatch }
     }
 
-    /// X_max.
+    /// Returns X_max.
     fn most_mismatches(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let most = m.min(n) as i64 - matches;
         let mismatch = self.device_mismatch_low();
         if mismatch > 0 { most.min(self.rest(score, matches, m, n).max(0) / mismatch) } else { most }
     }
 
-    /// Least number of mismatches and openings under definition 3; of columns between the end gaps that are no match
-    /// under definition 2. From what the score lacks, each explaining the dearest cost at most.
+    /// Returns the least number of mismatches and openings under definition 3, or of unmatched
+    /// columns between the end gaps under definition 2. It divides the deficit of the score by the
+    /// highest cost of one of them.
     fn least_others(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let m_plus_n = m as i64 + n as i64;
         let mut lacking = (self.match_low + 2 * self.next) * matches - (score + self.next * m_plus_n);
@@ -221,40 +234,45 @@ impl IdentityFilter {
         if dearest <= 0 || lacking <= 0 { 0 } else { (lacking + dearest - 1) / dearest }
     }
 
-    /// What a further symbol costs in the gaps that explain nothing: end gaps where only the columns between them count.
+    /// Returns the cost of a further symbol in gaps that do not count. Under definition 2 these are
+    /// end gaps.
     fn least_step(&self) -> i64 {
         if self.definition == IdentityDefinition::InnerColumns { self.end_next } else { self.next }
     }
 
-    /// What takes off every symbol that is in no match what the offset adds beyond that.
+    /// Returns the excess of the offset over [`IdentityFilter::least_step`], for each unmatched
+    /// symbol.
     fn free_step(&self) -> i64 {
         self.next - self.least_step()
     }
 
-    /// w.
+    /// Returns w.
     fn dearest(&self) -> i64 {
         let step = self.least_step();
         (-self.mismatch_low - 2 * step).max(self.next + self.opening - step).max(0)
     }
 
-    /// q' where (1) bounds X from above with M known exactly: linear gaps, charged everywhere, one score for matches.
+    /// Returns q' if (1) bounds X from above when M is known: if gaps are linear and charged
+    /// everywhere, and all matches have the same score. Returns 0 otherwise.
     fn device_mismatch_low(&self) -> i64 {
         let usable = self.opening == 0 && !self.own_ends && self.match_low == self.match_high;
         if usable { (self.mismatch_low + 2 * self.next).max(0) } else { 0 }
     }
 
-    /// What a match and a mismatch add to the least offset score: p' and q' and, since a column of two symbols forgoes
-    /// two gap symbols, two openings.
+    /// Returns the amounts that a match and a mismatch add to the least offset score: p' and q',
+    /// each plus two openings, because a column of two symbols replaces two gap symbols.
     fn corner_scores(&self) -> [f64; 2] {
         [self.match_low, self.mismatch_low].map(|score| (score + 2 * self.next + 2 * self.opening) as f64)
     }
 
-    /// Lower bounds of the offset score from the polygon's corners, as coefficients of min(m, n) and max(m, n).
+    /// Returns the lower bounds of the offset score at the polygon's corners, as coefficients of
+    /// min(m, n) and max(m, n).
     fn forms(&self) -> [[f64; 2]; 3] {
         let t = self.threshold;
         let [p, q] = self.corner_scores();
         let opening = self.opening as f64;
-        // Corner (M, X), each given by its coefficients of min and max; -opening (m + n) = -opening (min + max).
+        // A corner (M, X) is given by its coefficients of min and max. The summand -opening (m + n)
+        // equals -opening (min + max).
         let corner = |matches: [f64; 2], mismatches: [f64; 2]| {
             [p * matches[0] + q * mismatches[0] - opening, p * matches[1] + q * mismatches[1] - opening]
         };
@@ -271,12 +289,14 @@ impl IdentityFilter {
             IdentityDefinition::InnerColumns => {
                 [all_match, corner([0.0, 0.0], [0.0, 0.0]), corner([t, 0.0], [1.0 - t, 0.0])]
             }
-            // M + X <= min only: two long gaps are two differences, whatever the score.
+            // Only M + X <= min holds, because two long gaps are just two differences whatever they
+            // cost.
             IdentityDefinition::Mbl => [all_match, corner([0.0, 0.0], [0.0, 0.0]), corner([0.0, 0.0], [1.0, 0.0])],
         }
     }
 
-    /// The filter for a kernel that carries matches, or for one that knows only the score. Global alignments only.
+    /// Returns the filter for a kernel that counts matches, or for one that computes only the
+    /// score. It is valid for global alignments only.
     pub fn device_form(&self, carries_matches: bool) -> DeviceFilter {
         let forms = self.forms().map(|form| [form[0] as f32, form[1] as f32, 0.0, 0.0]);
         let mode = match (carries_matches, self.definition) {
@@ -306,7 +326,7 @@ impl IdentityFilter {
     }
 }
 
-/// A fraction of counts; 0 over 0 is 0, as vsearch has it.
+/// Returns a fraction of counts. 0 over 0 is 0, as in vsearch.
 fn ratio(numerator: i64, denominator: i64) -> f64 {
     if denominator <= 0 { 0.0 } else { numerator as f64 / denominator as f64 }
 }

@@ -1,24 +1,28 @@
-//! What local alignments of unrelated sequences score, so that a score can be told from chance.
+//! Expected scores of local alignments of unrelated sequences, to distinguish significant scores
+//! from chance.
 //!
-//! Scores of chance grow with the logarithm of the number of cells as long as a random pair of symbols loses and gaps are
-//! dear (Karlin and Altschul 1990; with gaps Arratia and Waterman 1994); else with the lengths themselves, so that the best
-//! alignment spans everything and means nothing. No formula tells which of the two gap costs lead to. So random sequences
-//! of two lengths and of the composition of the given ones are aligned, and their scores compared and extrapolated.
-//! Everything is drawn from a fixed seed.
+//! Chance scores grow with the logarithm of the number of cells as long as a random pair of symbols
+//! has a negative mean score and gaps are expensive (Karlin and Altschul 1990; with gaps, Arratia
+//! and Waterman 1994). Otherwise they grow with the lengths themselves: the best alignment spans
+//! everything and means nothing. No formula decides which case holds for given gap costs. So random
+//! sequences of two lengths, with the composition of the given ones, are aligned, and their scores
+//! are compared and extrapolated. All random numbers come from a fixed seed.
 
-use super::random::Random;
+use super::random::XorShift64;
 use super::scoring::Scoring;
 use crate::seq::{Alphabet, Code};
 
-/// Lengths of the random sequences, and how many pairs of them are aligned: some 5 million cells in all.
+/// Lengths of the random sequences, and the number of pairs that are aligned: about 5 million cells
+/// in all.
 const SHORT: (usize, usize) = (128, 16);
 const LONG: (usize, usize) = (1024, 4);
-/// Scores that grow faster than the square root of the lengths grow with the lengths.
+/// Chance scores grow linearly if they grow faster than this power of the lengths.
 const LINEAR_GROWTH: f64 = 0.5;
-/// Symbols that are counted, of sequences with more in even steps.
+/// Maximum number of symbols that are counted in a sequence. Longer sequences are sampled at even
+/// steps.
 const COUNTED: usize = 1 << 20;
 
-/// How many there are of each code.
+/// Number of occurrences of each code.
 #[derive(Debug, Clone)]
 pub struct Composition {
     counts: [u64; 256],
@@ -26,32 +30,32 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// Of nothing yet.
+    /// Creates an empty composition.
     pub fn new(alphabet: Alphabet) -> Self {
         Composition { counts: [0; 256], alphabet }
     }
 
-    /// Of a sequence.
-    pub fn of(alphabet: Alphabet, codes: &[Code]) -> Self {
+    /// Counts the codes of a sequence.
+    pub fn from_codes(alphabet: Alphabet, codes: &[Code]) -> Self {
         let mut composition = Self::new(alphabet);
         composition.add(codes);
         composition
     }
 
-    /// With those of a further sequence. Ambiguous codes of nucleotides do not count: they come in runs, where chance
-    /// spreads them.
+    /// Adds the codes of a further sequence. Ambiguous nucleotide codes are not counted: they come
+    /// in runs, while random sequences would spread them.
     pub fn add(&mut self, codes: &[Code]) {
         for &code in codes.iter().step_by(codes.len().div_ceil(COUNTED).max(1)) {
             self.counts[code as usize] += u64::from(self.alphabet != Alphabet::Dna || code.count_ones() == 1);
         }
     }
 
-    /// Symbols that were counted.
+    /// Returns the number of symbols that were counted.
     pub fn symbols(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Codes that there are, with their shares.
+    /// Returns the codes that occur, with their relative frequencies.
     fn shares(&self) -> Vec<(Code, f64)> {
         let all = self.symbols() as f64;
         let there = (0..=Code::MAX).zip(self.counts).filter(|&(_, count)| count > 0);
@@ -59,29 +63,31 @@ impl Composition {
     }
 }
 
-/// How the scores of chance grow.
+/// The growth of chance scores with the lengths of the sequences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Growth {
-    /// Two random symbols do not lose: alignments span everything. Their mean score.
+    /// Two random symbols have a mean score of at least 0, so alignments span everything. Holds the
+    /// mean score.
     Everything(f64),
-    /// Gaps are so cheap that alignments of unrelated sequences go on and on. What they gain a symbol of the shorter.
+    /// Gaps are so cheap that alignments of unrelated sequences continue indefinitely. Holds the
+    /// score per symbol of the shorter sequence.
     Linear(f64),
-    /// As they have to.
+    /// The growth that meaningful local alignments require.
     Logarithmic,
 }
 
-/// Scores of local alignments by chance.
+/// Chance scores of local alignments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chance {
     mean: f64,
-    /// Mean scores of short and long random sequences.
+    /// Mean scores of the short and the long random sequences.
     short: f64,
     long: f64,
 }
 
 impl Chance {
-    /// Finds out what chance scores between sequences of such compositions, in some hundredths of a second; `None` if one
-    /// has no symbol.
+    /// Estimates the chance scores between sequences of these compositions, in some hundredths of a
+    /// second. Returns `None` if a composition is empty.
     pub fn estimate(scoring: &Scoring, query: &Composition, target: &Composition) -> Option<Self> {
         let (query, target) = (query.shares(), target.shares());
         if query.is_empty() || target.is_empty() {
@@ -90,7 +96,7 @@ impl Chance {
         let pairs = query.iter().flat_map(|a| target.iter().map(move |b| (a, b)));
         let score = |a, b| f64::from(scoring.substitution.score(a, b));
         let mean = pairs.map(|(&(a, p), &(b, q))| p * q * score(a, b)).sum();
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = XorShift64(0x9e37_79b9_7f4a_7c15);
         let mut score = |(length, pairs): (usize, usize)| {
             let scores = (0..pairs).map(|_| {
                 let (query, target) = (random.sequence(&query, length), random.sequence(&target, length));
@@ -101,7 +107,7 @@ impl Chance {
         Some(Chance { mean, short: score(SHORT), long: score(LONG) })
     }
 
-    /// How the scores grow.
+    /// Returns the kind of growth.
     pub fn growth(&self) -> Growth {
         let longer = LONG.0 as f64 / SHORT.0 as f64;
         if self.mean >= 0.0 {
@@ -113,7 +119,7 @@ impl Chance {
         }
     }
 
-    /// The score to expect of unrelated sequences of such lengths.
+    /// Returns the expected score of unrelated sequences of these lengths.
     pub fn score(&self, query: u32, target: u32) -> f64 {
         if self.growth() != Growth::Logarithmic {
             return self.long * f64::from(query.min(target)) / LONG.0 as f64;
@@ -125,11 +131,11 @@ impl Chance {
     }
 }
 
-impl Random {
-    /// Codes drawn by their shares, of which there is one at least.
+impl XorShift64 {
+    /// Returns random codes with these relative frequencies. There must be at least one.
     fn sequence(&mut self, shares: &[(Code, f64)], length: usize) -> Vec<Code> {
         let mut draw = || {
-            let mut rest = self.part();
+            let mut rest = self.fraction();
             let found = shares.iter().find(|&&(_, share)| {
                 rest -= share;
                 rest < 0.0
@@ -140,15 +146,15 @@ impl Random {
     }
 }
 
-/// The score of the best local alignment (Gotoh 1982).
+/// Returns the score of the best local alignment (Gotoh 1982).
 fn local_score(query: &[Code], target: &[Code], scoring: &Scoring) -> i64 {
     // Far below all scores, which are within 2^41 for these lengths.
-    const NEVER: i64 = i64::MIN / 4;
+    const NEG_INF: i64 = i64::MIN / 4;
     let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
-    let mut row = vec![(0i64, NEVER); target.len()];
+    let mut row = vec![(0i64, NEG_INF); target.len()];
     let mut best = 0;
     for &a in query {
-        let (mut diagonal, mut left, mut across) = (0, 0, NEVER);
+        let (mut diagonal, mut left, mut across) = (0, 0, NEG_INF);
         for ((above, down), &b) in row.iter_mut().zip(target) {
             *down = (*above - first).max(*down - next);
             across = (left - first).max(across - next);
@@ -172,7 +178,7 @@ mod tests {
     }
 
     fn uniform() -> Composition {
-        Composition::of(Alphabet::Dna, &[1, 2, 4, 8])
+        Composition::from_codes(Alphabet::Dna, &[1, 2, 4, 8])
     }
 
     fn estimate(match_score: i32, mismatch: i32, gaps: Gaps) -> Chance {
@@ -180,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_of_the_textbook() {
-        let mut random = Random(7);
+    fn local_scores_equal_the_textbook_algorithm() {
+        let mut random = XorShift64(7);
         let shares = uniform().shares();
         for (m, n) in [(0, 5), (1, 1), (30, 50), (77, 40)] {
             let (query, target) = (random.sequence(&shares, m), random.sequence(&shares, n));
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_told() {
+    fn growth_is_classified() {
         for (match_score, mismatch, gaps) in [
             (5, -4, Gaps::linear(10)),
             (2, -3, Gaps::from_blast(5, 2)),
@@ -210,14 +216,14 @@ mod tests {
         }
         assert_eq!(estimate(5, -1, Gaps::linear(10)).growth(), Growth::Everything(0.5));
         let blosum = Scoring::protein();
-        let all = Composition::of(Alphabet::Protein, &(1..=26).collect::<Vec<_>>());
+        let all = Composition::from_codes(Alphabet::Protein, &(1..=26).collect::<Vec<_>>());
         assert_eq!(Chance::estimate(&blosum, &all, &all).unwrap().growth(), Growth::Logarithmic);
         assert_eq!(Chance::estimate(&blosum, &all, &Composition::new(Alphabet::Protein)), None);
     }
 
-    /// Where no gap pays, a score grows by 1 / lambda as cells become e times as many.
+    /// Without gaps, the score increases by 1 / lambda when the number of cells is multiplied by e.
     #[test]
-    fn without_gaps_scores_grow_as_karlin_and_altschul_say() {
+    fn ungapped_scores_grow_as_karlin_and_altschul_predict() {
         let chance = estimate(5, -4, Gaps::linear(1000));
         let (mut low, mut high) = (1e-3, 1.0);
         for _ in 0..60 {
@@ -230,10 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_extrapolated() {
-        // Longer random sequences, which took too long to align whenever somebody asks.
+    fn chance_scores_extrapolate_to_longer_sequences() {
+        // These are longer random sequences than the estimate aligns, because they take too long
+        // for each run.
         let scoring = scoring(5, -4, Gaps::linear(10));
-        let (mut random, shares) = (Random(11), uniform().shares());
+        let (mut random, shares) = (XorShift64(11), uniform().shares());
         let scores =
             (0..3).map(|_| local_score(&random.sequence(&shares, 4000), &random.sequence(&shares, 4000), &scoring));
         let mean = scores.sum::<i64>() as f64 / 3.0;
@@ -242,8 +249,8 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_bases_do_not_count() {
-        let composition = Composition::of(Alphabet::Dna, &[1, 15, 15, 3, 8]);
+    fn ambiguous_bases_are_not_counted() {
+        let composition = Composition::from_codes(Alphabet::Dna, &[1, 15, 15, 3, 8]);
         assert_eq!(composition.shares(), [(1, 0.5), (8, 0.5)]);
     }
 }

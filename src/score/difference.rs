@@ -1,8 +1,9 @@
-//! Scores as differences between neighbouring cells: narrow numbers for sequences of any length.
+//! Scores as differences between neighbouring cells, which fit narrow integers for sequences of any
+//! length.
 //!
-//! With the gap-offset transform ([`super::offset`]) V\[i,j\] = H\[i,j\] + next * (i + j), kernels on the CPU do not keep
-//! V but how it changes from cell to cell (Suzuki and Kasahara 2018, BMC Bioinformatics 19:45, equations 5 to 8; the
-//! transform takes the extension costs out of them):
+//! The gap-offset transform ([`super::offset`]) is V\[i,j\] = H\[i,j\] + next * (i + j). CPU
+//! kernels do not store V but its change from cell to cell (Suzuki and Kasahara 2018, BMC
+//! Bioinformatics 19:45, equations 5 to 8; the transform removes the extension costs from them):
 //!
 //! ```text
 //! z       = V[i,j]   - V[i-1,j-1] = max(step(a[i], b[j]), e, f)
@@ -12,28 +13,30 @@
 //! f  next = F[i+1,j] - V[i,j-1]   = max(z - opening, f) - dv[i,j-1]
 //! ```
 //!
-//! Under linear gaps `opening` is 0, e is dv\[i,j-1\] and f is dh\[i-1,j\], and no number is negative. Differences are
-//! bounded by the scheme alone ([`DifferenceScoring::new`]), so 8 bits serve for scores of any length, and nothing can
-//! overflow: there is no rerun. The score is the sum of differences along a path of cells, taken in 64 bits.
+//! Under linear gaps, `opening` is 0, e is dv\[i,j-1\], f is dh\[i-1,j\], and no number is
+//! negative. The differences are bounded by the scheme alone ([`DifferenceScoring::new`]). So 8
+//! bits suffice for scores of any length, nothing can overflow, and no pair is recomputed. The
+//! score is the sum of the differences along a path of cells, in 64 bits.
 //!
-//! To carry the matches every score is multiplied by a weight that is greater than any number of matches, and a match
-//! adds 1: the greatest sum is the greatest score and, among equal scores, the most matches.
+//! To count matches as well, every score is multiplied by a weight greater than any number of
+//! matches, and a match adds 1. Then the greatest sum has the greatest score and, among equal
+//! scores, the most matches.
 
 use super::scoring::Scoring;
 pub use super::substitution::STEPS;
 use crate::seq::Code;
 
-/// An integer that holds a difference.
+/// An integer type that holds a difference.
 pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send + Sync {
-    /// Its least and greatest number.
+    /// The least value.
     const MIN: i64;
-    /// The greatest number.
+    /// The greatest value.
     const MAX: i64;
-    /// A number that is known to fit (its low bits otherwise).
-    fn of(number: i64) -> Self;
-    /// The number.
+    /// Converts a number that fits. Of other numbers, only the low bits are kept.
+    fn from_number(number: i64) -> Self;
+    /// Returns the value.
     fn number(self) -> i64;
-    /// The number that its bits are without a sign.
+    /// Returns the value of the same bits as an unsigned integer.
     fn unsigned(self) -> i64;
 }
 
@@ -42,7 +45,7 @@ macro_rules! elements {
         impl Element for $type {
             const MIN: i64 = <$type>::MIN as i64;
             const MAX: i64 = <$type>::MAX as i64;
-            fn of(number: i64) -> Self {
+            fn from_number(number: i64) -> Self {
                 number as $type
             }
             fn number(self) -> i64 {
@@ -73,19 +76,22 @@ pub struct DifferenceScoring<E> {
 }
 
 impl<E: Element> DifferenceScoring<E> {
-    /// The form for pairs whose shorter sequence has at most `shorter` symbols, with the matches carried if
-    /// `carry_matches`. `None` if a difference could be more than an `E` holds.
+    /// Converts a scheme for pairs whose shorter sequence has at most `shorter` symbols. Matches
+    /// are counted if `carry_matches`. Returns `None` if a difference could exceed the range of
+    /// `E`.
     ///
-    /// Bounds, with `s` the greatest step, `t` the least and `o` the opening, each times the weight. z is at most
-    /// `max(s, 2 next)`: an alignment of (i, j) without its last diagonal step and moved by one is one of (i-1, j-1).
-    /// z is at least `max(t, -2 o)`, dv and dh at least `-o`, e and f at least `-2 o`, and `z - opening` is the least
-    /// number that is compared. What is only added and subtracted may wrap. A step below `-2 o` is never taken, since a
-    /// gap in either sequence is better, and is raised to it. End gaps with costs of their own change none of this: a path
-    /// without its last diagonal step has no gap that costs more than before, along a border dv and dh are `edge_step`, the
-    /// first one less the end gap's opening, which is `-o` at least; only the corner's is that opening
-    /// ([`DifferenceScoring::corner_difference`]).
+    /// Bounds: let `s` be the greatest step, `t` the least and `o` the opening, each times the
+    /// weight. z is at most `max(s, 2 next)`: removing the last diagonal step of an alignment of
+    /// (i, j) and shifting it by one gives an alignment of (i-1, j-1). z is at least `max(t, -2
+    /// o)`, dv and dh are at least `-o`, and e and f are at least `-2 o`. `z - opening` is the
+    /// least number that is compared; numbers that are only added and subtracted may wrap. A step
+    /// below `-2 o` is never taken, since a gap in each sequence is better, and is raised to `-2
+    /// o`. End gaps with costs of their own do not change these bounds. A path without its last
+    /// diagonal step has no gap that costs more than before. Along a border, dv and dh are
+    /// `edge_step`. The first one is less by the end gap's opening, so it is at least `-o`. Only
+    /// the corner's difference is that opening ([`DifferenceScoring::corner_difference`]).
     pub fn new(scoring: &Scoring, shorter: u64, carry_matches: bool) -> Option<Self> {
-        // At least 2: a weight of 1 says that there are none.
+        // The weight is at least 2, because a weight of 1 means that matches are not counted.
         let weight = if carry_matches { i64::try_from(shorter.max(1)).ok()?.checked_add(1)? } else { 1 };
         let weighted = |score: i64| i64::try_from(score as i128 * weight as i128).ok();
         let next = scoring.gaps.next as i64;
@@ -100,7 +106,7 @@ impl<E: Element> DifferenceScoring<E> {
         let floor = opening.checked_mul(-2)?;
         let least = weighted(step(substitution.min_score()))?.max(floor).min(-opening);
         let fits = if linear {
-            // Compared without a sign.
+            // These are compared as unsigned integers.
             greatest <= E::MAX.saturating_mul(2)
         } else {
             greatest.max(end_opening) <= E::MAX && floor >= E::MIN && least.checked_sub(opening)? >= E::MIN
@@ -109,11 +115,11 @@ impl<E: Element> DifferenceScoring<E> {
             return None;
         }
         let size = substitution.size();
-        let gap = E::of(if own_ends { edge_step } else { floor });
+        let gap = E::from_number(if own_ends { edge_step } else { floor });
         let (mut greatest_step, mut has_raised) = (edge_step.max(0), false);
-        let mut table = vec![[E::of(floor); STEPS]; size];
+        let mut table = vec![[E::from_number(floor); STEPS]; size];
         table[0][..size].fill(gap);
-        table[0][0] = E::of(0);
+        table[0][0] = E::from_number(0);
         for (a, row) in table.iter_mut().enumerate().skip(1) {
             row[0] = gap;
             for (b, entry) in row[..size].iter_mut().enumerate().skip(1) {
@@ -122,17 +128,17 @@ impl<E: Element> DifferenceScoring<E> {
                 let step = score + is_match as i64;
                 greatest_step = greatest_step.max(step);
                 has_raised |= step < floor;
-                *entry = E::of(step.max(floor));
+                *entry = E::from_number(step.max(floor));
             }
         }
         let edge_opening = -end_opening;
         let step_of = |shares: bool| {
             let mut pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
-            pairs.find(|(a, b)| (a & b != 0) == shares).map_or(E::of(floor), |(a, b)| table[a][b])
+            pairs.find(|(a, b)| (a & b != 0) == shares).map_or(E::from_number(floor), |(a, b)| table[a][b])
         };
         let (yes, no) = (step_of(true), step_of(false));
-        let is_told = |a: usize, b: usize| table[a][b] == if a & b != 0 { yes } else { no };
-        let two_steps = (1..size).all(|a| (1..size).all(|b| is_told(a, b))).then_some((yes, no));
+        let is_one_of_two = |a: usize, b: usize| table[a][b] == if a & b != 0 { yes } else { no };
+        let two_steps = (1..size).all(|a| (1..size).all(|b| is_one_of_two(a, b))).then_some((yes, no));
         Some(DifferenceScoring {
             size,
             table,
@@ -148,87 +154,94 @@ impl<E: Element> DifferenceScoring<E> {
         })
     }
 
-    /// Codes, [`crate::seq::PAD`] included.
+    /// Returns the number of codes, including [`crate::seq::PAD`].
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Step of each code against each other one, symmetric. [`crate::seq::PAD`]'s row and column make padded cells, which
-    /// are in front, repeat the border, as [`super::OffsetScoring::table`] says.
+    /// Returns the symmetric table of steps. The row and the column of [`crate::seq::PAD`] make
+    /// padded cells, which come first, repeat the border, as [`super::OffsetScoring::table`]
+    /// explains.
     pub fn table(&self) -> &[[E; STEPS]] {
         &self.table
     }
 
-    /// By how much two real symbols change the value.
+    /// Returns the change of the value by a diagonal step of two real symbols.
     #[inline(always)]
     pub fn step(&self, a: Code, b: Code) -> i64 {
         self.step_value(self.table[a as usize][b as usize])
     }
 
-    /// By how much a step of the table changes the value.
+    /// Returns the change of the value by a step of the table.
     #[inline(always)]
     pub fn step_value(&self, step: E) -> i64 {
         if self.opening == 0 { step.unsigned() } else { step.number() }
     }
 
-    /// The steps of two real symbols that share a bit of their codes, and of those that do not, if there are only these two.
+    /// Returns the step of two real codes that share a bit, and the step of two that share none, if
+    /// there are only these two steps.
     pub fn two_steps(&self) -> Option<(E, E)> {
         self.two_steps
     }
 
-    /// The most that a value can grow by from a cell to the next one.
+    /// Returns the maximum increase of the value from one cell to the next.
     pub fn greatest_step(&self) -> i64 {
         self.greatest_step
     }
 
-    /// Whether the canonical alignment can be read from differences, also from those of a part of the matrix to whose left
-    /// nothing is known. It is the one with the most matches, so that these have to be carried, and no step may have been
-    /// raised to what two gaps cost, which it would then seem to be as good as. Without what lies to the left, z, e and f can
-    /// be an opening more than the greatest step: the neighbour that the step would come from is then reached by a gap
-    /// that opens in the row above.
-    pub fn tells_alignments(&self) -> bool {
+    /// Returns whether the canonical alignment can be reconstructed from differences, even from a
+    /// part of the matrix without the cells to its left. The canonical alignment has the most
+    /// matches, so matches must be counted. No step may have been raised to the cost of two gaps,
+    /// because it would then tie with them. Without the cells to the left, z, e and f can exceed
+    /// the greatest step by the opening: the neighbour that the step would come from is then
+    /// reached by a gap that opens in the row above.
+    pub fn determines_alignments(&self) -> bool {
         let holds = self.opening == 0 || self.greatest_step + self.opening <= E::MAX;
         self.weight > 1 && !self.has_raised && holds
     }
 
-    /// What opening a gap costs; 0 under linear gaps.
+    /// Returns the cost of opening a gap, which is 0 under linear gaps.
     pub fn opening(&self) -> i64 {
         self.opening
     }
 
-    /// Whether end gaps have costs of their own.
+    /// Returns whether end gaps have costs of their own.
     pub fn own_ends(&self) -> bool {
         self.own_ends
     }
 
-    /// Value of the border after `symbols` real symbols. Also what a gap of so many adds at the end, its offset with it.
+    /// Returns the value of the border after `symbols` real symbols. A gap of `symbols` symbols at
+    /// the end adds the same value, including its offset.
     pub fn edge(&self, symbols: usize) -> i64 {
         if symbols == 0 { 0 } else { self.edge_opening + self.edge_step * symbols as i64 }
     }
 
-    /// By how much the border's value changes with its `symbols`-th real symbol; 0 within the padding (`symbols` 0).
+    /// Returns the change of the border's value by its `symbols`-th real symbol. It is 0 within the
+    /// padding (`symbols` 0).
     pub fn edge_difference(&self, symbols: usize) -> E {
-        E::of(if symbols == 0 { 0 } else { self.edge(symbols) - self.edge(symbols - 1) })
+        E::from_number(if symbols == 0 { 0 } else { self.edge(symbols) - self.edge(symbols - 1) })
     }
 
-    /// By how much the corner's value is above that of the padding before it, which is the border's without a symbol
-    /// ([`super::OffsetScoring::table`]); 0 if end gaps cost what inner gaps cost.
+    /// Returns the difference between the corner's value and the value of the padding before it,
+    /// which is the border's value without a symbol ([`super::OffsetScoring::table`]). It is 0 if
+    /// end gaps cost as much as inner gaps.
     pub fn corner_difference(&self) -> E {
-        E::of(if self.own_ends { -self.edge_opening } else { 0 })
+        E::from_number(if self.own_ends { -self.edge_opening } else { 0 })
     }
 
-    /// By how much the value changes with every real symbol along padding, and along the border with each but the first.
+    /// Returns the change of the value by every real symbol along the padding, and along the border
+    /// by each but the first.
     pub fn edge_step(&self) -> i64 {
         self.edge_step
     }
 
-    /// What a dv or dh that was stored in its low bits is: it is `-opening` at least.
+    /// Restores a dv or dh whose low bits were stored. It is at least `-opening`.
     #[inline(always)]
     pub fn difference(&self, stored: E) -> i64 {
-        E::of(stored.number().wrapping_add(self.opening)).unsigned() - self.opening
+        E::from_number(stored.number().wrapping_add(self.opening)).unsigned() - self.opening
     }
 
-    /// The score and, if carried, the matches that a pair's final value holds.
+    /// Returns the score and, if counted, the matches of a pair's final value.
     pub fn decode(&self, value: i64, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
         let offset = self.next * (query_symbols as i64 + target_symbols as i64);
         let score = value.div_euclid(self.weight) - offset;
@@ -246,15 +259,16 @@ mod tests {
     }
 
     #[test]
-    fn widths_hold_what_the_bounds_say() {
+    fn integer_widths_follow_the_bounds() {
         let linear = scoring(Gaps::linear(10), EndGaps::Charged);
-        // Steps up to 25, whatever the length; 26 for each of L + 1 in 16 bits without a sign: 25 (L + 1) + 1 <= 65534.
+        // Steps are at most 25 for any length. With matches, 26 times L + 1 must fit 16 unsigned
+        // bits: 25 (L + 1) + 1 <= 65534.
         assert!(DifferenceScoring::<i8>::new(&linear, u32::MAX as u64, false).is_some());
         assert!(DifferenceScoring::<i8>::new(&linear, 100, true).is_none());
         assert!(DifferenceScoring::<i16>::new(&linear, 2_620, true).is_some());
         assert!(DifferenceScoring::<i16>::new(&linear, 2_621, true).is_none());
         assert!(DifferenceScoring::<i32>::new(&linear, 50_000_000, true).is_some());
-        // Affine, 10 + k: the least that is compared is -20 (L + 1).
+        // Affine gaps, 10 + k: the least number that is compared is -20 (L + 1).
         let affine = scoring(Gaps::from_blast(10, 1), EndGaps::Charged);
         assert!(DifferenceScoring::<i16>::new(&affine, 1_637, true).is_some());
         assert!(DifferenceScoring::<i16>::new(&affine, 1_638, true).is_none());
@@ -275,7 +289,7 @@ mod tests {
         assert_eq!(priced.decode(priced.edge(7), 7, 0), (-9, None));
         assert_eq!([1, 2, 3].map(|k| priced.edge_difference(k)), [-1, 1, 1]);
         assert_eq!((priced.corner_difference(), priced.edge_step()), (2, 1));
-        // An opening that 8 bits do not hold.
+        // This opening does not fit 8 bits.
         let ends = EndGaps::Priced(Gaps { first: 130, next: 0 });
         let inner = Gaps { first: 130, next: 120 };
         assert!(DifferenceScoring::<i8>::new(&scoring(inner, ends), 9, false).is_none());

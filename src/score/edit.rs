@@ -1,7 +1,8 @@
-//! Levenshtein distance: what is compared, what counts as equal, and how far apart two sequences may be.
+//! Levenshtein distance: the parts that are compared, the codes that are equal, and the limit of
+//! the distance.
 //!
-//! A substitution, an insertion and a deletion cost 1 each (Chacon et al. 2014, equation 1). The *pattern* is P of m
-//! symbols, the *text* T of n.
+//! A substitution, an insertion and a deletion cost 1 each (Chacon et al. 2014, equation 1). The
+//! *pattern* P has m symbols, and the *text* T has n.
 
 use super::gaps::{EndGaps, Gaps, Mode};
 use super::scoring::{Ambiguity, Scoring};
@@ -9,60 +10,65 @@ use super::substitution::Substitution;
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 
-/// Which part of the text the whole pattern is compared with.
+/// The part of the text that the whole pattern is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EditMode {
-    /// All of it (edlib's NW).
+    /// The whole text (edlib's NW).
     #[default]
     Global,
-    /// Any part, the one of least distance: approximate string matching (edlib's HW).
+    /// The part with the least distance: approximate string matching (edlib's HW).
     Infix,
-    /// Any part that begins where the text does (edlib's SHW).
+    /// The part with the least distance that starts where the text does (edlib's SHW).
     Prefix,
-    /// A part of the pattern with a part of the text, such that one of them begins its sequence and one ends it: what is
-    /// left of an alignment of wholes without its end gaps. No more than [`Reach::unaligned`] symbols may follow the parts.
-    /// It has no end: [`Found::end`] is 0.
-    Overlap(Reach),
+    /// A part of the pattern and a part of the text. One of the two starts its sequence and one
+    /// ends it, as in a global alignment without its end gaps. At most [`OverlapReach::unaligned`]
+    /// symbols may follow the parts. The end is not computed: [`EditDistance::end`] is 0.
+    Overlap(OverlapReach),
 }
 
-/// Where an overlap may end. Of the shorter sequence `(shorter * min(m, n) + constant) / divisor` symbols may follow, rounded
-/// down, of the longer one as many more as it is longer; and at its end there are at most `rate` / 65,536 edits for each symbol
-/// up to there, of the sequence that has fewer.
+/// Limits on the end of an overlap. At most `(shorter * min(m, n) + constant) / divisor` symbols of
+/// the shorter sequence, rounded down, may follow the part. For the longer sequence, the difference
+/// in length is added. An overlap has at most `rate` / 65,536 edits for each symbol up to its end,
+/// counted in the sequence that has fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-pub struct Reach {
-    /// For each symbol of the shorter sequence.
+pub struct OverlapReach {
+    /// Factor of the length of the shorter sequence.
     pub shorter: u32,
-    /// For every pair.
+    /// Constant summand of the symbols that may follow.
     pub constant: u32,
-    /// Divides them; not 0.
+    /// Divisor of the sum; not 0.
     pub divisor: u32,
-    /// Edits for each 65,536 symbols up to the end; [`Reach::ANY_RATE`] or more for any number.
+    /// Maximum number of edits per 65,536 symbols. Values of [`OverlapReach::ANY_RATE`] and above
+    /// allow any number.
     pub rate: u32,
 }
 
-impl Reach {
-    /// An edit a symbol, which no overlap is above.
+impl OverlapReach {
+    /// One edit per symbol, which no overlap exceeds.
     pub const ANY_RATE: u32 = 1 << 16;
 
-    /// The least rate that allows so many edits a symbol.
-    pub fn rate_of(edits: f64) -> u32 {
-        // Beyond the rounding of the number itself.
+    /// Returns the least rate that allows `edits` edits per symbol.
+    pub fn rate_from_edits(edits: f64) -> u32 {
+        // The factor is greater than the rounding error of `edits`.
         ((edits * (1.0 + 1e-9) * f64::from(Self::ANY_RATE)).ceil() as u32).min(Self::ANY_RATE)
     }
 
-    /// The most edits of an overlap that ends after so many symbols of one sequence and of the other.
+    /// Returns the maximum number of edits of an overlap that ends after `own` symbols of one
+    /// sequence and `other` symbols of the other.
     pub fn most_edits(self, own: u32, other: u32) -> u32 {
         ((u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(own.min(other))) >> 16) as u32
     }
 
-    /// Symbols of a sequence of `own` that may follow its part that overlaps one of `other` symbols.
+    /// Returns the number of symbols that may follow the part of a sequence of `own` symbols in an
+    /// overlap with a sequence of `other` symbols.
     pub fn unaligned(self, own: u32, other: u32) -> u64 {
         let of_shorter = u64::from(self.shorter) * u64::from(own.min(other)) + u64::from(self.constant);
         of_shorter / u64::from(self.divisor) + u64::from(own.saturating_sub(other))
     }
 
-    /// Whether no step of this sum passes 32 bits for sequences of at most so many symbols.
+    /// Returns whether no intermediate result exceeds 32 bits for sequences of at most `symbols`
+    /// symbols.
     pub fn fits(self, symbols: u32) -> bool {
         let of_shorter = u64::from(self.shorter) * u64::from(symbols);
         u64::from(Self::ANY_RATE) * u64::from(symbols) <= u64::from(u32::MAX)
@@ -71,23 +77,24 @@ impl Reach {
     }
 }
 
-/// The greatest distance that is of interest.
+/// The greatest distance of interest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// Any.
+    /// No limit.
     #[default]
     None,
-    /// So many edits.
+    /// An absolute number of edits.
     Distance(u32),
-    /// So many edits a symbol of the pattern, in global mode of the longer of the two, rounded down; from 0 to 1.
+    /// Edits per symbol, rounded down, from 0 to 1. It counts the symbols of the pattern, and in
+    /// global mode those of the longer sequence.
     Rate(f64),
-    /// So many edits a symbol of the shorter of the two, and so many a symbol that the longer one has more; rounded down
-    /// from a millionth more.
+    /// Edits per symbol of the shorter sequence, and edits per symbol by which the longer one
+    /// exceeds it. The sum plus a millionth is rounded down.
     Shorter(f64, f64),
 }
 
-/// Which codes are equal.
+/// A symmetric relation that defines which codes are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Equality {
     alphabet: Alphabet,
@@ -95,17 +102,19 @@ pub struct Equality {
 }
 
 impl Equality {
-    /// Codes are equal that count as a match under a scoring scheme.
-    pub fn of_matches(scoring: &Scoring) -> Self {
+    /// Creates the relation in which two codes are equal if they count as a match under a scoring
+    /// scheme.
+    pub fn from_scoring(scoring: &Scoring) -> Self {
         Equality::from_fn(scoring.alphabet, |a, b| scoring.substitution.is_match(a, b))
     }
 
-    /// Codes are equal if they are the same.
+    /// Creates the relation in which every code equals only itself.
     pub fn literal(alphabet: Alphabet) -> Self {
         Equality::from_fn(alphabet, |a, b| a == b)
     }
 
-    /// IUPAC codes of DNA under a rule for ambiguous ones; `n_matches`: whether N equals what the rule says, or nothing.
+    /// Creates the relation of IUPAC codes for DNA under a rule for ambiguous codes. If `n_matches`
+    /// is false, N equals nothing.
     pub fn dna(rule: Ambiguity, n_matches: bool) -> Self {
         const N: Code = 15;
         Equality::from_fn(Alphabet::Dna, |a, b| {
@@ -118,7 +127,7 @@ impl Equality {
         })
     }
 
-    /// A table from a symmetric relation of codes other than [`crate::seq::PAD`].
+    /// Creates the table from a symmetric relation of codes other than [`crate::seq::PAD`].
     fn from_fn(alphabet: Alphabet, is_equal: impl Fn(Code, Code) -> bool) -> Self {
         let size = alphabet.size();
         let mut table = vec![false; size * size];
@@ -130,19 +139,20 @@ impl Equality {
         Equality { alphabet, table }
     }
 
-    /// The alphabet.
+    /// Returns the alphabet.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// Whether two codes are equal. Symmetric.
+    /// Returns whether two codes are equal.
     #[inline]
     pub fn is_match(&self, a: Code, b: Code) -> bool {
         self.table[a as usize * self.alphabet.size() + b as usize]
     }
 
-    /// The distance as a score: 0 for equal codes, -1 for others, 1 off for every symbol of a gap. The score of a pair of
-    /// wholes is its distance, negative.
+    /// Returns the scoring scheme that equals the negative distance: 0 for equal codes, -1 for
+    /// others, and a cost of 1 for every gap symbol. The global score of a pair is its negative
+    /// distance.
     pub fn scoring(&self) -> Scoring {
         let substitution = Substitution::from_fn(self.alphabet, |a, b| match self.is_match(a, b) {
             true => (0, true),
@@ -152,8 +162,9 @@ impl Equality {
         Scoring { alphabet: self.alphabet, substitution, gaps, end_gaps, mode: Mode::Global }
     }
 
-    /// Of DNA: the bases A, C, G, T (bits 0 to 3) that make up what a code of the text equals, if that is the union of
-    /// what these bases equal.
+    /// For DNA, returns the set of bases A, C, G, T (bits 0 to 3) such that the codes equal to
+    /// `code` are exactly the codes equal to one of these bases. Returns `None` if there is no such
+    /// set.
     pub fn bases_of(&self, code: Code) -> Option<u8> {
         debug_assert_eq!(self.alphabet, Alphabet::Dna);
         (0..16u8).find(|set| {
@@ -165,22 +176,22 @@ impl Equality {
     }
 }
 
-/// What is computed of every pair.
+/// The distance problem that is solved for every pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditScheme {
-    /// Which part of the text.
+    /// The part of the text that is compared.
     pub mode: EditMode,
-    /// What is equal.
+    /// The codes that are equal.
     pub equality: Equality,
     /// The greatest distance of interest.
     pub limit: Limit,
 }
 
 impl EditScheme {
-    /// Whether the limit makes sense.
+    /// Checks the limit.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a rate that is not from 0 to 1.
+    /// Returns [`Error::Usage`] for a rate outside of 0 to 1.
     pub fn validate(&self) -> Result<()> {
         match self.limit {
             Limit::Rate(rate) if !(0.0..=1.0).contains(&rate) => {
@@ -190,7 +201,8 @@ impl EditScheme {
         }
     }
 
-    /// The greatest distance of interest for a pattern of m and a text of n symbols; no distance is above `max(m, n)`.
+    /// Returns the greatest distance of interest for a pattern of m symbols and a text of n
+    /// symbols. It is at most `max(m, n)`.
     pub fn limit(&self, m: u32, n: u32) -> u32 {
         let most = m.max(n);
         match self.limit {
@@ -198,7 +210,7 @@ impl EditScheme {
             Limit::Distance(distance) => distance.min(most),
             Limit::Rate(rate) => {
                 let whole = if self.mode == EditMode::Global { most } else { m };
-                // A rate is given in decimal: 0.2 of 15 is 3, whatever 0.2 is in binary.
+                // Rates are meant in decimal: 0.2 times 15 is 3, although 0.2 is rounded in binary.
                 ((rate * f64::from(whole) * (1.0 + 1e-12)) as u32).min(most)
             }
             Limit::Shorter(rate, further) => {
@@ -207,47 +219,49 @@ impl EditScheme {
         }
     }
 
-    /// What comes of a pair without symbols in one of the two; `None` if both have some.
-    pub fn trivial(&self, m: u32, n: u32) -> Option<Found> {
+    /// Returns the result if the pattern or the text is empty, and `None` otherwise.
+    pub fn trivial(&self, m: u32, n: u32) -> Option<EditDistance> {
         let found = match self.mode {
             _ if m > 0 && n > 0 => return None,
-            EditMode::Global => Found { distance: m.max(n), end: n },
-            EditMode::Overlap(_) => Found { distance: 0, end: 0 },
-            EditMode::Infix | EditMode::Prefix => Found { distance: m, end: 0 },
+            EditMode::Global => EditDistance { distance: m.max(n), end: n },
+            EditMode::Overlap(_) => EditDistance { distance: 0, end: 0 },
+            EditMode::Infix | EditMode::Prefix => EditDistance { distance: m, end: 0 },
         };
         Some(found.within(self.limit(m, n)))
     }
 }
 
-/// The distance of a pair, and where it is found.
+/// The distance of a pair, and the end of the best part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Found {
-    /// The least distance, or [`Found::NONE`]'s if it is above the limit.
+pub struct EditDistance {
+    /// The least distance, or `u32::MAX` as in [`EditDistance::NONE`] if it is above the limit.
     pub distance: u32,
-    /// Symbols of the text (or of its region) up to the end of the part of least distance: the least such number, at
-    /// least 1 unless pattern or text is empty, as engines compute no empty part ([`Found::first_end`] adds it). In global
-    /// mode the text's length, of an overlap 0.
+    /// Number of symbols of the text (or of its region) up to the end of the part with the least
+    /// distance. If several parts have it, this is the least such number. It is at least 1 unless
+    /// the pattern or the text is empty, because engines do not consider the empty part;
+    /// [`EditDistance::first_end`] does. In global mode it is the length of the text, and in
+    /// overlap mode 0.
     pub end: u32,
 }
 
-impl Found {
-    /// No distance within the limit.
-    pub const NONE: Found = Found { distance: u32::MAX, end: 0 };
+impl EditDistance {
+    /// The result if no distance is within the limit.
+    pub const NONE: EditDistance = EditDistance { distance: u32::MAX, end: 0 };
 
-    /// This, or [`Found::NONE`] if it is above the limit.
-    pub fn within(self, limit: u32) -> Found {
-        if self.distance <= limit { self } else { Found::NONE }
+    /// Returns `self`, or [`EditDistance::NONE`] if the distance is above the limit.
+    pub fn within(self, limit: u32) -> EditDistance {
+        if self.distance <= limit { self } else { EditDistance::NONE }
     }
 
-    /// Where the first part of least distance ends, the empty part included. That is as far from a pattern of `m` symbols as it
-    /// is long, and ends before all others.
+    /// Returns the end of the first part with the least distance, including the empty part. The
+    /// distance of the empty part is the length of the pattern, `m`, and it ends before all others.
     pub fn first_end(self, mode: EditMode, m: u32) -> u32 {
         let has_parts = matches!(mode, EditMode::Infix | EditMode::Prefix);
         if has_parts && self.distance == m { 0 } else { self.end }
     }
 
-    /// Whether there is a distance within the limit.
+    /// Returns whether the distance is within the limit.
     pub fn is_some(self) -> bool {
         self.distance != u32::MAX
     }
@@ -258,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_equal_as_the_rule_says() {
+    fn equality_follows_the_rule_for_ambiguous_codes() {
         let code = |letter| Alphabet::Dna.encode(letter).unwrap();
         let equal = |equality: &Equality, a, b| {
             assert_eq!(equality.is_match(code(a), code(b)), equality.is_match(code(b), code(a)));

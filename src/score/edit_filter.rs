@@ -1,31 +1,37 @@
-//! Which pairs cannot reach an identity, told by an edit distance, which takes far fewer operations than a score.
+//! Edit distance limits that exclude pairs below an identity. A distance takes far fewer operations
+//! than a score.
 //!
-//! Let an alignment have M matches, X mismatches and gaps of G symbols, E of them at its ends, and let k = (1 - t) / t for
-//! the identity t that is asked for. M is at most the shorter length, and m + n = 2 M + 2 X + G.
+//! Let an alignment have M matches, X mismatches, and gaps with G symbols, of which E are in end
+//! gaps. Let k = (1 - t) / t for the required identity t. M is at most the shorter length, and m +
+//! n = 2 M + 2 X + G.
 //!
 //! - Definitions 1 and 4, M / (M + X + G) >= t: X + G <= k M. The edit distance is at most X + G.
 //! - Definition 0, M / min(m, n) >= t: X + G = m + n - 2 M - X <= |m - n| + 2 (1 - t) min(m, n).
-//! - Definition 2, M / (M + X + G - E) >= t: what is left without the end gaps, parts of both of which one begins its
-//!   sequence and one ends it, is at a distance of at most k M, and M is at most the number of symbols of either sequence up
-//!   to the parts' end. Such parts may be short, so that this says little unless
-//!   the score bounds E: the alignment scores at least what aligning both without inner gaps does,
-//!   -q min(m, n) - opening - next |m - n| where no two symbols score less than -q, and at most s (M + X) - next G where
-//!   none score more than s. Hence G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next). Of these symbols the
-//!   longer sequence has |m - n| more than the shorter one, which is left with half of the rest:
-//!   ((s + q) min(m, n) + opening) / (s + 2 next).
-//!   Here opening and next are the costs of end gaps, which inner gaps cost at least: the cheaper they are, the shorter an
-//!   overlap may be the best alignment of two unrelated sequences, and the less there is to tell.
-//! - Definition 3 counts gaps, not their symbols: no distance bounds it.
+//! - Definition 2, M / (M + X + G - E) >= t: without its end gaps, the alignment covers a part of
+//!   each sequence. One of these parts starts its sequence, and one of them ends it. Their distance
+//!   is at most k M, and M is at most the number of symbols of either sequence up to the end of the
+//!   parts. Such parts may be short, so this is useful only if the score bounds E. Let s be the
+//!   greatest score of two symbols, and -q the least. The alignment scores at least as much as
+//!   aligning both sequences without inner gaps: `-q min(m, n) - opening - next |m - n|`. It scores
+//!   at most `s (M + X) - next G`. Hence
+//!   `G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next)`. The longer sequence has
+//!   |m - n| of these symbols more than the shorter one. The shorter one has half of the rest:
+//!   `((s + q) min(m, n) + opening) / (s + 2 next)`.
+//!   Here opening and next are the costs of end gaps, which inner gaps cost at least. The cheaper
+//!   end gaps are, the shorter an overlap can be the best alignment of two unrelated sequences, and
+//!   the weaker the filter is.
+//! - Definition 3 counts gaps, not their symbols, so no distance bounds it.
 
-use super::edit::{EditMode, EditScheme, Equality, Limit, Reach};
+use super::edit::{EditMode, EditScheme, Equality, Limit, OverlapReach};
 use super::gaps::Mode;
 use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
-/// The greatest share of a sequence that an overlap may leave out for it to tell anything.
+/// Greatest fraction of a sequence that an overlap may leave unaligned for the filter to be useful.
 const MAX_UNALIGNED: f64 = 0.9;
 
-/// The distance that every alignment of best score with the identity keeps to; `None` if there is none that tells enough.
+/// Returns the distance limit that every best alignment with the identity satisfies, or `None` if
+/// no limit is useful.
 pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
     if scoring.mode == Mode::Local || !(identity > 0.0 && identity <= 1.0) {
         return None;
@@ -37,18 +43,22 @@ pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scor
         IdentityDefinition::InnerColumns => (EditMode::Overlap(reach(scoring, further)?), Limit::Shorter(further, 0.0)),
         IdentityDefinition::Mbl => return None,
     };
-    Some(EditScheme { mode, equality: Equality::of_matches(scoring), limit })
+    Some(EditScheme { mode, equality: Equality::from_scoring(scoring), limit })
 }
 
-/// How many symbols an alignment of best score can leave out, and how many edits its parts have at most for each of their
-/// symbols.
-fn reach(scoring: &Scoring, further: f64) -> Option<Reach> {
+/// Returns how many symbols a best alignment can leave unaligned, and how many edits its parts have
+/// at most per symbol. Returns `None` if the limit is not useful.
+fn reach(scoring: &Scoring, further: f64) -> Option<OverlapReach> {
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();
     let ends = scoring.end_costs();
     let (opening, next) = (ends.opening() as u32, ends.next as u32);
-    let reach =
-        Reach { shorter: most + least, constant: opening, divisor: most + 2 * next, rate: Reach::rate_of(further) };
+    let reach = OverlapReach {
+        shorter: most + least,
+        constant: opening,
+        divisor: most + 2 * next,
+        rate: OverlapReach::rate_from_edits(further),
+    };
     let enough = reach.divisor > 0 && {
         let long = 1 << 20;
         reach.unaligned(long, long) as f64 <= MAX_UNALIGNED * f64::from(long)
@@ -64,15 +74,15 @@ mod tests {
     use crate::seq::{Alphabet, Code};
 
     #[test]
-    fn only_what_tells_something_is_used() {
+    fn useless_limits_are_not_used() {
         let of = |definition, scoring: &Scoring| edit_filter(definition, 0.97, scoring).map(|scheme| scheme.mode);
         let linear = Scoring::truong();
         assert_eq!(of(IdentityDefinition::Columns, &linear), Some(EditMode::Global));
         assert_eq!(of(IdentityDefinition::Mbl, &linear), None);
         let inner = of(IdentityDefinition::InnerColumns, &linear);
-        assert_eq!(inner, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 25, rate: 2027 })));
+        assert_eq!(inner, Some(EditMode::Overlap(OverlapReach { shorter: 9, constant: 0, divisor: 25, rate: 2027 })));
         let default = of(IdentityDefinition::InnerColumns, &Scoring::dna());
-        assert_eq!(default, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 11, rate: 2027 })));
+        assert_eq!(default, Some(EditMode::Overlap(OverlapReach { shorter: 9, constant: 0, divisor: 11, rate: 2027 })));
         let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::truong() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
@@ -89,7 +99,7 @@ mod tests {
 
     /// No pair whose best alignment reaches an identity may be beyond the distance that belongs to it.
     #[test]
-    fn no_pair_that_reaches_the_identity_is_left_out() {
+    fn no_pair_that_reaches_the_identity_is_excluded() {
         let seed = 0x2545;
         println!("seed {seed}");
         let mut random = fastrand::Rng::with_seed(seed);

@@ -1,14 +1,16 @@
-//! The five identities of vsearch's `--iddef`.
+//! The five definitions of identity that vsearch's `--iddef` offers.
 //!
-//! They are ratios of counts of columns, and each is what vsearch 2.22 prints, given the same alignment. (The alignments
-//! may differ: vsearch's default gap costs are others, and it breaks ties its own way.) In vsearch's `=` columns two
-//! codes' sets of bases meet, as under [`super::Ambiguity::Overlap`] and [`super::Ambiguity::Zero`].
+//! They are ratios of column counts. Each equals the value that vsearch 2.22 prints for the same
+//! alignment. The alignments may differ, because vsearch has other default gap costs and breaks
+//! ties in its own way. In vsearch's `=` columns, the sets of bases of the two codes intersect, as
+//! under [`super::Ambiguity::Overlap`] and [`super::Ambiguity::Zero`].
 //!
-//! Of a local alignment the columns are those of the two parts: definitions 1, 2 and 4 are one, BLAST's; 0 is the share
-//! of the shorter sequence that matches; and 3, which charges differences alone, would call any short match of two long
-//! sequences nearly identical, so that jobs refuse it.
+//! In a local alignment, only the columns of the two aligned parts count. Definitions 1, 2 and 4
+//! are then the same, namely BLAST's. Definition 0 is the matching fraction of the shorter
+//! sequence. Definition 3 counts only differences, so any short match of two long sequences would
+//! seem nearly identical; jobs refuse it.
 
-/// Columns of an alignment, counted.
+/// Column counts of an alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct AlignmentCounts {
     /// Columns of two matching symbols.
@@ -17,13 +19,13 @@ pub struct AlignmentCounts {
     pub mismatches: u64,
     /// Columns with a gap, end gaps included.
     pub gap_columns: u64,
-    /// Runs of one kind of gap, end gaps included.
+    /// Number of gaps, end gaps included. A gap is a maximal run of gap columns in one sequence.
     pub gap_openings: u64,
-    /// Gap columns of the first run and the last run of the alignment, where these are gaps.
+    /// Gap columns of the first and the last run of the alignment, if these runs are gaps.
     pub end_gap_columns: u64,
 }
 
-/// A definition of identity, numbered as vsearch numbers them.
+/// A definition of identity, with vsearch's numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum IdentityDefinition {
     /// 0: matches / length of the shorter sequence (CD-HIT).
@@ -41,7 +43,7 @@ pub enum IdentityDefinition {
 }
 
 impl IdentityDefinition {
-    /// All five, by number.
+    /// All five definitions, by number.
     pub const ALL: [IdentityDefinition; 5] = [
         IdentityDefinition::Shorter,
         IdentityDefinition::Columns,
@@ -50,18 +52,18 @@ impl IdentityDefinition {
         IdentityDefinition::Blast,
     ];
 
-    /// The definition with vsearch's number, 0 to 4.
+    /// Returns the definition with vsearch's number, 0 to 4.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// vsearch's number, 0 to 4.
+    /// Returns vsearch's number, 0 to 4.
     pub const fn number(self) -> u8 {
         self as u8
     }
 
-    /// The identity of an alignment of `query_length` and `target_length` symbols, from 0 to 1. Where nothing is
-    /// counted (no symbol, or end gaps only) it is 0.
+    /// Returns the identity of an alignment of `query_length` and `target_length` symbols, from 0
+    /// to 1. It is 0 where nothing is counted, for example if there are only end gaps.
     pub fn identity(self, counts: &AlignmentCounts, query_length: u32, target_length: u32) -> f64 {
         let (query_length, target_length) = (query_length as u64, target_length as u64);
         let columns = counts.matches + counts.mismatches + counts.gap_columns;
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn identities_are_what_vsearch_prints() {
+    fn identities_equal_vsearch_output() {
         let words: Vec<&str> = VSEARCH.split_whitespace().collect();
         assert_eq!(words.len(), 16 * 10);
         for row in words.as_chunks::<10>().0 {
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_count_is_0() {
+    fn identity_without_columns_is_zero() {
         for definition in IdentityDefinition::ALL {
             assert_eq!(definition.identity(&AlignmentCounts::default(), 0, 0), 0.0);
             let end_gap = AlignmentCounts { gap_columns: 3, gap_openings: 1, end_gap_columns: 3, ..Default::default() };

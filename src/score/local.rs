@@ -1,14 +1,16 @@
-//! Smith and Waterman's scores in narrow numbers, above a zero that leaves room below for what is subtracted.
+//! Smith-Waterman scores in narrow integers, stored with an offset so that subtractions cannot
+//! wrap.
 
 use super::difference::Element;
 use super::scoring::Scoring;
 use super::substitution::STEPS;
 
-/// A scheme for local scores, with gap costs as they are: a local score is cut off at 0, so the gap-offset transform and
-/// differences do not serve.
+/// A scheme for local scores. It keeps gap costs unchanged: local scores are clamped at 0, so
+/// neither the gap-offset transform nor differences apply.
 ///
-/// A cell's H is stored as `zero + H`. No intermediate number wraps as long as no H is above [`LocalScoring::limit`]; a
-/// pair whose best one is must be computed again in wider numbers.
+/// A cell's H is stored as `zero + H`. No intermediate result wraps as long as no H exceeds
+/// [`LocalScoring::limit`]. A pair whose best score exceeds it must be recomputed in wider
+/// integers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalScoring<E> {
     size: usize,
@@ -20,7 +22,8 @@ pub struct LocalScoring<E> {
 }
 
 impl<E: Element> LocalScoring<E> {
-    /// The scheme, or `None` if not even a score of 1 could be told from one too great.
+    /// Converts a scheme. Returns `None` if not even scores up to 1 could be distinguished from
+    /// scores that are too great.
     pub fn new(scoring: &Scoring) -> Option<Self> {
         let substitution = &scoring.substitution;
         let (least, greatest) = (substitution.min_score().min(0) as i64, substitution.max_score().max(0) as i64);
@@ -31,52 +34,59 @@ impl<E: Element> LocalScoring<E> {
             return None;
         }
         let size = substitution.size();
-        // Padding never adds to a score.
-        let mut table = vec![[E::of(least); STEPS]; size];
+        // Padding never increases a score.
+        let mut table = vec![[E::from_number(least); STEPS]; size];
         for (a, row) in table.iter_mut().enumerate().skip(1) {
             for (b, entry) in row[..size].iter_mut().enumerate().skip(1) {
-                *entry = E::of(substitution.score(a as u8, b as u8) as i64);
+                *entry = E::from_number(substitution.score(a as u8, b as u8) as i64);
             }
         }
-        Some(LocalScoring { size, table, first: E::of(first), next: E::of(next), zero: E::of(zero), limit })
+        Some(LocalScoring {
+            size,
+            table,
+            first: E::from_number(first),
+            next: E::from_number(next),
+            zero: E::from_number(zero),
+            limit,
+        })
     }
 
-    /// Codes, [`crate::seq::PAD`] included.
+    /// Returns the number of codes, including [`crate::seq::PAD`].
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Score of each code against each other one, symmetric; padding scores no more than 0.
+    /// Returns the symmetric table of scores. Padding scores at most 0.
     pub fn table(&self) -> &[[E; STEPS]] {
         &self.table
     }
 
-    /// Cost of a gap's first symbol.
+    /// Returns the cost of the first symbol of a gap.
     pub fn first(&self) -> E {
         self.first
     }
 
-    /// Cost of each further one.
+    /// Returns the cost of each further symbol of a gap.
     pub fn next(&self) -> E {
         self.next
     }
 
-    /// Whether both are the same.
+    /// Returns whether the first symbol of a gap costs as much as further ones.
     pub fn is_linear(&self) -> bool {
         self.first == self.next
     }
 
-    /// What stands for a score of 0.
+    /// Returns the stored value of a score of 0.
     pub fn zero(&self) -> E {
         self.zero
     }
 
-    /// The greatest score that is certainly right.
+    /// Returns the greatest score that is guaranteed to be correct.
     pub fn limit(&self) -> i64 {
         self.limit
     }
 
-    /// The score that a cell's value stands for; `None` if it may be wrong.
+    /// Returns the score of a stored value, or `None` if it may be wrong.
     pub fn decode(&self, value: E) -> Option<i64> {
         let score = value.number() - self.zero.number();
         (0..=self.limit).contains(&score).then_some(score)
@@ -89,9 +99,10 @@ mod tests {
     use crate::score::{Gaps, Scoring};
 
     #[test]
-    fn eight_bits_hold_what_proteins_score_by_chance() {
+    fn eight_bits_suffice_for_chance_scores_of_proteins() {
         let form = LocalScoring::<i8>::new(&Scoring::protein()).unwrap();
-        // 256 numbers, 12 below zero for a gap's first symbol, 11 above the limit for the best pair.
+        // Of 256 values, 12 lie below zero for the first symbol of a gap, and 11 above the limit
+        // for the best pair of codes.
         assert_eq!((form.zero(), form.limit()), (-116, 232));
         assert_eq!((form.decode(-116), form.decode(116), form.decode(117)), (Some(0), Some(232), None));
         assert!(LocalScoring::<i8>::new(&Scoring { gaps: Gaps::linear(250), ..Scoring::dna() }).is_none());

@@ -1,19 +1,20 @@
-//! Substitution matrices: the well-known ones built in, and a reader for files in NCBI's format.
+//! Substitution matrices: the usual ones are built in, and others are read from files in NCBI's
+//! format.
 //!
-//! The format: lines that begin with `#` are comments; the first other line names the columns, one letter each; every
-//! further line is a row, its letter first and then one whole number for each column. Blanks of any number separate
-//! them, and letters of either case are the same letter.
+//! In this format, lines that start with `#` are comments. The first other line names the columns,
+//! one letter each. Every further line is a row: its letter, and then one integer for each column.
+//! They are separated by any number of blanks. Upper and lower case are equivalent.
 
 use std::path::Path;
 
 use super::substitution::{MAX_SCORE, Substitution};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::seq::{Alphabet, Code};
 
-/// Letters a matrix can have: A to Z and `*`.
+/// Number of letters that a matrix can have: A to Z and `*`.
 const LETTERS: usize = 27;
 
-/// Built-in matrices as files in NCBI's format: BLAST's own, and EMBOSS's for nucleotides.
+/// Built-in matrices as files in NCBI's format: BLAST's own, and EMBOSS's EDNAFULL.
 const FILES: [(&str, &str, Missing); 10] = [
     ("BLOSUM45", include_str!("../../assets/matrices/BLOSUM45"), Missing::Blast),
     ("BLOSUM50", include_str!("../../assets/matrices/BLOSUM50"), Missing::Blast),
@@ -27,18 +28,19 @@ const FILES: [(&str, &str, Missing); 10] = [
     ("EDNAFULL", include_str!("../../assets/matrices/EDNAFULL"), Missing::Zero),
 ];
 
-/// The other built-in matrices, all EMBOSS's: a line with the name and its letters, then lower triangles.
+/// The other built-in matrices, all from EMBOSS. Each has a line with its name and letters, and
+/// then the rows of its lower triangle.
 const TRIANGLES: &str = include_str!("matrix/emboss.txt");
 
 /// The built-in matrices in a phrase, for messages.
 pub const BUILT_IN: &str = "BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250 and IDENTITY as BLAST \
     has them; EBLOSUM30 to EBLOSUM90, EBLOSUMN, EPAM10 to EPAM500, EDNAFULL, EDNAMAT and EDNASIMPLE as EMBOSS has them";
 
-/// The score of a letter that a matrix lacks.
+/// Rule for the score of a letter that a matrix lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Missing {
-    /// BLAST's rule: U scores as C does, other amino acids as X, and nucleotides as N. A letter whose stand-in is missing
-    /// too, and `*`, take the least score of the matrix.
+    /// BLAST's rule: U scores like C, other amino acids like X, and nucleotides like N. If the
+    /// replacement is missing too, and for `*`, the least score of the matrix is used.
     Blast,
     /// EMBOSS's rule: 0 with any letter.
     Zero,
@@ -48,16 +50,17 @@ enum Missing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubstitutionMatrix {
     name: String,
-    /// The letters in the order of the columns, upper case.
+    /// The letters in the order of the columns, in upper case.
     letters: Vec<u8>,
-    /// Line of the column letters, for errors; `None` if the matrix has no file.
+    /// Line of the column letters, for errors; `None` if the matrix is not from a file.
     header_line: Option<u64>,
-    /// Score of letters with index a and b at `a * LETTERS + b`; 0 where there is none.
+    /// Score of the letters with indices a and b at `a * LETTERS + b`; 0 for letters that the
+    /// matrix lacks.
     scores: Vec<i32>,
     missing: Missing,
 }
 
-/// Index of a letter of either case.
+/// Returns the index of a letter of either case.
 fn index_of(letter: u8) -> Option<usize> {
     match letter.to_ascii_uppercase() {
         letter @ b'A'..=b'Z' => Some((letter - b'A') as usize),
@@ -67,31 +70,33 @@ fn index_of(letter: u8) -> Option<usize> {
 }
 
 impl SubstitutionMatrix {
-    /// The names of the built-in matrices. NUC.4.4 and ENUC.4.4 are other names of EDNAFULL.
+    /// Returns the names of the built-in matrices. NUC.4.4 and ENUC.4.4 are other names of
+    /// EDNAFULL.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         FILES.iter().map(|&(name, ..)| name).chain(triangles().map(|(name, ..)| name))
     }
 
-    /// Returns a built-in matrix by its name in either case. BLOSUM62 and other names without `E` are BLAST's edition;
-    /// EBLOSUM62 and others that begin with `E` are the data files of EMBOSS.
+    /// Returns a built-in matrix by its name in either case. BLOSUM62 and other names without `E`
+    /// are BLAST's version. EBLOSUM62 and other names that start with `E` are the data files of
+    /// EMBOSS.
     pub fn built_in(name: &str) -> Option<Self> {
         let is_alias = ["NUC.4.4", "ENUC.4.4"].iter().any(|alias| alias.eq_ignore_ascii_case(name));
         let name = if is_alias { "EDNAFULL" } else { name };
-        if let Some((name, text, missing)) = FILES.iter().find(|(own, ..)| own.eq_ignore_ascii_case(name)) {
-            let matrix = Self::parse(name, text.as_bytes()).expect("built-in matrices are sound");
+        if let Some((name, text, missing)) = FILES.iter().find(|(other, ..)| other.eq_ignore_ascii_case(name)) {
+            let matrix = Self::parse(name, text.as_bytes()).expect("built-in matrices are valid");
             return Some(SubstitutionMatrix { missing: *missing, ..matrix });
         }
-        let (name, letters, rows) = triangles().find(|(own, ..)| own.eq_ignore_ascii_case(name))?;
+        let (name, letters, rows) = triangles().find(|(other, ..)| other.eq_ignore_ascii_case(name))?;
         Some(Self::from_triangle(name, letters, rows))
     }
 
-    /// Builds a matrix of EMBOSS's from the lines of its lower triangle, which begin at `rows`.
+    /// Builds an EMBOSS matrix from its lower triangle, whose lines start at `rows`.
     fn from_triangle(name: &str, letters: &str, rows: &str) -> Self {
         let mut scores = vec![0; LETTERS * LETTERS];
         let index = |letter: u8| index_of(letter).expect("built-in matrices have letters");
         for (row, line) in letters.bytes().zip(rows.lines()) {
             for (column, entry) in letters.bytes().zip(line.split(' ')) {
-                let score = entry.parse().expect("built-in matrices have whole numbers");
+                let score = entry.parse().expect("built-in matrices have integers");
                 scores[index(row) * LETTERS + index(column)] = score;
                 scores[index(column) * LETTERS + index(row)] = score;
             }
@@ -105,11 +110,12 @@ impl SubstitutionMatrix {
         }
     }
 
-    /// A built-in matrix by its name, or else the file of that name.
+    /// Returns the built-in matrix of this name, or reads the file of this name.
     ///
     /// # Errors
-    /// [`Error::Usage`] that lists the built-in matrices if there is neither; [`Error::Io`] if the file cannot be
-    /// read; otherwise as [`SubstitutionMatrix::parse`].
+    /// Returns [`Error::Usage`] with a list of the built-in matrices if there is neither,
+    /// [`Error::Io`] if the file cannot be read, and otherwise the errors of
+    /// [`SubstitutionMatrix::parse`].
     pub fn open(name_or_path: impl AsRef<Path>) -> Result<Self> {
         let path = name_or_path.as_ref();
         if let Some(matrix) = path.to_str().and_then(Self::built_in) {
@@ -126,63 +132,67 @@ impl SubstitutionMatrix {
         }
     }
 
-    /// Says which built-in matrices a name that is none of theirs may mean.
+    /// Suggests built-in matrices for a name that is unknown.
     pub fn suggestion(name: &str) -> String {
         let emboss = format!("E{}", name.to_ascii_uppercase());
-        match Self::built_in_names().find(|own| *own == emboss) {
-            Some(own) => format!("the built-in matrix of this kind is {own}, EMBOSS's"),
+        match Self::built_in_names().find(|other| *other == emboss) {
+            Some(other) => format!("the built-in matrix of this kind is {other}, EMBOSS's"),
             None => format!("the built-in matrices are {BUILT_IN}"),
         }
     }
 
-    /// Reads a matrix in NCBI's format; `file` is its name in errors.
+    /// Reads a matrix in NCBI's format. Errors name it `file`.
     ///
     /// # Errors
-    /// [`Error::Input`] with line and column if the text is not in that format, a letter comes twice or is none, an
-    /// entry is no whole number of at most [`MAX_SCORE`] up or down, rows and columns have not the same letters, or
-    /// the table is not symmetric (pairs of an all-against-all have no order, so neither can their scores).
+    /// Returns [`Error::Input`] with line and column if the text is not in this format. That
+    /// includes a letter that is repeated or invalid, an entry that is not an integer from
+    /// -[`MAX_SCORE`] to [`MAX_SCORE`], rows and columns with different letters, and a table that
+    /// is not symmetric: the pairs of an all-against-all comparison have no order, so neither can
+    /// their scores.
     pub fn parse(file: &str, text: &[u8]) -> Result<Self> {
-        Parser { file }.parse(text)
+        MatrixParser { file }.parse(text)
     }
 
-    /// Its name: a built-in's, or the file's.
+    /// Returns the name of the built-in matrix or of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its letters in the order of the columns, upper case.
+    /// Returns the letters in the order of the columns, in upper case.
     pub fn letters(&self) -> &[u8] {
         &self.letters
     }
 
-    /// Score of two letters of either case, if the matrix has both.
+    /// Returns the score of two letters of either case, if the matrix has both.
     pub fn score(&self, a: u8, b: u8) -> Option<i32> {
         let index = |letter: u8| index_of(letter).filter(|_| self.letters.contains(&letter.to_ascii_uppercase()));
         Some(self.scores[index(a)? * LETTERS + index(b)?])
     }
 
-    /// Returns the table for the codes of an alphabet. Of a letter that the matrix lacks, BLAST's rule holds for its own
-    /// matrices and for files: U scores as C, other amino acids (J, O, ...) as X and nucleotides as N; if these are lacking
-    /// too, and for `*`, the score is the least of the matrix. Under EMBOSS's matrices such a letter scores 0. T and U are
-    /// one nucleotide. Two amino acids match if they are the same letter, two DNA codes if their sets of bases meet.
+    /// Returns the table for the codes of an alphabet. For a letter that the matrix lacks, BLAST's
+    /// matrices and files follow BLAST's rule: U scores like C, other amino acids (J, O, ...) like
+    /// X, and nucleotides like N. If these are missing too, and for `*`, the score is the least of
+    /// the matrix. With EMBOSS's matrices, such a letter scores 0. T and U are the same nucleotide.
+    /// Two amino acids match if they are the same letter. Two DNA codes match if their sets of
+    /// bases intersect.
     ///
     /// # Errors
-    /// [`Error::Input`] if the matrix lacks one of the twenty amino acids or four bases, or if it has letters that are
-    /// no DNA and is asked for DNA.
+    /// Returns [`Error::Input`] if the matrix lacks one of the twenty amino acids or four bases, or
+    /// if it has letters that are not DNA but `alphabet` is.
     pub fn substitution(&self, alphabet: Alphabet) -> Result<Substitution> {
         let (needed, wildcard, sequences): (&[u8], u8, &str) = match alphabet {
             Alphabet::Dna => (b"ACGT", b'N', "DNA"),
             Alphabet::Protein => (b"ARNDCQEGHILKMFPSTWYV", b'X', "protein"),
             Alphabet::Bytes => {
-                return Err(self.unsuited("no matrix for bytes, of which only distances are computed".into()));
+                return Err(self.unsuited("matrices do not apply to bytes: compute edit distances instead".into()));
             }
         };
         if let Some(&letter) = needed.iter().find(|&&letter| self.letter(letter, alphabet).is_none()) {
-            return Err(self.unsuited(format!("no matrix for {sequences} sequences: it lacks '{}'", letter as char)));
+            return Err(self.unsuited(format!("not a matrix for {sequences} sequences: it lacks '{}'", letter as char)));
         }
         let foreign = |&letter: &u8| !b"X*".contains(&letter) && alphabet.encode(letter).is_none();
         if let Some(letter) = self.letters.iter().copied().find(foreign) {
-            return Err(self.unsuited(format!("no matrix for {sequences} sequences: it has '{}'", letter as char)));
+            return Err(self.unsuited(format!("not a matrix for {sequences} sequences: it has '{}'", letter as char)));
         }
         let entries = || self.letters.iter().flat_map(|&a| self.letters.iter().filter_map(move |&b| self.score(a, b)));
         let least = entries().min().expect("a matrix has entries");
@@ -207,19 +217,19 @@ impl SubstitutionMatrix {
         }))
     }
 
-    /// The letter under which the matrix has `letter`, if it has it.
+    /// Returns the letter under which the matrix has `letter`, if it does.
     fn letter(&self, letter: u8, alphabet: Alphabet) -> Option<u8> {
         let other = if alphabet == Alphabet::Dna && letter == b'T' { b'U' } else { letter };
         [letter, other].into_iter().find(|letter| self.letters.contains(letter))
     }
 
     fn unsuited(&self, message: String) -> Error {
-        let place = Place { file: self.name.clone(), line: self.header_line, ..Place::default() };
-        Error::Input { place, message }
+        let location = InputLocation { file: self.name.clone(), line: self.header_line, ..InputLocation::default() };
+        Error::Input { location, message }
     }
 }
 
-/// Splits [`TRIANGLES`] into matrices: name, letters, and the text from their first row on.
+/// Splits [`TRIANGLES`] into matrices: the name, the letters, and the text from the first row on.
 fn triangles() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut rest = TRIANGLES;
     std::iter::from_fn(move || {
@@ -233,11 +243,11 @@ fn triangles() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     })
 }
 
-struct Parser<'a> {
+struct MatrixParser<'a> {
     file: &'a str,
 }
 
-/// Words between blanks, each with its column, counted from 1.
+/// Returns the words of a line, each with its column, counted from 1.
 fn words(line: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -248,10 +258,11 @@ fn words(line: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-impl Parser<'_> {
+impl MatrixParser<'_> {
     fn error(&self, line: u64, column: u64, message: impl Into<String>) -> Error {
-        let place = Place { file: self.file.to_owned(), line: Some(line), column: Some(column), record: None };
-        Error::Input { place, message: message.into() }
+        let location =
+            InputLocation { file: self.file.to_owned(), line: Some(line), column: Some(column), record: None };
+        Error::Input { location, message: message.into() }
     }
 
     fn parse(&self, text: &[u8]) -> Result<SubstitutionMatrix> {
@@ -261,8 +272,8 @@ impl Parser<'_> {
             .map(|(line, number)| (number, line))
             .filter(|(_, line)| words(line).next().is_some_and(|(_, word)| word[0] != b'#'));
         let Some((header_line, header)) = lines.next() else {
-            let place = Place::of_file(self.file);
-            return Err(Error::Input { place, message: "no line of column letters: is this a matrix?".to_owned() });
+            let location = InputLocation::in_file(self.file);
+            return Err(Error::Input { location, message: "no line of column letters: is this a matrix?".to_owned() });
         };
         let mut letters = Vec::new();
         for (column, word) in words(header) {
@@ -305,10 +316,10 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads one row into `scores`; returns its letter and the place of each entry.
+    /// Reads one row into `scores`. Returns its letter, and the line and the column of each entry.
     fn row(&self, number: u64, line: &[u8], letters: &[u8], scores: &mut [i32]) -> Result<(u8, Vec<(u64, u64)>)> {
         let mut words = words(line);
-        let (column, word) = words.next().expect("blank lines are left out");
+        let (column, word) = words.next().expect("blank lines are skipped");
         let letter = self.letter(number, column, word, "row")?;
         let row = index_of(letter).filter(|_| letters.contains(&letter));
         let Some(row) = row else {
@@ -323,7 +334,7 @@ impl Parser<'_> {
             let entry = std::str::from_utf8(word).ok().and_then(|word| word.parse::<i32>().ok());
             let Some(entry) = entry.filter(|entry| (-MAX_SCORE..=MAX_SCORE).contains(entry)) else {
                 let word = String::from_utf8_lossy(word);
-                let message = format!("'{word}' is no whole number from -{MAX_SCORE} to {MAX_SCORE}");
+                let message = format!("'{word}' is not an integer from -{MAX_SCORE} to {MAX_SCORE}");
                 return Err(self.error(number, column, message));
             };
             scores[row * LETTERS + index_of(other).expect("column letters are letters")] = entry;
@@ -337,7 +348,7 @@ impl Parser<'_> {
         Ok((letter, places))
     }
 
-    /// The letter that a word is, upper case.
+    /// Returns the letter that a word consists of, in upper case.
     fn letter(&self, line: u64, column: u64, word: &[u8], kind: &str) -> Result<u8> {
         match word {
             [letter] if index_of(*letter).is_some() => Ok(letter.to_ascii_uppercase()),

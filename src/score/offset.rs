@@ -1,42 +1,46 @@
-//! The gap-offset transform: scores as the fast kernels compute them.
+//! The gap-offset transform: the form of scores in the fast kernels.
 //!
-//! Kernels do not store a cell's score H\[i,j\] but
+//! Instead of a cell's score H\[i,j\], kernels store
 //!
 //! ```text
 //! V[i,j] = (H[i,j] + next * (i + j)) << match_bits | matches[i,j]
 //! ```
 //!
-//! The offset `next * (i + j)` makes every further gap symbol free: a step down or right adds `next` back, so only the
-//! opening of a gap (`first - next`, nothing under linear gaps) is left to subtract, and a diagonal step adds
-//! `sub + 2 * next`. Matches ride in the low bits: the greatest V is the greatest score and, among equal scores, the
-//! most matches, which is the order of [`super::Scoring`].
+//! The offset `next * (i + j)` makes every further gap symbol free: a step down or right adds
+//! `next` back. Only the opening of a gap (`first - next`, or nothing under linear gaps) is
+//! subtracted. A diagonal step adds `sub + 2 * next`. The low bits count matches. So the greatest V
+//! has the greatest score and, among equal scores, the most matches, which is the order of
+//! [`super::Scoring`].
 //!
-//! The borders need no code of their own in a kernel. Sequences are padded at the *front* with
-//! [`crate::seq::PAD`]; the table's PAD row and column make padded cells repeat row and column 0 (proved in
-//! [`OffsetScoring::table`]), so that every pair of a batch ends in the same place, the last row and column.
+//! Kernels need no special code for borders. Sequences are padded at the *front* with
+//! [`crate::seq::PAD`]. The PAD row and column of the table make padded cells repeat row and column
+//! 0, as [`OffsetScoring::table`] proves. So every pair of a batch ends in the same cell, in the
+//! last row and column.
 
 use super::scoring::Scoring;
 
-/// Bits of a device's value without the sign.
+/// Bits of a device's value, without the sign.
 const BITS: u32 = i32::BITS - 1;
 
-/// Stands for minus infinity: far below every value, far enough from overflow.
-pub const NEVER: i32 = -(1 << 30);
+/// Minus infinity: far below every value, and far enough from overflow.
+pub const NEG_INF: i32 = -(1 << 30);
 
-/// Bits that matches up to `shorter` take.
+/// Returns the number of bits that a count of up to `shorter` matches takes.
 fn match_bits(shorter: u64) -> u32 {
     (u64::BITS - shorter.leading_zeros()).max(1)
 }
 
-/// Whether every value of pairs with these lengths fits `bits` bits without the sign.
+/// Returns whether every value of pairs with these lengths fits `bits` bits without the sign.
 pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits: u32) -> bool {
     let next = scoring.gaps.next as i128;
     let substitution = &scoring.substitution;
     let ends = scoring.end_costs();
-    // Greatest value: `shorter` diagonal steps of the best score; end gaps keep what they cost less than inner ones.
+    // Greatest value: `shorter` diagonal steps with the best score, plus the amount by which end
+    // gaps are cheaper than inner gaps.
     let best_step = (substitution.max_score() as i128 + 2 * next).max(0);
     let greatest = best_step * shorter as i128 + (next - ends.next as i128) * sum as i128;
-    // Least value: H >= -2 * opening by aligning nothing, E and F one opening less, and a diagonal step from there.
+    // Least value: H >= -2 * opening if nothing is aligned, E and F are one opening less, and a
+    // diagonal step may follow.
     let worst_step = (substitution.min_score() as i128 + 2 * next).min(0).abs();
     let least = 4 * scoring.gaps.opening().max(ends.opening()) as i128 + worst_step;
     let matches = if carry_matches { match_bits(shorter) } else { 0 };
@@ -47,9 +51,10 @@ pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits
     greatest + 1 < limit && least < limit / 4
 }
 
-/// Whether engines report the matches of pairs up to given lengths beside their scores: where 32 bits hold both, and where
-/// 32 bits do not even hold the score, which then no device computes. All engines keep to it, so that it does not depend
-/// on the engine which pairs a filter leaves.
+/// Returns whether engines report matches next to scores for pairs up to these lengths. They do so
+/// if 32 bits hold both, and also if 32 bits do not even hold the score, because no device then
+/// computes it. All engines follow this rule, so the pairs that a filter keeps do not depend on the
+/// engine.
 pub fn carries_matches(scoring: &Scoring, shorter: u64, sum: u64) -> bool {
     let fits = |carry_matches| fits(scoring, shorter, sum, carry_matches, BITS);
     fits(true) || !fits(false)
@@ -69,8 +74,9 @@ pub struct OffsetScoring {
 }
 
 impl OffsetScoring {
-    /// The transform for pairs whose shorter sequence has at most `shorter` symbols and whose lengths sum to at most
-    /// `sum`; with the matches carried if `carry_matches`. `None` if a value could overflow.
+    /// Converts a scheme for pairs whose shorter sequence has at most `shorter` symbols and whose
+    /// lengths sum to at most `sum`. Matches are counted if `carry_matches`. Returns `None` if a
+    /// value could overflow.
     pub fn new(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool) -> Option<Self> {
         if !fits(scoring, shorter, sum, carry_matches, BITS) {
             return None;
@@ -81,7 +87,7 @@ impl OffsetScoring {
         let edge_step = ((next - ends.next as i64) << match_bits) as i32;
         let substitution = &scoring.substitution;
         let size = substitution.size();
-        let mut table = vec![NEVER; size * size];
+        let mut table = vec![NEG_INF; size * size];
         table[0] = 0;
         for code in 1..size {
             if own_ends {
@@ -106,61 +112,67 @@ impl OffsetScoring {
         })
     }
 
-    /// Codes a side of [`OffsetScoring::table`].
+    /// Returns the number of rows and columns of [`OffsetScoring::table`].
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Value added by a diagonal step, `size` by `size`, symmetric.
+    /// Returns the values that diagonal steps add: a symmetric table of `size` by `size`.
     ///
-    /// Entries of [`crate::seq::PAD`] (code 0) make padded cells repeat the border. Write B(k) for the border's value
-    /// after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step` otherwise.
-    /// - PAD against PAD adds 0: what is before both sequences stays as it is.
-    /// - End gaps that cost what inner ones cost, PAD against a symbol: never taken. A padded row keeps B in every real
-    ///   column, since left of it stand a 0 (paying the opening gives B(1) = B(k)) and then B itself; likewise down a padded
-    ///   column. Values below B that a gap from a border cell leaves in E or F are what the first real cell would get from
-    ///   it anyway.
-    /// - End gaps with costs of their own, PAD against a symbol adds `edge_step`: the diagonal step from B(k - 1) gives B(k)
-    ///   exactly, for k = 1 if the padding before both sequences holds `edge_opening`. No other step gives more: B does not
-    ///   fall after B(1), and a gap that opens from the corner gives `-opening`, which is at most B(1), as an end gap's first
-    ///   symbol costs no more than an inner one's. Only the corner itself, the last padded cell before both sequences, must
-    ///   be 0: where [`OffsetScoring::edge_opening`] is not, kernels take that off it once, when they have come to it.
+    /// The entries of [`crate::seq::PAD`] (code 0) make padded cells repeat the border. Let B(k) be
+    /// the border's value after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step`
+    /// otherwise.
+    /// - PAD against PAD adds 0: cells before both sequences keep their value.
+    /// - PAD against a symbol is never taken if end gaps cost as much as inner gaps. A padded row
+    ///   keeps B in every real column, because its left neighbours are a 0 (paying the opening
+    ///   gives B(1) = B(k)) and then B itself. The same holds down a padded column. A gap from a
+    ///   border cell leaves values below B in E or F. The first real cell would get these values
+    ///   from it anyway.
+    /// - PAD against a symbol adds `edge_step` if end gaps have costs of their own. The diagonal
+    ///   step from B(k - 1) gives exactly B(k); for k = 1, the padding before both sequences must
+    ///   hold `edge_opening`. No other step gives more. B does not decrease after B(1). A gap that
+    ///   opens from the corner gives `-opening`, which is at most B(1), because an end gap's first
+    ///   symbol costs no more than an inner one's. Only the corner itself, the last padded cell
+    ///   before both sequences, must be 0. If [`OffsetScoring::edge_opening`] is not 0, kernels
+    ///   subtract it once, when they reach the corner.
     pub fn table(&self) -> &[i32] {
         &self.table
     }
 
-    /// Bits that hold the matches; 0 if they are not carried.
+    /// Returns the number of bits that hold the matches; 0 if they are not counted.
     pub fn match_bits(&self) -> u32 {
         self.match_bits
     }
 
-    /// Whether matches are carried.
+    /// Returns whether matches are counted.
     pub fn carries_matches(&self) -> bool {
         self.match_bits > 0
     }
 
-    /// Value subtracted when a gap opens; 0 under linear gaps.
+    /// Returns the value that is subtracted when a gap opens; 0 under linear gaps.
     pub fn opening(&self) -> i32 {
         self.opening
     }
 
-    /// Value of a border cell after one or more real symbols, without the part that grows.
+    /// Returns the constant part of a border cell's value after one or more real symbols.
     pub fn edge_opening(&self) -> i32 {
         self.edge_opening
     }
 
-    /// Growth of the border's value a symbol: by how much a further symbol of an end gap is cheaper than an inner one's.
+    /// Returns the increase of the border's value per symbol: the amount by which a further symbol
+    /// of an end gap is cheaper than that of an inner gap.
     pub fn edge_step(&self) -> i32 {
         self.edge_step
     }
 
-    /// Whether end gaps have costs of their own: the value is then the best of the last row and column, each with
-    /// [`OffsetScoring::edge`] of the symbols that are left.
+    /// Returns whether end gaps cost differently from inner gaps. If so, the value of a pair is the
+    /// best of the last row and column, each plus [`OffsetScoring::edge`] of the remaining symbols.
     pub fn own_ends(&self) -> bool {
         self.own_ends
     }
 
-    /// Value of the border after `symbols` real symbols. Also what a gap of so many adds at the end, its offset with it.
+    /// Returns the value of the border after `symbols` real symbols. A gap of `symbols` symbols at
+    /// the end adds the same value, including its offset.
     pub fn edge(&self, symbols: u32) -> i32 {
         if symbols == 0 {
             return 0;
@@ -168,7 +180,7 @@ impl OffsetScoring {
         (self.edge_opening as i64 + self.edge_step as i64 * symbols as i64) as i32
     }
 
-    /// The score and, if carried, the matches that a pair's final value holds.
+    /// Returns the score and, if counted, the matches of a pair's final value.
     pub fn decode(&self, value: i32, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
         let value = value as i64;
         let offset = self.next * (query_symbols as i64 + target_symbols as i64);
@@ -191,11 +203,11 @@ mod tests {
     fn values_decode_to_score_and_matches() {
         let offset = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Charged), 100, 200, true).unwrap();
         assert_eq!(offset.match_bits(), 7);
-        // A match of A with A and a mismatch of A with C: 5 - 4, offset 2 * 10 each.
+        // A match of A with A and a mismatch of A with C: 5 - 4, plus an offset of 2 * 10 each.
         let (a, c) = (1, 2);
         let value = offset.table()[a * offset.size() + a] + offset.table()[a * offset.size() + c];
         assert_eq!(offset.decode(value, 2, 2), (1, Some(1)));
-        // Negative scores too: one symbol against none is a gap of one.
+        // Negative scores work too: one symbol against none is a gap of one.
         assert_eq!(offset.decode(offset.edge(1), 1, 0), (-10, Some(0)));
     }
 
@@ -217,9 +229,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn overflowing_values_are_refused() {
         let scoring = scoring(Gaps::linear(10), EndGaps::Charged);
-        // A step of 25 for each of L symbols beside the bits of L: L = 8191 is the last that fits 31 bits.
+        // A step of 25 for each of L symbols, and the bits that count L matches: L = 8191 is the
+        // greatest that fits 31 bits.
         assert!(fits(&scoring, 8191, 16_382, true, 31));
         assert!(!fits(&scoring, 8192, 16_384, true, 31));
         assert!(fits(&scoring, 8192, 16_384, false, 31));
@@ -229,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_never_a_step_under_charged_end_gaps_and_a_gap_under_others() {
+    fn padding_steps_depend_on_end_gap_costs() {
         let charged = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Charged), 9, 18, true).unwrap();
         let free = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Free), 9, 18, true).unwrap();
         let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
         let priced = OffsetScoring::new(&scoring(Gaps::linear(10), ends), 9, 18, true).unwrap();
         for code in 1..16 {
-            assert_eq!((charged.table()[code], charged.table()[code * 16]), (NEVER, NEVER));
+            assert_eq!((charged.table()[code], charged.table()[code * 16]), (NEG_INF, NEG_INF));
             for own in [&free, &priced] {
                 assert_eq!((own.table()[code], own.table()[code * 16]), (own.edge_step(), own.edge_step()));
             }

@@ -1,11 +1,12 @@
 //! Random numbers for measurements and estimates.
 
-/// Random numbers that are good enough to draw symbols by, the same from the same seed (xorshift64*; Vigna 2016). A seed is not 0.
+/// A generator that is good enough to draw symbols with, and deterministic for a seed (xorshift64*;
+/// Vigna 2016). The seed must not be 0.
 #[derive(Debug)]
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct XorShift64(pub(crate) u64);
 
-impl Random {
-    /// 64 bits, of which the upper ones are the better ones.
+impl XorShift64 {
+    /// Returns 64 random bits. The upper bits are of higher quality.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -13,8 +14,8 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number from 0 to 1.
-    pub(crate) fn part(&mut self) -> f64 {
+    /// Returns a number from 0 to 1, excluding 1.
+    pub(crate) fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

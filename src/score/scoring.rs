@@ -1,4 +1,4 @@
-//! A complete scoring scheme: what engines, oracles and verification all take.
+//! A complete scoring scheme, which engines, oracles and verification share.
 
 use super::gaps::{EndGaps, Gaps, Mode};
 use super::matrix::SubstitutionMatrix;
@@ -6,47 +6,52 @@ use super::substitution::{MAX_SCORE, STEPS, Substitution};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 
-/// How an ambiguous DNA code (N, R, ...) meets another code under match/mismatch scoring.
+/// The rule by which an ambiguous DNA code (N, R, ...) is compared with another code in
+/// match/mismatch scoring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ambiguity {
-    /// Two codes match if their sets of bases meet: they score as a match and count as one.
+    /// Two codes match if their sets of bases intersect. They then score and count as a match.
     #[default]
     Overlap,
-    /// Two codes match only if they are the same unambiguous base; all else scores as a mismatch and counts as one.
+    /// Two codes match only if they are the same unambiguous base. All other pairs score and count
+    /// as a mismatch.
     Mismatch,
-    /// A pair with an ambiguous code scores 0; it counts as a match if the sets meet (what vsearch does).
+    /// A pair with an ambiguous code scores 0. It counts as a match if the sets of bases intersect
+    /// (vsearch's rule).
     Zero,
-    /// Two codes whose sets meet score as one match and k - 1 mismatches on average, where k is the number of bases of the
-    /// code that has more: `(match + (k - 1) * mismatch) / k`, rounded, halves away from 0. Others score as a mismatch. Only
-    /// the same code, ambiguous or not, counts as a match (what BLASTN does, `BlastScoreBlkNuclMatrixCreate`).
+    /// Two codes whose sets intersect score the mean of one match and k - 1 mismatches, where k is
+    /// the greater number of bases of the two codes: `(match + (k - 1) * mismatch) / k`, with
+    /// halves rounded away from 0. Other pairs score as a mismatch. Only a pair of equal codes,
+    /// ambiguous or not, counts as a match (BLASTN's rule, `BlastScoreBlkNuclMatrixCreate`).
     Mean,
 }
 
-/// A scoring scheme. The order of alignments under it, everywhere in pairwave: the greater score first, among equal
-/// scores the one with more matches, and among those the one that the traceback rule of [`crate::trace`] finds.
+/// A scoring scheme. Everywhere in pairwave, it orders alignments by score first, then by the
+/// number of matches, and then by the traceback rule of [`crate::trace`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scoring {
     /// The alphabet of both sequences.
     pub alphabet: Alphabet,
     /// Scores of pairs of symbols.
     pub substitution: Substitution,
-    /// Costs of gaps.
+    /// Costs of inner gaps.
     pub gaps: Gaps,
-    /// What end gaps cost; of no account in local alignments.
+    /// Costs of end gaps; without effect in local alignments.
     pub end_gaps: EndGaps,
-    /// What is aligned.
+    /// The parts of the sequences that are aligned.
     pub mode: Mode,
 }
 
 impl Scoring {
-    /// Checks that every code has a row in the tables of scores. Engines and the traceback index them unchecked.
+    /// Checks that every code has a row in the score tables. Engines and the traceback index the
+    /// tables unchecked.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the first code that has none.
+    /// Returns [`Error::Usage`] with the first code that has no row.
     pub fn check_codes(&self, codes: &[Code]) -> Result<()> {
         let size = self.substitution.size();
-        // A maximum is a few instructions for many codes; a search is not.
+        // Computing a maximum is vectorised, unlike a search.
         if codes.iter().fold(0, |greatest, &code| greatest.max(code)) as usize >= size {
             let code = codes.iter().find(|&&code| code as usize >= size).expect("the greatest is one");
             return Err(Error::usage(format!("code {code} has no score: the scheme has {size} codes")));
@@ -54,10 +59,11 @@ impl Scoring {
         Ok(())
     }
 
-    /// Checks the same of every code of an alphabet, and that the tables of the engines have room for it.
+    /// Checks that every code of an alphabet has a row in the score tables, and that the engines'
+    /// tables have room for it.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they have not.
+    /// Returns [`Error::Usage`] if a code has no row or no room.
     pub fn check_alphabet(&self, alphabet: Alphabet) -> Result<()> {
         let (codes, size) = (alphabet.size(), self.substitution.size());
         if codes > size.min(STEPS) {
@@ -67,44 +73,48 @@ impl Scoring {
         Ok(())
     }
 
-    /// The default for DNA and RNA: match +5, mismatch -4, a gap of k symbols 20 + 5 k, at the ends 3 k, and a code matches
-    /// another if their sets of bases meet. The scores are those of EDNAFULL for bases. The gap costs are ours: of pairs that
-    /// a curated alignment of 16S genes has at 97% identity they lose fewer than other schemes (docs/scores.md).
+    /// Returns the default for DNA and RNA: match +5, mismatch -4, 20 + 5 k for an inner gap of k
+    /// symbols and 3 k for an end gap. Two codes match if their sets of bases intersect. The scores
+    /// of bases are those of EDNAFULL. The gap costs were chosen here: of the pairs that a curated
+    /// alignment of 16S genes has at 97% identity, they lose fewer than other schemes
+    /// (docs/scores.md).
     pub fn dna() -> Self {
         let (gaps, end_gaps) = (Gaps::from_blast(20, 5), EndGaps::Priced(Gaps::linear(3)));
         Self::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).expect("the defaults are valid")
     }
 
-    /// As [`Scoring::dna`], but every gap symbol costs 10 and end gaps are charged: linear, as Truong et al. 2014 (equation
-    /// 1) align 16S genes (the amount is ours: they give none). Faster, and worse where sequences overhang.
+    /// Returns [`Scoring::dna`] with a cost of 10 for every gap symbol, also in end gaps. Truong et
+    /// al. 2014 (equation 1) align 16S genes with linear gaps; the amount was chosen here since
+    /// they give none. This is faster, and worse for overhanging sequences.
     pub fn truong() -> Self {
         Self::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(10), EndGaps::Charged).expect("the scheme is valid")
     }
 
-    /// The default for proteins: BLOSUM62 and BLAST's gap costs of 11 + k, end gaps charged.
+    /// Returns the default for proteins: BLOSUM62 and BLAST's gap costs of 11 + k, with end gaps
+    /// charged.
     pub fn protein() -> Self {
         let blosum62 = SubstitutionMatrix::built_in("BLOSUM62").expect("BLOSUM62 is built in");
         Self::matrix(Alphabet::Protein, &blosum62, Gaps::from_blast(11, 1), EndGaps::Charged)
             .expect("the defaults are valid")
     }
 
-    /// The costs of an end gap.
+    /// Returns the costs of end gaps.
     pub fn end_costs(&self) -> Gaps {
         self.end_gaps.costs(self.gaps)
     }
 
-    /// Whether end gaps have costs of their own. If not, they cost what inner gaps cost, and every best alignment ends in
-    /// the corner of the matrix.
+    /// Returns whether end gaps cost differently from inner gaps. If not, every best alignment ends
+    /// in the corner of the matrix.
     pub fn has_own_ends(&self) -> bool {
         self.end_costs() != self.gaps
     }
 
-    /// Match/mismatch scores for DNA and RNA.
+    /// Creates a scheme of match/mismatch scores for DNA and RNA.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the field, if `match_score` is below `mismatch_score`, a gap cost is negative, a
-    /// gap's first symbol costs less than the next, an end gap's symbol costs more than an inner one's, or a number is
-    /// beyond [`MAX_SCORE`].
+    /// Returns [`Error::Usage`] with the field's name if `match_score` is below `mismatch_score`, a
+    /// gap cost is negative, a gap's first symbol costs less than the next, an end gap's symbol
+    /// costs more than an inner one's, or a number is beyond [`MAX_SCORE`].
     pub fn nucleotide(
         match_score: i32,
         mismatch_score: i32,
@@ -142,33 +152,34 @@ impl Scoring {
         Self::checked(alphabet, substitution, gaps, end_gaps)
     }
 
-    /// Scores from a matrix. Two proteins' letters match if they are the same letter; two DNA codes match if their
-    /// sets of bases meet.
+    /// Creates a scheme from a matrix. Two letters of proteins match if they are the same. Two DNA
+    /// codes match if their sets of bases intersect.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the matrix is not for this alphabet, or for gap costs as in [`Scoring::nucleotide`].
+    /// Returns [`Error::Usage`] if the matrix is not for this alphabet, and for the gap costs that
+    /// [`Scoring::nucleotide`] refuses.
     pub fn matrix(alphabet: Alphabet, matrix: &SubstitutionMatrix, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         Self::checked(alphabet, matrix.substitution(alphabet)?, gaps, end_gaps)
     }
 
-    /// The same scores with other costs of gaps.
+    /// Replaces the costs of gaps and keeps the scores.
     ///
     /// # Errors
-    /// [`Error::Usage`] for gap costs as in [`Scoring::nucleotide`].
+    /// Returns [`Error::Usage`] for the gap costs that [`Scoring::nucleotide`] refuses.
     pub fn with_gaps(self, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         let mode = self.mode;
         Ok(Scoring { mode, ..Self::checked(self.alphabet, self.substitution, gaps, end_gaps)? })
     }
 
-    /// Returns the same scheme with the score of every pair of symbols multiplied; costs of gaps stay as they are.
+    /// Multiplies the score of every pair of symbols. The costs of gaps stay unchanged.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a score is beyond [`MAX_SCORE`] then.
+    /// Returns [`Error::Usage`] if a score is then beyond [`MAX_SCORE`].
     pub fn times(self, factor: i32) -> Result<Self> {
         let once = self.substitution;
         let greatest = once.max_score().abs().max(once.min_score().abs());
         if i64::from(greatest) * i64::from(factor) > i64::from(MAX_SCORE) {
-            let message = format!("its scores times {factor}, as the scheme has them, are beyond {MAX_SCORE}");
+            let message = format!("the scheme multiplies its scores by {factor}, and then they exceed {MAX_SCORE}");
             return Err(Error::usage_of("matrix", message));
         }
         let score = |a, b| (factor * once.score(a, b), once.is_match(a, b));
@@ -200,8 +211,8 @@ impl Scoring {
     }
 }
 
-/// Whether end gaps of such costs are what engines take them to be: `0 <= next <= first`, and neither above that of inner
-/// gaps.
+/// Checks that the costs of end gaps meet the engines' assumptions: `0 <= next <= first`, and
+/// neither exceeds that of inner gaps.
 fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
     let Gaps { first, next } = ends;
     if next < 0 || first < next {
@@ -226,15 +237,15 @@ fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
     Ok(())
 }
 
-/// The mean of a match and `bases - 1` mismatches, rounded, halves away from 0.
+/// Returns the mean of a match and `bases - 1` mismatches, with halves rounded away from 0.
 fn mean(match_score: i32, mismatch_score: i32, bases: u32) -> i32 {
     let bases = bases as i32;
     let sum = match_score + (bases - 1) * mismatch_score;
-    // In whole numbers: half of the divisor is added away from 0, and the rest cut off.
+    // In integers: adding half of the divisor, away from 0, and truncating rounds the quotient.
     (2 * sum + sum.signum() * bases) / (2 * bases)
 }
 
-/// Says what is wrong with a number that is too large.
+/// Checks that a number is within [`MAX_SCORE`], and describes the problem if not.
 fn within_bounds(value: i32) -> Result<(), String> {
     match (-MAX_SCORE..=MAX_SCORE).contains(&value) {
         true => Ok(()),
@@ -253,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_of_ambiguity_scores_as_it_says() {
+    fn ambiguity_rules_score_as_documented() {
         use Ambiguity::{Mean, Mismatch, Overlap, Zero};
         for (a, b, overlap, mismatch, zero, mean) in [
             (b'A', b'A', (5, true), (5, true), (5, true), (5, true)),
@@ -296,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults() {
+    fn default_schemes_have_documented_costs() {
         let dna = Scoring::dna();
         assert_eq!((dna.substitution.max_score(), dna.substitution.min_score()), (5, -4));
         assert_eq!((dna.gaps, dna.end_costs()), (Gaps { first: 25, next: 5 }, Gaps { first: 3, next: 3 }));
@@ -308,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_name_their_field() {
+    fn errors_name_the_wrong_field() {
         let make = |a, b, gaps| Scoring::nucleotide(a, b, Ambiguity::Overlap, gaps, EndGaps::Charged);
         for (result, message) in [
             (make(1_000_001, 0, Gaps::linear(1)), "match_score 1000001"),
@@ -328,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn end_gaps_cost_no_more_than_inner_ones() {
+    fn expensive_end_gaps_are_refused() {
         let make = |first, next| {
             let ends = EndGaps::Priced(Gaps { first, next });
             Scoring::nucleotide(2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), ends)

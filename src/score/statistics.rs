@@ -1,10 +1,14 @@
-//! How significant a local alignment is: bits and E-values, as BLASTP (with `-comp_based_stats 0`) and BLASTN print them.
+//! The significance of local alignments: bit scores and E-values, as BLASTP (with
+//! `-comp_based_stats 0`) and BLASTN print them.
 //!
-//! Bits are a score without its unit: `(lambda S - ln K) / ln 2`. The E-value of a pair is how many pairs of such a score or
-//! a better one a search of unrelated sequences finds: `K exp(-lambda S)` times the pairs of places where an alignment of that
-//! score can begin. Proteins have Spouge's finite-size correction, by the lengths of both sequences, and then the factor of
-//! all symbols to those of the target; nucleotides have the search space of the query and all targets, each cut by one length.
-//! Parameters are those of NCBI's tables, so there are none for other scores and gap costs: they would have to be simulated.
+//! A bit score is a score without its unit: `(lambda S - ln K) / ln 2`. The E-value of a pair is
+//! the number of pairs with at least this score that a search of unrelated sequences is expected to
+//! find. It is `K exp(-lambda S)` times the number of pairs of positions where an alignment of this
+//! score can start. For proteins, this number has Spouge's finite-size correction for the lengths
+//! of both sequences, and is multiplied by the ratio of all symbols to the target's symbols. For
+//! nucleotides, it is the search space of the query and all targets, each shortened by the length
+//! adjustment. The parameters come from NCBI's tables. There are none for other scores and gap
+//! costs, which would require simulations.
 
 mod length;
 mod matrices;
@@ -17,159 +21,164 @@ mod tests;
 use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 
-pub use printed::{Bits, Evalue, ShortEvalue};
+pub use printed::{BitScore, Evalue, ShortEvalue};
 
 use super::matrix::SubstitutionMatrix;
 use super::scoring::Scoring;
 use crate::seq::Alphabet;
-use matrices::{Costs, MATRICES, Matrix};
-use nucleotides::Nucleotides;
+use matrices::{MATRICES, ProteinMatrix, ProteinParameters};
+use nucleotides::NucleotideStatistics;
 
-/// How much is searched.
+/// Size of the searched database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseSize {
-    /// Its sequences.
+    /// Number of sequences.
     pub sequences: u64,
-    /// The symbols of all.
+    /// Number of symbols in all sequences.
     pub symbols: u64,
 }
 
-/// How significant a pair is.
+/// Significance of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Significance {
-    /// Its score without unit.
+    /// Bit score.
     pub bits: f64,
-    /// As many pairs that score as much are to be expected by chance.
+    /// Number of pairs with at least this score that are expected by chance.
     pub evalue: f64,
 }
 
-/// Karlin and Altschul's parameters of the scores of chance.
+/// Karlin and Altschul's parameters of the distribution of chance scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
-    /// Natural logarithms a unit of score.
+    /// Scale of the scores, in nats per unit of score.
     pub lambda: f64,
-    /// The factor of the search space.
+    /// Factor of the search space.
     pub k: f64,
-    /// Relative entropy, in natural logarithms a pair of symbols.
+    /// Relative entropy, in nats per pair of symbols.
     pub h: f64,
 }
 
-/// What is known of the local alignments of a scoring scheme.
+/// The statistics of local alignments under a scoring scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistics {
-    of: Of,
+    molecule: MoleculeStatistics,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Of {
-    Proteins { matrix: &'static Matrix, costs: &'static Costs },
-    Nucleotides(Nucleotides),
+enum MoleculeStatistics {
+    Proteins { matrix: &'static ProteinMatrix, costs: &'static ProteinParameters },
+    Nucleotides(NucleotideStatistics),
 }
 
 impl Statistics {
-    /// Those of a scheme; `None` if BLAST has no parameters for its scores and gap costs. A matrix is known by its scores of
-    /// the twenty amino acids, whatever its name; of nucleotides only the scores of the four bases count. The mode and what
-    /// end gaps cost are of no account.
-    pub fn of(scoring: &Scoring) -> Option<Self> {
+    /// Returns the statistics of a scheme, or `None` if BLAST has no parameters for its scores and
+    /// gap costs. A protein matrix is recognised by its scores of the twenty amino acids, whatever
+    /// its name. For nucleotides only the scores of the four bases count. The mode and the costs of
+    /// end gaps have no effect.
+    pub fn for_scheme(scoring: &Scoring) -> Option<Self> {
         let (open, extend) = (scoring.gaps.opening(), scoring.gaps.next);
-        let of = match scoring.alphabet {
+        let molecule = match scoring.alphabet {
             Alphabet::Protein => {
                 let matrix = MATRICES.iter().find(|matrix| has_scores_of(scoring, matrix.name))?;
                 let costs = matrix.costs(open, extend)?;
-                Of::Proteins { matrix, costs }
+                MoleculeStatistics::Proteins { matrix, costs }
             }
             Alphabet::Dna => {
                 let (match_score, mismatch_score) = scores_of_bases(scoring)?;
-                Of::Nucleotides(Nucleotides::of(match_score, mismatch_score, open, extend)?)
+                MoleculeStatistics::Nucleotides(NucleotideStatistics::find(match_score, mismatch_score, open, extend)?)
             }
             Alphabet::Bytes => return None,
         };
-        Some(Statistics { of })
+        Some(Statistics { molecule })
     }
 
-    /// BLAST's name of the substitution matrix, if there is one.
+    /// Returns BLAST's name of the substitution matrix, if there is one.
     pub fn matrix(&self) -> Option<&'static str> {
-        match self.of {
-            Of::Proteins { matrix, .. } => Some(matrix.name),
-            Of::Nucleotides(_) => None,
+        match self.molecule {
+            MoleculeStatistics::Proteins { matrix, .. } => Some(matrix.name),
+            MoleculeStatistics::Nucleotides(_) => None,
         }
     }
 
-    /// The parameters of alignments with gaps.
+    /// Returns the parameters of alignments with gaps.
     pub fn gapped(&self) -> Parameters {
-        match self.of {
-            Of::Proteins { costs, .. } => Parameters::of(costs),
-            Of::Nucleotides(of) => of.gapped,
+        match self.molecule {
+            MoleculeStatistics::Proteins { costs, .. } => Parameters::from_costs(costs),
+            MoleculeStatistics::Nucleotides(nucleotides) => nucleotides.gapped,
         }
     }
 
-    /// The parameters of alignments without gaps, for sequences of the usual composition.
+    /// Returns the parameters of alignments without gaps, for sequences of the usual composition.
     pub fn ungapped(&self) -> Parameters {
-        match self.of {
-            Of::Proteins { matrix, .. } => Parameters::of(&matrix.ungapped),
-            Of::Nucleotides(of) => of.ungapped,
+        match self.molecule {
+            MoleculeStatistics::Proteins { matrix, .. } => Parameters::from_costs(&matrix.ungapped),
+            MoleculeStatistics::Nucleotides(nucleotides) => nucleotides.ungapped,
         }
     }
 
-    /// Of the finite-size correction of proteins: a, alpha and sigma with gaps, and a and alpha without.
+    /// Returns the parameters of the finite-size correction for proteins: a, alpha and sigma with
+    /// gaps, and a and alpha without gaps.
     pub fn finite_size(&self) -> Option<([f64; 3], [f64; 2])> {
-        match self.of {
-            Of::Proteins { matrix: Matrix { ungapped, .. }, costs } => {
+        match self.molecule {
+            MoleculeStatistics::Proteins { matrix: ProteinMatrix { ungapped, .. }, costs } => {
                 Some(([costs.a, costs.alpha, costs.sigma], [ungapped.a, ungapped.alpha]))
             }
-            Of::Nucleotides(_) => None,
+            MoleculeStatistics::Nucleotides(_) => None,
         }
     }
 
-    /// A score in bits.
+    /// Converts a score to bits.
     pub fn bits(&self, score: i64) -> f64 {
         let Parameters { lambda, k, .. } = self.gapped();
         (lambda * score as f64 - k.ln()) / std::f64::consts::LN_2
     }
 
-    /// How many pairs of this score or better the search of a query of such a length in such a database finds by chance,
-    /// where the pair's target has such a length. The targets of nucleotides all count alike.
+    /// Returns the number of pairs with at least this score that are expected by chance. `query` is
+    /// the length of the query, and `target` the length of the pair's target. The target's length
+    /// has no effect for nucleotides.
     pub fn evalue(&self, score: i64, query: u32, target: u32, database: &DatabaseSize) -> f64 {
         let target = f64::from(target.max(1));
         self.evalue_within(score, query, [target, target], database)
     }
 
-    /// The least E-value, or one that is somewhat less, of pairs whose targets have such lengths.
+    /// Returns a lower bound on the E-values of pairs whose target lengths are in this range.
     fn evalue_within(&self, score: i64, query: u32, [least, most]: [f64; 2], database: &DatabaseSize) -> f64 {
         let Parameters { lambda, k, .. } = self.gapped();
-        match self.of {
-            Of::Proteins { matrix, costs } => {
-                // The area grows with the target.
+        match self.molecule {
+            MoleculeStatistics::Proteins { matrix, costs } => {
+                // The area grows with the length of the target.
                 let area = spouge::area(matrix, costs, score as f64, query, least);
                 area * k * (-lambda * score as f64).exp() * (database.symbols as f64 / most)
             }
-            Of::Nucleotides(Nucleotides { even, .. }) => {
+            MoleculeStatistics::Nucleotides(NucleotideStatistics { even, .. }) => {
                 let score = if even { score & !1 } else { score };
                 self.search_space(query, database) * (-lambda * score as f64 + k.ln()).exp()
             }
         }
     }
 
-    /// Pairs of places where an alignment of a query of such a length can begin, as BLAST reports them: each sequence cut by
-    /// one length. E-values of nucleotides go by it.
+    /// Returns the number of pairs of positions where an alignment of the query can start, as BLAST
+    /// reports it. Each sequence is shortened by the length adjustment. E-values of nucleotides use
+    /// this number.
     pub fn search_space(&self, query: u32, database: &DatabaseSize) -> f64 {
-        let (alpha, beta) = match self.of {
-            // BLAST looks for these numbers among alignments with gaps alone.
-            Of::Proteins { matrix, costs } if *costs == matrix.ungapped => (0.0, 0.0),
-            Of::Proteins { costs, .. } => (costs.a, costs.beta),
-            Of::Nucleotides(of) => (of.alpha, of.beta),
+        let (alpha, beta) = match self.molecule {
+            // BLAST looks up these parameters only among alignments with gaps.
+            MoleculeStatistics::Proteins { matrix, costs } if *costs == matrix.ungapped => (0.0, 0.0),
+            MoleculeStatistics::Proteins { costs, .. } => (costs.a, costs.beta),
+            MoleculeStatistics::Nucleotides(nucleotides) => (nucleotides.alpha, nucleotides.beta),
         };
         length::search_space(&self.gapped(), alpha, beta, query, database)
     }
 
-    /// Bits and E-value of a pair.
+    /// Returns the bit score and the E-value of a pair.
     pub fn significance(&self, score: i64, query: u32, target: u32, database: &DatabaseSize) -> Significance {
         Significance { bits: self.bits(score), evalue: self.evalue(score, query, target, database) }
     }
 
-    /// A score below which no pair with a target of such a length has an E-value so small: the least one, or somewhat less.
+    /// Returns a lower bound on the scores of all pairs with an E-value of at most `evalue` whose
+    /// target lengths are in this range.
     pub fn least_score(&self, evalue: f64, query: u32, targets: RangeInclusive<u32>, database: &DatabaseSize) -> i64 {
-        // Targets whose lengths are this near to each other are asked for at once.
+        // Ratio of the target lengths that are checked together.
         const STEP: f64 = 1.1;
         let (least, most) = (f64::from((*targets.start()).max(1)), f64::from((*targets.end()).max(1)));
         if evalue.is_nan() || evalue < 0.0 || least > most {
@@ -182,13 +191,13 @@ impl Statistics {
                 if self.evalue_within(score, query, [from, to], database) <= evalue {
                     return true;
                 }
-                if to >= most || matches!(self.of, Of::Nucleotides(_)) {
+                if to >= most || matches!(self.molecule, MoleculeStatistics::Nucleotides(_)) {
                     return false;
                 }
                 from = to;
             }
         };
-        // E-values fall with the score, to 0 in the end.
+        // E-values decrease with the score, towards 0.
         let (mut below, mut above) = (0, 1);
         while !suffices(above) {
             (below, above) = (above, 2 * above);
@@ -209,12 +218,12 @@ impl Display for Statistics {
 }
 
 impl Parameters {
-    fn of(costs: &Costs) -> Self {
+    fn from_costs(costs: &ProteinParameters) -> Self {
         Parameters { lambda: costs.lambda, k: costs.k, h: costs.h }
     }
 }
 
-/// Whether a scheme scores the twenty amino acids as a built-in matrix does.
+/// Returns whether a scheme scores the twenty amino acids like a built-in matrix.
 fn has_scores_of(scoring: &Scoring, matrix: &str) -> bool {
     const AMINO_ACIDS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
     let Some(matrix) = SubstitutionMatrix::built_in(matrix) else { return false };
@@ -226,7 +235,7 @@ fn has_scores_of(scoring: &Scoring, matrix: &str) -> bool {
     })
 }
 
-/// Match and mismatch, if these are the scores of the four bases.
+/// Returns the match and the mismatch score, if the four bases have no other scores.
 fn scores_of_bases(scoring: &Scoring) -> Option<(i32, i32)> {
     const BASES: [u8; 4] = [1, 2, 4, 8];
     let score = |a, b| scoring.substitution.score(a, b);

@@ -16,7 +16,7 @@ use super::alphabet::{Alphabet, AlphabetChoice, Code};
 use super::detect::Census;
 use super::input::{self, Input};
 use super::messages::{complaint, describe, input_error};
-use crate::error::{Place, Result};
+use crate::error::{InputLocation, Result};
 
 mod clustal;
 mod msf;
@@ -81,7 +81,7 @@ impl AlignedRows {
         let lines = Lines { file, lines: data.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect() };
         let Some(first) = lines.lines.iter().position(|line| !line.is_empty() && line[0] != b';') else {
             let message = if data.is_empty() { "the file is empty" } else { "the file has no row" };
-            return Err(input_error(Place::of_file(file), message));
+            return Err(input_error(InputLocation::in_file(file), message));
         };
         let Some(format) = Format::of_line(lines.lines[first]) else {
             let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
@@ -131,7 +131,8 @@ impl AlignedRows {
         });
         for (name, row) in self.names.iter().zip(&self.rows) {
             if let Some(column) = row.iter().position(|&letter| !known[letter as usize]) {
-                let place = Place { file: self.file.clone(), record: Some(name.to_string()), line: None, column: None };
+                let location =
+                    InputLocation { file: self.file.clone(), record: Some(name.to_string()), line: None, column: None };
                 let hint = match choice {
                     AlphabetChoice::Detect => {
                         ", the alphabet that was detected; give the alphabet if these are proteins"
@@ -139,7 +140,7 @@ impl AlignedRows {
                     AlphabetChoice::Fixed(_) => "",
                 };
                 let complaint = complaint(row[column], AlphabetChoice::Fixed(alphabet));
-                return Err(input_error(place, format!("column {}: {complaint}{hint}", column + 1)));
+                return Err(input_error(location, format!("column {}: {complaint}{hint}", column + 1)));
             }
         }
         Ok(alphabet)
@@ -203,7 +204,10 @@ impl Lines<'_> {
     /// What is wrong with a line, counted from 0.
     fn wrong(&self, line: usize, record: Option<&BStr>, message: impl Into<String>) -> crate::Error {
         let record = record.map(|name| name.to_string());
-        input_error(Place { file: self.file.to_owned(), record, line: Some(line as u64 + 1), column: None }, message)
+        input_error(
+            InputLocation { file: self.file.to_owned(), record, line: Some(line as u64 + 1), column: None },
+            message,
+        )
     }
 }
 
@@ -275,7 +279,7 @@ impl Found {
     /// The alignment, if these are one.
     fn finish(self, lines: &Lines<'_>) -> Result<AlignedRows> {
         let Some(first) = self.rows.first() else {
-            return Err(input_error(Place::of_file(lines.file), "the file has no row"));
+            return Err(input_error(InputLocation::in_file(lines.file), "the file has no row"));
         };
         let mut seen = HashMap::with_capacity(self.names.len());
         for ((name, row), &line) in self.names.iter().zip(&self.rows).zip(&self.lines) {

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use super::input::Input;
 use super::messages::input_error;
 use super::store::{SequenceId, SequenceStore};
-use crate::error::{Place, Result};
+use crate::error::{InputLocation, Result};
 
 /// Least bytes of a piece: less is not worth handing to a thread.
 const PIECE_BYTES: usize = 1 << 16;
@@ -152,7 +152,7 @@ fn read_lines<T: Send>(
     for piece in parsed {
         let mut made = piece.map_err(|wrong| {
             let before = data[..wrong.at].iter().filter(|&&byte| byte == b'\n').count();
-            input_error(Place { line: Some(before as u64 + 1), ..input.place() }, wrong.message)
+            input_error(InputLocation { line: Some(before as u64 + 1), ..input.place() }, wrong.message)
         })?;
         all.append(&mut made);
     }

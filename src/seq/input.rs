@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::messages::input_error;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 
 mod members;
 
@@ -84,7 +84,7 @@ pub(super) fn is_database(start: &[u8]) -> bool {
 
 /// Opens a file to read, if it is one.
 pub(super) fn open_file(path: &Path) -> Result<File> {
-    let refused = |message: &str| input_error(Place::of_file(path), message);
+    let refused = |message: &str| input_error(InputLocation::in_file(path), message);
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => refused("no such file"),
         io::ErrorKind::PermissionDenied => refused("permission to read the file is denied"),
@@ -110,9 +110,9 @@ impl<'a> Input<'a> {
         };
         let start = head(&mut content).map_err(|error| read_error(name, compression, error.to_string()))?;
         if start.get(257..262) == Some(b"ustar") {
-            let place = Place::of_file(name);
+            let location = InputLocation::in_file(name);
             return Err(input_error(
-                place,
+                location,
                 "this is a tar archive: extract its files ('tar -xf') and name one of them",
             ));
         }
@@ -127,8 +127,8 @@ impl<'a> Input<'a> {
     }
 
     /// A place in this input of which only the file is known.
-    pub(super) fn place(&self) -> Place {
-        Place::of_file(&self.name)
+    pub(super) fn place(&self) -> InputLocation {
+        InputLocation::in_file(&self.name)
     }
 
     /// The next byte, left where it is; `None` at the end.
@@ -191,7 +191,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 pub(super) fn read_error(name: &str, compression: Option<Compression>, message: String) -> Error {
     match compression {
         Some(compression) => input_error(
-            Place::of_file(name),
+            InputLocation::in_file(name),
             format!("the {} data is truncated or damaged ({message})", compression.name()),
         ),
         None => Error::Io { path: name.into(), source: io::Error::other(message) },

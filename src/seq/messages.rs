@@ -1,11 +1,11 @@
 //! What is wrong with bytes of an input, and where.
 
 use super::alphabet::{Alphabet, AlphabetChoice};
-use crate::error::{Error, Place};
+use crate::error::{Error, InputLocation};
 
 /// Returns an [`Error::Input`].
-pub(super) fn input_error(place: Place, message: impl Into<String>) -> Error {
-    Error::Input { place, message: message.into() }
+pub(super) fn input_error(location: InputLocation, message: impl Into<String>) -> Error {
+    Error::Input { location, message: message.into() }
 }
 
 /// Line ends before `index` and the column there, from 1.

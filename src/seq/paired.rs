@@ -9,7 +9,7 @@ use super::input::{Input, is_standard};
 use super::messages::input_error;
 use super::reader::{self, ReadOptions, Recorder, Records};
 use super::store::{SequenceId, SequenceStore};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 
 /// Records that follow each other in two files: those of one number are a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -260,11 +260,12 @@ pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) 
 
 /// The longer file and the other, their numbers of records, and the first record without a partner.
 fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
-    let place = Place { file: longer.to_owned(), record: Some(record.to_owned()), ..Place::default() };
-    let other = Place::of_file(other);
+    let location =
+        InputLocation { file: longer.to_owned(), record: Some(record.to_owned()), ..InputLocation::default() };
+    let other = InputLocation::in_file(other);
     let records = if own == 1 { "1 record".to_owned() } else { format!("{own} records") };
     let message = format!("it has no partner: this is record {} of {count}, and {other} has {records}", own + 1);
-    input_error(place, message)
+    input_error(location, message)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::detect::{self, Census, ILLEGAL, Table};
 use super::input::{self, Compression, Input};
 use super::messages::{complaint, describe, input_error};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 
 mod fastq;
 mod record;
@@ -157,7 +157,7 @@ struct Loaded {
     builder: StoreBuilder,
     census: Census,
     /// The first letter that is not a nucleotide's, if letters are counted.
-    first_foreign: Option<(u8, Place)>,
+    first_foreign: Option<(u8, InputLocation)>,
 }
 
 impl Loaded {
@@ -166,12 +166,12 @@ impl Loaded {
         if self.census.alphabet() == read_as {
             return;
         }
-        let place = Place::of_file(&self.name);
+        let location = InputLocation::in_file(&self.name);
         let (own, other) = match read_as {
             Alphabet::Dna => ("a protein file", "DNA/RNA"),
             Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
         };
-        tracing::warn!("{place}: looks like {own} by itself but is read as {other}, {reason}");
+        tracing::warn!("{location}: looks like {own} by itself but is read as {other}, {reason}");
     }
 }
 
@@ -218,7 +218,7 @@ enum EmptyRecords {
 struct Skipped {
     count: u64,
     /// The first of them.
-    first: Place,
+    first: InputLocation,
 }
 
 /// Reads the records of one file.
@@ -428,20 +428,20 @@ impl Recorder {
                 b'\r' => {}
                 _ if mark.first() == Some(&byte) => mark = &mark[1..],
                 _ => {
-                    let place = Place { line: Some(self.lines_before + 1), ..input.place() };
+                    let location = InputLocation { line: Some(self.lines_before + 1), ..input.place() };
                     let line = input.bytes.fill_buf().unwrap_or_default().split(|&byte| byte == b'\n').next();
                     if let Some(format) = line.and_then(|line| alignment_format(line.trim_ascii())) {
                         let message = format!(
                             "this is an alignment in {format} format, and FASTA or FASTQ is expected ('dist' and 'tree' \
                              read alignments with `aligned`)"
                         );
-                        return Err(input_error(place, message));
+                        return Err(input_error(location, message));
                     }
                     let message = format!(
                         "this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found {}",
                         describe(byte)
                     );
-                    return Err(input_error(place, message));
+                    return Err(input_error(location, message));
                 }
             }
             at_start = false;
@@ -461,21 +461,21 @@ impl Recorder {
             ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| header.starts_with(tag.as_bytes()))
         };
         if header.is_some_and(is_sam) {
-            let place = Place::of_file(&self.loaded.name);
-            return input_error(place, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
+            let location = InputLocation::in_file(&self.loaded.name);
+            return input_error(location, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
         }
         self.line_error(self.lines_before + line, header, message)
     }
 
     fn line_error(&self, line: u64, header: Option<&[u8]>, message: String) -> Error {
         let name = header.and_then(|header| header.trim_ascii().split(u8::is_ascii_whitespace).next());
-        let place = Place {
+        let location = InputLocation {
             file: self.loaded.name.clone(),
             record: name.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()),
             line: Some(line),
             column: None,
         };
-        input_error(place, message)
+        input_error(location, message)
     }
 
     /// One warning for all names that occur more than once.
@@ -488,7 +488,7 @@ impl Recorder {
                 duplicates.add(store.name(id));
             }
         }
-        duplicates.warn(&Place::of_file(&self.loaded.name).to_string());
+        duplicates.warn(&InputLocation::in_file(&self.loaded.name).to_string());
     }
 
     /// The alphabet of what several have read, and what that makes of the codes that they were read as, if that is another.
@@ -535,13 +535,13 @@ impl Duplicates {
     }
 
     /// Says so, if there is any.
-    pub(super) fn warn(&self, place: &str) {
+    pub(super) fn warn(&self, location: &str) {
         if self.records == 0 {
             return;
         }
         let (shown, more) = (self.distinct.join("', '"), if self.more { ", ..." } else { "" });
         let records = if self.records == 1 { "1 record has" } else { &format!("{} records have", self.records) };
-        tracing::warn!("{place}: {records} the name of an earlier one: '{shown}'{more}");
+        tracing::warn!("{location}: {records} the name of an earlier one: '{shown}'{more}");
     }
 }
 
@@ -578,12 +578,12 @@ fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<
         files.iter().for_each(|file| census.merge(&file.census));
         let alphabet = census.alphabet();
         if alphabet == Alphabet::Dna {
-            if let Some((letter, place)) = files.iter_mut().find_map(|file| file.first_foreign.take()) {
+            if let Some((letter, location)) = files.iter_mut().find_map(|file| file.first_foreign.take()) {
                 let message = format!(
                     "{}, the alphabet that was detected; give the alphabet if these are proteins",
                     complaint(letter, AlphabetChoice::Fixed(alphabet))
                 );
-                return Err(input_error(place, message));
+                return Err(input_error(location, message));
             }
             let recode = detect::protein_to_dna();
             files.iter_mut().for_each(|file| file.builder.recode(alphabet, &recode));

@@ -55,7 +55,7 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
     let elements: &[V::Elem] = bytemuck::cast_slice(words);
     let part = elements.len() / 3;
     let at = |part_number: usize, k: usize| elements[part_number * part + k].number();
-    let wrapped = |number: i64| V::Elem::of(number).number();
+    let wrapped = |number: i64| V::Elem::from_number(number).number();
     let each = |f: &dyn Fn(usize) -> i64| (0..V::COUNT).map(f).collect::<Vec<i64>>();
     // SAFETY: guaranteed by the caller.
     unsafe {
@@ -69,7 +69,7 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
         for lane in 0..V::COUNT {
             // One lane is greater by one, and the others are equal.
             let mut one: Vec<V::Elem> = elements[..V::COUNT].to_vec();
-            one[lane] = V::Elem::of(one[lane].number().wrapping_add(1));
+            one[lane] = V::Elem::from_number(one[lane].number().wrapping_add(1));
             let one = V::load(one.as_ptr());
             let is_greater = wrapped(at(0, lane).wrapping_add(1)) > at(0, lane);
             assert_eq!((one.exceeds(a), a.exceeds(one)), (is_greater, !is_greater), "lane {lane}");
@@ -83,7 +83,9 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
         let below_last = |k: usize| if k + 1 < V::COUNT { at(0, k + 1) } else { at(1, 0) };
         assert_eq!(lanes(a.shift_down(elements[part])), each(&below_last));
         let mut mask = [V::Elem::default(); MAX_LANES];
-        mask.iter_mut().zip(elements).for_each(|(mask, &element)| *mask = V::Elem::of(-(element.number() & 1)));
+        mask.iter_mut()
+            .zip(elements)
+            .for_each(|(mask, &element)| *mask = V::Elem::from_number(-(element.number() & 1)));
         let blended = |k: usize| if mask[k].number() == 0 { at(0, k) } else { at(1, k) };
         assert_eq!(lanes(a.blend(b, V::load(mask.as_ptr()))), each(&blended));
         let table: [V::Elem; STEPS] = std::array::from_fn(|k| elements[k % elements.len()]);

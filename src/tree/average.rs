@@ -1,17 +1,18 @@
-//! Average linkage (UPGMA), its ties as ClustalW 2.1 breaks them.
+//! Average linkage (UPGMA), which breaks ties as ClustalW 2.1 does.
 
 use super::{Distances, GuideTree, Join};
 
-/// Averages that differ by less than this part are the same: what differs may be rounding.
+/// Averages with a smaller relative difference are considered equal, because the difference may be
+/// rounding.
 const SAME: f64 = 1e-14;
 
-/// The groups that are left; each stands at the place of its earliest sequence.
+/// The remaining groups. Each is stored at the index of its earliest sequence.
 struct Groups {
     distances: Distances,
     left: Vec<usize>,
-    /// Sequences in the group at each place.
+    /// Number of sequences in the group at each index.
     size: Vec<u32>,
-    /// The nearest earlier group of each, and how far it is.
+    /// Distance and index of the nearest earlier group, for each group.
     nearest: Vec<(f64, usize)>,
 }
 
@@ -24,7 +25,7 @@ impl Groups {
         groups
     }
 
-    /// Finds the nearest earlier group anew, the first of several.
+    /// Recomputes the nearest earlier group. If several are equally near, it is the first.
     fn look(&mut self, at: usize) {
         let mut best = (f64::INFINITY, 0);
         for &other in self.left.iter().take_while(|&&other| other < at) {
@@ -36,7 +37,8 @@ impl Groups {
         self.nearest[at] = best;
     }
 
-    /// The two groups that are nearest to each other, the earlier first: of several pairs the one with the earliest later one.
+    /// Returns the two groups that are nearest to each other, the earlier first. If several pairs
+    /// are equally near, it is the one with the earliest later group.
     fn pair(&self) -> (usize, usize) {
         let mut later = self.left[1];
         for &at in &self.left[2..] {
@@ -47,7 +49,7 @@ impl Groups {
         (self.nearest[later].1, later)
     }
 
-    /// Puts the later group into the earlier one.
+    /// Merges the later group into the earlier one.
     fn merge(&mut self, earlier: usize, later: usize) {
         let gone = self.left.binary_search(&later).expect("the group is there");
         self.left.remove(gone);
@@ -78,8 +80,9 @@ impl Groups {
     }
 }
 
-/// The tree of average linkage: the two groups with the least mean distance of their members become one, until one is left. Its
-/// joins are in this order; all leaves are as far from a node as half the mean distance of its groups.
+/// Builds the tree of average linkage: the two groups with the least mean distance of their members
+/// are merged repeatedly until one is left. The joins are in this order. The distance from a node
+/// to each leaf below it is half the mean distance of the node's two groups.
 pub fn average_linkage(distances: Distances) -> GuideTree {
     let leaves = distances.sequences();
     let mut groups = Groups::new(distances);
@@ -89,7 +92,7 @@ pub fn average_linkage(distances: Distances) -> GuideTree {
         let (earlier, later) = groups.pair();
         let height = groups.distances.get(earlier, later) / 2.0;
         let (first, second) = (nodes[earlier], nodes[later]);
-        // Rounding may put a node below the one before.
+        // Rounding may put a node below the previous one.
         let lengths = [first.1, second.1].map(|below| (height - below).max(0.0));
         nodes[earlier] = ((leaves + joins.len()) as u32, height);
         joins.push(Join { children: [first.0, second.0], lengths });
@@ -102,7 +105,7 @@ pub fn average_linkage(distances: Distances) -> GuideTree {
 mod tests {
     use super::*;
 
-    /// The order of joins by looking at all pairs of members, each time.
+    /// Returns the order of joins, computed from all pairs of members at each step.
     fn plain(distances: &Distances) -> Vec<(f64, Vec<usize>)> {
         let mut groups: Vec<Vec<usize>> = (0..distances.sequences()).map(|leaf| vec![leaf]).collect();
         let mut made = Vec::new();
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_those_of_the_definition() {
+    fn average_linkage_equals_its_definition() {
         for seed in 0..100 {
             let mut random = fastrand::Rng::with_seed(seed);
             let leaves = random.usize(0..25);
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn of_pairs_that_are_as_near_the_first_is_joined() {
+    fn ties_join_the_first_pair() {
         let tree = {
             let mut distances = Distances::new(5);
             (1..5).for_each(|a| (0..a).for_each(|b| distances.set(a, b, 0.5)));

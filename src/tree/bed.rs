@@ -1,30 +1,32 @@
 //! Guide trees without the distances of all pairs (mBed: Blackshields et al. 2010).
 //!
-//! Each sequence is a point whose coordinates are its distances to some few, the seeds. The points are parted in two, and the
-//! parts again, until each is small; of a part the distances of all pairs make a tree, and so do the parts' centres. Nothing
-//! depends on threads, and nothing is drawn at random.
+//! Each sequence becomes a point whose coordinates are its distances to a few sequences, the seeds.
+//! The points are bisected repeatedly until each part is small. The distances of all pairs in a
+//! part give the tree of the part, and the distances of the parts' centres give the tree above
+//! them. The result does not depend on the number of threads, and nothing is random.
 
 use rayon::prelude::*;
 
 use super::{Distances, GuideTree, Join, average_linkage};
 
-/// Rounds in which points may change sides.
+/// Maximum number of rounds in which points may change sides.
 const ROUNDS: usize = 20;
 
-/// How many sequences are seeds, and how many a part has.
+/// Parameters of the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bed {
-    /// The most sequences in a part, at least 2.
+pub struct EmbeddedTreeOptions {
+    /// Maximum number of sequences in a part; at least 2.
     pub largest: usize,
-    /// Seeds; at least 1.
+    /// Number of seeds; at least 1.
     pub seeds: usize,
 }
 
-impl Bed {
-    /// What is good for so many sequences: the squared binary logarithm of seeds, and parts of 200.
-    pub fn of(sequences: usize) -> Bed {
+impl EmbeddedTreeOptions {
+    /// Returns suitable parameters for a number of sequences: the square of its binary logarithm as
+    /// the number of seeds, and parts of 200.
+    pub fn for_sequences(sequences: usize) -> EmbeddedTreeOptions {
         let log = (sequences.max(2) as f64).log2();
-        Bed { largest: 200, seeds: (log * log) as usize }
+        EmbeddedTreeOptions { largest: 200, seeds: (log * log) as usize }
     }
 }
 
@@ -47,7 +49,7 @@ impl Points {
         sums.iter().map(|sum| (sum / members.len().max(1) as f64) as f32).collect()
     }
 
-    /// The squared distance of two points, each part of it added up in turn.
+    /// Returns the squared distance of two points, summed in eight interleaved parts.
     fn squared(a: &[f32], b: &[f32]) -> f32 {
         let mut sums = [0.0f32; 8];
         let (a, b) = (a.chunks(8), b.chunks(8));
@@ -59,7 +61,7 @@ impl Points {
         sums.iter().sum()
     }
 
-    /// Of some members the one that is farthest from a point, the first of several.
+    /// Returns the member that is farthest from a point, or the first of several.
     fn farthest(&self, members: &[u32], from: &[f32]) -> u32 {
         let away: Vec<f32> = members.par_iter().map(|&member| Points::squared(self.point(member), from)).collect();
         let mut best = 0;
@@ -71,7 +73,8 @@ impl Points {
         members[best]
     }
 
-    /// Members in two parts, each with those nearer to its own centre than to the other's; both have members.
+    /// Bisects members: each point goes to the nearer of the two parts' centres. Neither part is
+    /// empty.
     fn parted(&self, members: &[u32]) -> [Vec<u32>; 2] {
         let one = self.farthest(members, &self.centre(members));
         let other = self.farthest(members, self.point(one));
@@ -95,7 +98,7 @@ impl Points {
         }
         let parts = split(members, &sides);
         if sides.is_empty() || parts.iter().any(Vec::is_empty) {
-            // All are the same point.
+            // All points are the same.
             let (first, second) = members.split_at(members.len() / 2);
             return [first.to_vec(), second.to_vec()];
         }
@@ -108,7 +111,8 @@ fn split(members: &[u32], sides: &[bool]) -> [Vec<u32>; 2] {
     [side(false).collect(), side(true).collect()]
 }
 
-/// Sequences spread over all lengths, so many or as many as there are: in the order of their lengths one after each step.
+/// Returns `count` sequences (or all, if there are fewer), taken in even steps from the sequences
+/// sorted by length.
 fn seeds(lengths: &[u32], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&sequence| (lengths[sequence], sequence));
@@ -118,10 +122,10 @@ fn seeds(lengths: &[u32], count: usize) -> Vec<usize> {
     seeds
 }
 
-/// A guide tree of many sequences, of which these are the lengths. `from_one` gives the distances of one sequence to several;
-/// `threads` do the work.
+/// Builds a guide tree of many sequences from their lengths. `from_one` returns the distances of
+/// one sequence to several others. The work is done by `threads`.
 pub fn embedded(
-    bed: Bed,
+    bed: EmbeddedTreeOptions,
     lengths: &[u32],
     from_one: impl Fn(usize, &[usize]) -> Vec<f64> + Sync,
     threads: &rayon::ThreadPool,
@@ -156,7 +160,7 @@ pub fn embedded(
         }
         let trees: Vec<GuideTree> = parts.par_iter().map(|members| average_linkage(pairs(members))).collect();
         let centres: Vec<Vec<f32>> = parts.par_iter().map(|members| points.centre(members)).collect();
-        // As far as the distances to a seed differ.
+        // The root mean square difference of the distances to the seeds.
         let between =
             |a: usize, b: usize| (f64::from(Points::squared(&centres[a], &centres[b])) / seeds.len() as f64).sqrt();
         let mut distances = Distances::new(parts.len());
@@ -165,7 +169,7 @@ pub fn embedded(
     })
 }
 
-/// One tree of the trees of parts and the tree that has parts as leaves.
+/// Joins the trees of parts and the tree above them, whose leaves are the parts.
 fn joint(leaves: usize, parts: &[Vec<u32>], trees: &[GuideTree], upper: &GuideTree) -> GuideTree {
     let mut joins: Vec<Join> = Vec::with_capacity(leaves.saturating_sub(1));
     let mut add = |tree: &GuideTree, tops: Vec<u32>| {
@@ -187,13 +191,13 @@ mod tests {
     use super::*;
     use crate::tree::tests::threads;
 
-    /// Places on a line, in clear groups, and their distances.
+    /// Returns points on a line, in clear groups.
     fn line(leaves: usize, random: &mut fastrand::Rng) -> Vec<f64> {
         (0..leaves).map(|_| f64::from(random.u8(0..5)) + random.f64() / 10.0).collect()
     }
 
     #[test]
-    fn every_sequence_is_in_the_tree_once_whatever_the_threads() {
+    fn embedded_trees_are_complete_for_any_thread_count() {
         let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         for seed in 0..60 {
             let mut random = fastrand::Rng::with_seed(seed);
@@ -202,7 +206,7 @@ mod tests {
             let at = if seed % 7 == 0 { vec![0.5; leaves] } else { line(leaves, &mut random) };
             let from_one =
                 |one: usize, others: &[usize]| others.iter().map(|&other| (at[one] - at[other]).abs()).collect();
-            let bed = Bed { largest: random.usize(0..40), seeds: random.usize(0..30) };
+            let bed = EmbeddedTreeOptions { largest: random.usize(0..40), seeds: random.usize(0..30) };
             let tree = embedded(bed, &lengths, from_one, &threads());
             assert_eq!(tree, embedded(bed, &lengths, from_one, &single), "seed {seed}");
             assert_eq!((tree.leaves, tree.joins.len()), (leaves, leaves - 1), "seed {seed}");
@@ -218,11 +222,11 @@ mod tests {
     }
 
     #[test]
-    fn groups_stay_together() {
+    fn clear_groups_form_subtrees() {
         let mut random = fastrand::Rng::with_seed(1);
         let at = line(400, &mut random);
         let from_one = |one: usize, others: &[usize]| others.iter().map(|&other| (at[one] - at[other]).abs()).collect();
-        let tree = embedded(Bed { largest: 150, seeds: 20 }, &vec![9; 400], from_one, &threads());
+        let tree = embedded(EmbeddedTreeOptions { largest: 150, seeds: 20 }, &vec![9; 400], from_one, &threads());
         let mut groups = Vec::new();
         tree.each_join(|_, first, second, _| groups.push([first, second].concat()));
         for group in 0..5 {
@@ -234,10 +238,10 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_of_all_lengths() {
+    fn seeds_cover_all_lengths() {
         assert_eq!(seeds(&[5, 1, 4, 2, 3, 6], 3), [0, 1, 4]);
         assert_eq!(seeds(&[5, 1], 9), [0, 1]);
         assert_eq!(seeds(&[5, 5, 5], 0), [0]);
-        assert_eq!(Bed::of(1024), Bed { largest: 200, seeds: 100 });
+        assert_eq!(EmbeddedTreeOptions::for_sequences(1024), EmbeddedTreeOptions { largest: 200, seeds: 100 });
     }
 }

@@ -1,63 +1,65 @@
-//! Trees of aligned sequences, and how often columns drawn anew make the same groups: as ClustalW 2.1 does both.
+//! Bootstrap support of trees of aligned sequences, computed as ClustalW 2.1 does.
 
 use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::columns::{Columns, Comparison};
+use super::columns::{ComparedColumns, RowComparison};
 use super::{UnrootedTree, neighbour_joining};
 use crate::seq::{Alphabet, Code};
 
-/// How trees of an alignment are made.
+/// Parameters of a bootstrap analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// How often columns are drawn.
+    /// Number of resampled alignments.
     pub trials: u32,
-    /// What the random numbers begin with.
+    /// Seed of the random numbers.
     pub seed: u32,
-    /// How rows are compared.
-    pub comparison: Comparison,
+    /// RowComparison of the alignment's rows.
+    pub comparison: RowComparison,
 }
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Bootstrap { trials: 1000, seed: 111, comparison: Comparison::default() }
+        Bootstrap { trials: 1000, seed: 111, comparison: RowComparison::default() }
     }
 }
 
-/// Numbers as ClustalW draws them: each is the sum of the one before it and the 24th one of the last 55, to eight digits.
-struct Random {
+/// ClustalW's random number generator: each number is the sum of two of the last 55 numbers, modulo
+/// 10^8.
+struct ClustalRandom {
     last: [u64; 55],
     at: usize,
 }
 
-/// Eight digits and four.
+/// Powers of ten with eight and four zeros.
 const EIGHT: u64 = 100_000_000;
 const FOUR: u64 = 10_000;
 
-impl Random {
+impl ClustalRandom {
     fn new(seed: u32) -> Self {
         let mut last = [u64::from(seed); 55];
         for at in 1..55 {
             last[at] = (31 * last[at - 1] % EIGHT + 1) % EIGHT;
         }
-        Random { last, at: 54 }
+        ClustalRandom { last, at: 54 }
     }
 
-    /// A number less than `limit`, which is less than 2^32.
+    /// Returns a number less than `limit`, which is less than 2^32.
     fn below(&mut self, limit: usize) -> usize {
         self.at = (self.at + 1) % 55;
-        let place = |steps: usize| (self.at + steps) % 55;
-        self.last[self.at] = (self.last[place(23)] + self.last[place(54)]) % EIGHT;
+        let index = |steps: usize| (self.at + steps) % 55;
+        self.last[self.at] = (self.last[index(23)] + self.last[index(54)]) % EIGHT;
         (self.last[self.at] / FOUR * limit as u64 / FOUR) as usize
     }
 }
 
 impl UnrootedTree {
-    /// How many trees of columns drawn anew part the sequences as each join does: of every join, in their order.
+    /// Returns, for each join, the number of trees of resampled columns that split the sequences as
+    /// the join does.
     ///
     /// # Panics
-    /// If rows have different lengths, or are not those of the tree's leaves.
+    /// Panics if the rows have different lengths, or if their number is not that of the leaves.
     pub fn support(
         &self,
         alphabet: Alphabet,
@@ -66,14 +68,14 @@ impl UnrootedTree {
         threads: &rayon::ThreadPool,
     ) -> Vec<u32> {
         assert_eq!(rows.len(), self.leaves, "rows of other sequences");
-        let columns = Columns::new(alphabet, rows, bootstrap.comparison);
+        let columns = ComparedColumns::new(alphabet, rows, bootstrap.comparison);
         let width = columns.width();
         let own: HashMap<Vec<u64>, usize> = self.splits().into_iter().zip(0..).collect();
-        let mut random = Random::new(bootstrap.seed);
+        let mut random = ClustalRandom::new(bootstrap.seed);
         let mut counts = vec![0; self.joins.len()];
         let mut left = bootstrap.trials;
         while left > 0 {
-            // The numbers follow one another; what is made of them does not.
+            // Random numbers are drawn in sequence. The trees are built in parallel.
             let some = left.min(64);
             left -= some;
             let drawn: Vec<Vec<usize>> = (0..some).map(|_| (0..width).map(|_| random.below(width)).collect()).collect();
@@ -90,7 +92,8 @@ impl UnrootedTree {
         counts
     }
 
-    /// The leaves on one side of the branch above each join: of both sides that without the first leaf.
+    /// Returns the leaves on one side of the branch above each join, as bit sets. It is the side
+    /// without the first leaf.
     fn splits(&self) -> Vec<Vec<u64>> {
         let words = self.leaves.div_ceil(64);
         let mut sets: Vec<Vec<u64>> = Vec::with_capacity(self.joins.len());

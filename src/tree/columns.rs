@@ -1,4 +1,4 @@
-//! Distances of aligned sequences, as ClustalW 2.1 counts and corrects them.
+//! Distances of aligned sequences, counted and corrected as in ClustalW 2.1.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +6,23 @@ use std::sync::{Mutex, PoisonError};
 use super::Distances;
 use crate::seq::{Alphabet, Code, PAD};
 
-/// How rows of an alignment are compared.
+/// Options for comparing the rows of an alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Comparison {
-    /// Leave out every column in which any sequence has a gap.
+pub struct RowComparison {
+    /// Whether to skip every column in which any sequence has a gap.
     pub without_gaps: bool,
-    /// Correct for residues that changed more than once (Kimura 1980 for nucleotides, 1983 for proteins).
+    /// Whether to correct for multiple substitutions (Kimura 1980 for nucleotides, 1983 for
+    /// proteins).
     pub kimura: bool,
 }
 
-/// What nucleotides are apart whose correction has no end.
+/// Distance of nucleotides for which the correction is undefined.
 const FAR_NUCLEOTIDES: f64 = 3.5;
-/// The same of proteins that differ in more than 93%.
+/// Distance of proteins that differ in more than 93% of the columns.
 const FAR_PROTEINS: f64 = 10.0;
 
-/// Accepted mutations per hundred residues (PAM) of proteins that differ in 75.0%, 75.1%, ..., 93.0%, by the model of Dayhoff
-/// (1978): Kimura's formula ends there.
+/// Accepted mutations per hundred residues (PAM) of proteins that differ in 75.0%, 75.1%, ...,
+/// 93.0% of the columns, in the model of Dayhoff (1978). Kimura's formula is used below 75%.
 const PAM: [u16; 181] = [
     195, 196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 209, 210, 211, 212, 213, 214, 215,
     216, 217, 218, 219, 220, 221, 222, 223, 224, 226, 227, 228, 229, 230, 231, 232, 233, 234, 236, 237, 238, 239, 240,
@@ -36,41 +37,42 @@ const PAM: [u16; 181] = [
 /// The bits of A and of G.
 const A_OR_G: Code = 0b0101;
 
-/// Rows of an alignment: residues of which nothing is compared are gaps, columns that do not count are not there.
-pub(super) struct Columns {
+/// Rows of an alignment, prepared for comparison: codes that are not compared are replaced by gaps.
+pub(super) struct ComparedColumns {
     alphabet: Alphabet,
     rows: Vec<Vec<Code>>,
-    /// Columns that count at all.
+    /// Whether each column counts.
     whole: Vec<bool>,
-    comparison: Comparison,
+    comparison: RowComparison,
 }
 
-impl Columns {
-    pub(super) fn new(alphabet: Alphabet, rows: &[Vec<Code>], comparison: Comparison) -> Self {
+impl ComparedColumns {
+    pub(super) fn new(alphabet: Alphabet, rows: &[Vec<Code>], comparison: RowComparison) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         assert!(rows.iter().all(|row| row.len() == width), "rows of different lengths");
         let is_whole = |column: usize| !comparison.without_gaps || rows.iter().all(|row| row[column] != PAD);
         let whole = (0..width).map(is_whole).collect();
-        // A base that may be several counts as none.
+        // A base that stands for several is not compared.
         let clear = |&code: &Code| if alphabet == Alphabet::Dna && code.count_ones() != 1 { PAD } else { code };
         let rows = rows.iter().map(|row| row.iter().map(clear).collect()).collect();
-        Columns { alphabet, rows, whole, comparison }
+        ComparedColumns { alphabet, rows, whole, comparison }
     }
 
-    /// Columns of all, those included that do not count.
+    /// Returns the number of columns, including those that do not count.
     pub(super) fn width(&self) -> usize {
         self.whole.len()
     }
 
-    /// Some of the columns, any of them more than once.
-    pub(super) fn drawn(&self, columns: &[usize]) -> Columns {
+    /// Returns an alignment of the given columns, which may be repeated. Columns that do not count
+    /// are dropped.
+    pub(super) fn drawn(&self, columns: &[usize]) -> ComparedColumns {
         let columns: Vec<usize> = columns.iter().copied().filter(|&column| self.whole[column]).collect();
         let rows = self.rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
-        Columns { rows, whole: vec![true; columns.len()], ..*self }
+        ComparedColumns { rows, whole: vec![true; columns.len()], ..*self }
     }
 
-    /// The distances of all pairs, and the numbers of doubtful ones.
-    pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, Doubts) {
+    /// Returns the distances of all pairs, and the numbers of doubtful ones.
+    pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, UnreliablePairs) {
         if self.whole.contains(&false) {
             return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);
         }
@@ -78,7 +80,7 @@ impl Columns {
         let first_apart = Mutex::new(None);
         let distances = Distances::filled(self.rows.len(), threads, |a, to_earlier| {
             for (b, (distance, other)) in to_earlier.iter_mut().zip(&self.rows).enumerate() {
-                let counts = Counts::of(&self.rows[a], other);
+                let counts = DifferenceCounts::from_rows(&self.rows[a], other);
                 if counts.both == 0 {
                     apart.fetch_add(1, Ordering::Relaxed);
                     let mut first = first_apart.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,54 +98,56 @@ impl Columns {
             }
         });
         let first_apart = first_apart.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (distances, Doubts { far: far.into_inner(), apart: apart.into_inner(), first_apart })
+        (distances, UnreliablePairs { far: far.into_inner(), apart: apart.into_inner(), first_apart })
     }
 }
 
-/// Pairs whose distances say little.
+/// Pairs whose distances are unreliable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Doubts {
-    /// Number of pairs that are too far for a correction.
+pub struct UnreliablePairs {
+    /// Number of pairs that are too distant for the correction.
     pub far: usize,
-    /// Number of pairs without a column in which both have a residue. Their distance is 0, as in ClustalW.
+    /// Number of pairs without a column in which both have a residue. Their distance is 0, as in
+    /// ClustalW.
     pub apart: usize,
-    /// The first of them by its rows, the earlier row first.
+    /// The first such pair, the earlier row first.
     pub first_apart: Option<[usize; 2]>,
 }
 
 impl Distances {
-    /// The distances of aligned sequences: the part of columns in which two differ, of those in which both have a residue, 0 if
-    /// there are none; corrected if asked for. Also returns which of them say little. Rows have codes, and [`PAD`] where a gap is;
-    /// bases that may be several are left out.
+    /// Returns the distances of aligned sequences: the fraction of columns in which two rows
+    /// differ, out of the columns in which both have a residue. It is 0 if there are none, and
+    /// corrected if `comparison` asks for it. Also returns which pairs are unreliable. Rows contain
+    /// codes, and [`PAD`] for gaps. Bases that stand for several are ignored.
     ///
     /// # Panics
-    /// If rows have different lengths.
-    pub fn of_rows(
+    /// Panics if the rows have different lengths.
+    pub fn from_rows(
         alphabet: Alphabet,
         rows: &[Vec<Code>],
-        comparison: Comparison,
+        comparison: RowComparison,
         threads: &rayon::ThreadPool,
-    ) -> (Distances, Doubts) {
-        Columns::new(alphabet, rows, comparison).distances(threads)
+    ) -> (Distances, UnreliablePairs) {
+        ComparedColumns::new(alphabet, rows, comparison).distances(threads)
     }
 }
 
-/// Columns of two rows.
+/// Column counts of two rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Counts {
-    /// In which both have a residue.
+struct DifferenceCounts {
+    /// Columns in which both have a residue.
     both: u64,
-    /// Of these in which they differ.
+    /// Columns in which both have a residue and these differ.
     differ: u64,
-    /// Of these in which A stands beside G. C beside T is a transition as well, but not to ClustalW: it looks for T under the
-    /// code that S has.
+    /// Columns with A in one row and G in the other. C and T would be a transition too, but
+    /// ClustalW does not count it: it compares with the code of S instead of T.
     transitions: u64,
 }
 
-impl Counts {
-    fn of(a: &[Code], b: &[Code]) -> Counts {
-        let mut counts = Counts::default();
-        // Few enough that a byte holds each count.
+impl DifferenceCounts {
+    fn from_rows(a: &[Code], b: &[Code]) -> DifferenceCounts {
+        let mut counts = DifferenceCounts::default();
+        // These chunks are so short that each count fits a byte.
         for (a, b) in a.chunks(255).zip(b.chunks(255)) {
             let (mut differ, mut both, mut transitions) = (0u8, 0u8, 0u8);
             for (&a, &b) in a.iter().zip(b) {
@@ -163,7 +167,7 @@ impl Counts {
         if some == 0 { 0.0 } else { some as f64 / self.both as f64 }
     }
 
-    /// Kimura's two parameters: transitions, transversions.
+    /// Returns Kimura's two-parameter distance, from transitions and transversions.
     fn nucleotides(self) -> Option<f64> {
         let (p, q) = (self.part(self.transitions), self.part(self.differ - self.transitions));
         let a = if 2.0 * p + q == 1.0 { 0.0 } else { 1.0 / (1.0 - 2.0 * p - q) };
@@ -171,7 +175,8 @@ impl Counts {
         (a > 0.0 && b > 0.0).then(|| 0.5 * a.ln() + 0.25 * b.ln())
     }
 
-    /// Kimura's formula up to a part of three quarters, then the table.
+    /// Returns Kimura's distance up to a fraction of three quarters, and the distance from the
+    /// table beyond it.
     fn proteins(self) -> Option<f64> {
         let part = self.part(self.differ);
         match part {
@@ -189,35 +194,36 @@ mod tests {
 
     #[test]
     fn proteins_are_corrected_by_a_formula_and_a_table() {
-        let of = |differ| Counts { both: 1000, differ, transitions: 0 }.proteins();
+        let of = |differ| DifferenceCounts { both: 1000, differ, transitions: 0 }.proteins();
         assert_eq!([of(0), of(750), of(930), of(931), of(803)], [Some(0.0), Some(1.95), Some(9.88), None, Some(2.5)]);
         assert!((of(500).unwrap() - 0.798_507_696).abs() < 1e-9);
-        assert_eq!(Counts::default().proteins(), Some(0.0));
+        assert_eq!(DifferenceCounts::default().proteins(), Some(0.0));
     }
 
     #[test]
-    fn rows_that_share_no_column_are_not_apart() {
+    fn rows_without_common_columns_have_distance_zero() {
         let part = |a: &[Code], b: &[Code]| {
-            let counts = Counts::of(a, b);
+            let counts = DifferenceCounts::from_rows(a, b);
             counts.part(counts.differ)
         };
-        let columns = Columns::new(
+        let columns = ComparedColumns::new(
             Alphabet::Dna,
             &[vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![1, 2, 4, 1]],
-            Comparison::default(),
+            RowComparison::default(),
         );
         assert_eq!(part(&columns.rows[0], &columns.rows[1]), 0.0);
         assert_eq!(part(&columns.rows[1], &columns.rows[2]), 0.5);
         assert_eq!(part(&[1; 1000], &[2; 1000]), 1.0);
         let pool = crate::engine::thread_pool(2).unwrap();
         let doubts = |rows: &[Vec<Code>], without_gaps| {
-            Distances::of_rows(Alphabet::Dna, rows, Comparison { without_gaps, kimura: true }, &pool).1
+            Distances::from_rows(Alphabet::Dna, rows, RowComparison { without_gaps, kimura: true }, &pool).1
         };
         let rows = [vec![1, 2, 4, 1], vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![15, 15, 4, 15]];
-        // Rows 0 and 2 differ by a transversion in half of their columns, for which Kimura's formula has no number.
-        assert_eq!(doubts(&rows, false), Doubts { far: 1, apart: 2, first_apart: Some([1, 2]) });
-        assert_eq!(doubts(&rows, true), Doubts { far: 0, apart: 6, first_apart: Some([0, 1]) });
-        assert_eq!(doubts(&rows[..2], false), Doubts::default());
+        // Rows 0 and 2 differ by a transversion in half of their columns, for which Kimura's
+        // formula is undefined.
+        assert_eq!(doubts(&rows, false), UnreliablePairs { far: 1, apart: 2, first_apart: Some([1, 2]) });
+        assert_eq!(doubts(&rows, true), UnreliablePairs { far: 0, apart: 6, first_apart: Some([0, 1]) });
+        assert_eq!(doubts(&rows[..2], false), UnreliablePairs::default());
     }
 
     #[test]
@@ -225,11 +231,12 @@ mod tests {
         let codes = |text: &[u8]| -> Vec<Code> {
             text.iter().map(|&letter| Alphabet::Dna.encode(letter).unwrap_or(PAD)).collect()
         };
-        let counts = Counts::of(&codes(b"ACGTACGT-A"), &codes(b"GTACTCGTA-"));
-        assert_eq!(counts, Counts { both: 8, differ: 5, transitions: 2 });
+        let counts = DifferenceCounts::from_rows(&codes(b"ACGTACGT-A"), &codes(b"GTACTCGTA-"));
+        assert_eq!(counts, DifferenceCounts { both: 8, differ: 5, transitions: 2 });
         assert_eq!(codes(b"AG"), [1, 4]);
-        let of =
-            |transitions, versions| Counts { both: 100, differ: transitions + versions, transitions }.nucleotides();
+        let of = |transitions, versions| {
+            DifferenceCounts { both: 100, differ: transitions + versions, transitions }.nucleotides()
+        };
         assert!((of(10, 5).unwrap() - 0.170_181_165).abs() < 1e-9);
         assert_eq!([of(0, 0), of(50, 0), of(0, 50), of(50, 10)], [Some(0.0), None, None, None]);
     }

@@ -1,8 +1,8 @@
-//! How far sequences are from each other.
+//! Distances between sequences.
 
 use rayon::prelude::*;
 
-/// Distances between all pairs of sequences, each once.
+/// Distances between all pairs of sequences, each pair stored once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distances {
     sequences: usize,
@@ -10,13 +10,13 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Distances of 0 between so many sequences.
+    /// Creates a matrix of zeros for this number of sequences.
     pub fn new(sequences: usize) -> Self {
         Distances { sequences, lower: vec![0.0; sequences * sequences.saturating_sub(1) / 2] }
     }
 
-    /// Distances that `fill` writes, called with every sequence and room for its distances to those before it; `threads` do the
-    /// work.
+    /// Creates a matrix from `fill`, which is called with every sequence and a slice for its
+    /// distances to the sequences before it. The work is done by `threads`.
     pub fn filled(sequences: usize, threads: &rayon::ThreadPool, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let mut distances = Distances::new(sequences);
         let mut rest = &mut distances.lower[..];
@@ -26,50 +26,50 @@ impl Distances {
             rows.push(row);
             rest = after;
         }
-        // The longest first, that none is left over in the end.
+        // The longest rows come first, so that no long row is left at the end.
         threads.install(|| {
             rows.into_par_iter().enumerate().rev().with_max_len(16).for_each(|(sequence, row)| fill(sequence, row));
         });
         distances
     }
 
-    fn place(a: usize, b: usize) -> usize {
+    fn index(a: usize, b: usize) -> usize {
         let (low, high) = (a.min(b), a.max(b));
         high * (high - 1) / 2 + low
     }
 
-    /// Sequences.
+    /// Returns the number of sequences.
     pub fn sequences(&self) -> usize {
         self.sequences
     }
 
-    /// Pairs of them, each once.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.lower.len() as u64
     }
 
-    /// The distances of a sequence to those before it.
+    /// Returns the distances of a sequence to the sequences before it.
     pub(super) fn to_earlier(&self, sequence: usize) -> &[f64] {
         let start = sequence * sequence.saturating_sub(1) / 2;
         &self.lower[start..start + sequence]
     }
 
-    /// The distance of two sequences; 0 of a sequence from itself.
+    /// Returns the distance of two sequences. The distance of a sequence to itself is 0.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn get(&self, a: usize, b: usize) -> f64 {
         assert!(a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
-        if a == b { 0.0 } else { self.lower[Self::place(a, b)] }
+        if a == b { 0.0 } else { self.lower[Self::index(a, b)] }
     }
 
-    /// Says how far two sequences are from each other.
+    /// Sets the distance of two sequences.
     ///
     /// # Panics
-    /// If they are one, or there is no such sequence.
+    /// Panics if both are the same, or if there is no such sequence.
     pub fn set(&mut self, a: usize, b: usize, distance: f64) {
         assert!(a != b && a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
-        self.lower[Self::place(a, b)] = distance;
+        self.lower[Self::index(a, b)] = distance;
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_has_a_distance_of_its_own() {
+    fn each_pair_is_stored_once() {
         let mut distances = Distances::new(4);
         let pairs = [(0, 1), (2, 0), (0, 3), (1, 2), (3, 1), (2, 3)];
         for (value, &(a, b)) in (1..).zip(&pairs) {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_filled_each_at_its_place() {
+    fn rows_are_filled_at_their_index() {
         let threads = crate::tree::tests::threads();
         let value = |a: usize, b: usize| (a * 1000 + b) as f64;
         let filled = Distances::filled(60, &threads, |a, row| (0..a).for_each(|b| row[b] = value(a, b)));

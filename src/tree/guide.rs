@@ -1,27 +1,28 @@
-//! Trees that say which sequences are aligned with which, and in which order.
+//! Guide trees, which define the order in which sequences and groups are aligned.
 
 /// An inner node of a [`GuideTree`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Join {
-    /// The nodes below it.
+    /// Numbers of the two child nodes.
     pub children: [u32; 2],
-    /// The lengths of the branches to them.
+    /// Lengths of the branches to the children.
     pub lengths: [f64; 2],
 }
 
-/// A rooted tree in which every inner node has two children. Nodes below the number of leaves are leaves, in the order of
-/// the sequences; then come the joins, children before parents, the root last.
+/// A rooted tree in which every inner node has two children. Nodes are numbered: first the leaves,
+/// in the order of the sequences, and then the joins, children before parents and the root last.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuideTree {
-    /// Leaves. One leaf alone has no joins.
+    /// Number of leaves. A single leaf has no joins.
     pub leaves: usize,
-    /// One less than leaves.
+    /// Inner nodes; one fewer than leaves.
     pub joins: Vec<Join>,
 }
 
 impl GuideTree {
-    /// The same tree with its joins in another order: all below the first child, then all below the second. So the fewest groups
-    /// wait at a time.
+    /// Returns the same tree with its joins in depth-first order: all joins below the first child,
+    /// and then all below the second. In this order, the fewest unfinished groups exist at any
+    /// time.
     #[must_use]
     pub fn in_depth(&self) -> GuideTree {
         let mut numbers: Vec<u32> = (0..(self.leaves + self.joins.len()) as u32).collect();
@@ -43,7 +44,7 @@ impl GuideTree {
         GuideTree { leaves: self.leaves, joins }
     }
 
-    /// The leaves from left to right.
+    /// Returns the leaves from left to right.
     pub fn order(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.leaves);
         let mut stack: Vec<u32> =
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joins_are_put_in_the_order_of_a_walk() {
+    fn joins_are_sorted_depth_first() {
         let join = |children, length| Join { children, lengths: [length, 0.0] };
         let tree = GuideTree { leaves: 4, joins: vec![join([2, 3], 1.0), join([1, 0], 2.0), join([5, 4], 3.0)] };
         let walked = vec![join([1, 0], 2.0), join([2, 3], 1.0), join([4, 5], 3.0)];

@@ -1,49 +1,53 @@
-//! Neighbour joining (Saitou and Nei 1987), bit by bit as ClustalW 2.1 sums and compares.
+//! Neighbour joining (Saitou and Nei 1987), with the same floating-point sums and comparisons as
+//! ClustalW 2.1.
 //!
-//! Nodes stand at the place of their earliest sequence. Sums of distances are kept in two parts, to earlier places and to later
-//! ones, and changed at each join by what goes and what comes, in this order: floating-point sums depend on it, ties on the sums.
+//! A node is stored at the index of its earliest sequence. The sum of a node's distances is kept in
+//! two parts, to earlier and to later nodes, and updated at each join: first the removed distances
+//! are subtracted, then the new one is added. This order determines the rounding of the sums, and
+//! the sums determine ties.
 
 mod search;
 
 use rayon::prelude::*;
 
-use self::search::Search;
+use self::search::JoinSearch;
 use super::{Distances, Join, UnrootedTree};
 
-/// Branches nearer to 0 than this are 0.
+/// Branches with a shorter absolute length are set to 0.
 const SHORTEST: f64 = 0.0001;
 
-/// The nodes that are left, and what is known of them.
+/// The remaining nodes, with their distances and sums.
 struct Nodes {
     distances: Distances,
-    /// Places that hold a node, rising.
+    /// Indices that hold a node, in increasing order.
     left: Vec<u32>,
-    /// At each place the sum of the distances to earlier places, and to later ones.
+    /// Sum of the distances to earlier and to later nodes, for each index.
     to_earlier: Vec<f64>,
     to_later: Vec<f64>,
-    /// The node at each place, by its number in the tree.
+    /// Number in the tree of the node at each index.
     number: Vec<u32>,
-    /// How far its sequences are below it.
+    /// Height of the node at each index above its sequences.
     height: Vec<f64>,
 }
 
-/// What every pair of one step is measured with.
+/// Values that all pairs of one step share.
 #[derive(Clone, Copy)]
 struct Scale {
-    /// Nodes that are left but for two.
+    /// Number of remaining nodes, minus two.
     others: f64,
     /// Twice the sum of all distances.
     twice: f64,
 }
 
 impl Scale {
-    /// The length of the whole tree if two nodes were joined, times a constant: the distance of the nodes and their sums, that
-    /// of the earlier one first. Falls with no growing distance, grows with no growing sum, as every rounding keeps order.
+    /// Returns the length of the whole tree after joining two nodes, times a constant. `distance`
+    /// is their distance, and `earlier` and `later` are their sums. Rounding is monotonic, so the
+    /// result never decreases when the distance grows, and never increases when a sum grows.
     fn total(self, distance: f64, earlier: f64, later: f64) -> f64 {
         self.others * distance + self.twice - earlier - later
     }
 
-    /// No total may be this or more.
+    /// Returns the upper limit of totals. Only smaller totals are candidates.
     fn worst(self) -> f64 {
         99_999.0 * 2.0 * self.others
     }
@@ -54,7 +58,7 @@ impl Nodes {
         let all = distances.sequences();
         let to_earlier =
             (0..all).map(|at| distances.to_earlier(at).iter().fold(0.0, |sum, other| sum + other)).collect();
-        // Every sum from the first distance to the last.
+        // Adds every sum from the first distance to the last.
         let mut to_later = vec![0.0; all];
         for at in 0..all {
             to_later.iter_mut().zip(distances.to_earlier(at)).for_each(|(sum, distance)| *sum += distance);
@@ -72,7 +76,7 @@ impl Nodes {
         Scale { others: self.left.len() as f64 - 2.0, twice: 2.0 * sum }
     }
 
-    /// Joins two nodes into one at the earlier place, which has this number.
+    /// Joins two nodes into one, which gets the index of the earlier one and the number `number`.
     fn join(&mut self, earlier: usize, later: usize, number: u32) -> Join {
         let others = self.left.len() as f64 - 2.0;
         let between = self.distances.get(earlier, later);
@@ -82,7 +86,7 @@ impl Nodes {
         let to_later = between - to_earlier;
         let lengths = [branch(to_earlier - self.height[earlier]), branch(to_later - self.height[later])];
         let join = Join { children: [self.number[earlier], self.number[later]], lengths };
-        // Even a node of sequences that are the same is above them.
+        // A node is above its sequences even if they are identical.
         let between = if between <= 0.0 { 0.000_001 } else { between };
         self.height[earlier] = between * 0.5;
         self.number[earlier] = number;
@@ -91,17 +95,17 @@ impl Nodes {
         join
     }
 
-    /// The distances of all that are left to two places.
+    /// Returns the distances of all remaining nodes to two nodes.
     fn to_both(&self, earlier: usize, later: usize) -> Vec<(f64, f64)> {
         let both = |&at: &u32| (self.distances.get(at as usize, earlier), self.distances.get(at as usize, later));
-        // Most lie far apart in memory: what takes time is waiting for them.
+        // Most of these distances lie far apart in memory, and threads hide the latency.
         match self.left.len() < search::MANY {
             true => self.left.iter().map(both).collect(),
             false => self.left.par_iter().with_min_len(search::MANY / 4).map(both).collect(),
         }
     }
 
-    /// The sums and distances after two nodes became one.
+    /// Updates the sums and distances after two nodes became one.
     fn replace(&mut self, earlier: usize, later: usize) {
         let mut before = 0.0;
         let mut after = 0.0;
@@ -132,7 +136,7 @@ impl Nodes {
         self.to_later[earlier] = after;
     }
 
-    /// The last three nodes, or two.
+    /// Returns the last three nodes (or fewer) and the lengths of their branches to the centre.
     fn centre(&self) -> Vec<(u32, f64)> {
         let between = |a: u32, b: u32| self.distances.get(a as usize, b as usize);
         let end = |at: u32, length: f64| (self.number[at as usize], branch(length - self.height[at as usize]));
@@ -151,13 +155,14 @@ fn branch(length: f64) -> f64 {
     if length.abs() < SHORTEST { 0.0 } else { length }
 }
 
-/// The tree that neighbour joining makes, the same in its last bit as ClustalW's. `threads` does the work.
+/// Builds the neighbour-joining tree, with exactly the same numbers as ClustalW. The work is done
+/// by `threads`.
 pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> UnrootedTree {
     let leaves = distances.sequences();
     threads.install(|| {
         let mut nodes = Nodes::new(distances);
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
-        let mut search = Search::new(&nodes);
+        let mut search = JoinSearch::new(&nodes);
         while nodes.left.len() > 3 {
             let (earlier, later) = search.least(&nodes);
             joins.push(nodes.join(earlier, later, (leaves + joins.len()) as u32));

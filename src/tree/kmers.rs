@@ -1,15 +1,16 @@
-//! How far sequences are from each other by the short words that they share, without an alignment.
+//! Alignment-free distances between sequences, from the k-mers that they share.
 
 use rayon::prelude::*;
 
 use super::Distances;
 use crate::seq::{Alphabet, Code};
 
-/// Residues that often stand for each other have one letter (Dayhoff's classes).
+/// Classes of residues that often replace each other (Dayhoff); residues of a class are treated as
+/// equal.
 const CLASSES: [&[u8]; 6] = [b"AGPST", b"CU", b"DENQ", b"FWY", b"HRKO", b"ILMV"];
 
-/// Words of six classes of residues, or of eight bases: less than 65,536 of them.
-fn word(alphabet: Alphabet) -> (u32, usize) {
+/// Returns the number of letters and the length of k-mers. There are at most 65,536 k-mers.
+fn kmer_shape(alphabet: Alphabet) -> (u32, usize) {
     match alphabet {
         Alphabet::Protein => (6, 6),
         Alphabet::Dna => (4, 8),
@@ -17,7 +18,7 @@ fn word(alphabet: Alphabet) -> (u32, usize) {
     }
 }
 
-/// The class of every code; `None` of those that stand for several residues or bases.
+/// Returns the class of every code, and `None` for codes that stand for several residues or bases.
 fn classes(alphabet: Alphabet) -> Vec<Option<u32>> {
     let class = |code: usize| match alphabet {
         _ if code == 0 || !alphabet.is_unambiguous(code as Code) => None,
@@ -31,21 +32,21 @@ fn classes(alphabet: Alphabet) -> Vec<Option<u32>> {
     (0..alphabet.size()).map(class).collect()
 }
 
-/// The words of sequences.
+/// The k-mers of a set of sequences.
 #[derive(Debug, Clone, Default)]
 pub struct Kmers {
-    /// How many words there can be.
+    /// Number of possible k-mers.
     words: usize,
-    /// Of each sequence every word that it has, and how often, up to 255.
+    /// For each sequence, every k-mer that it contains and its number of occurrences, up to 255.
     sequences: Vec<Vec<(u16, u8)>>,
-    /// How many words each has.
+    /// Number of k-mers in each sequence.
     totals: Vec<u32>,
 }
 
 impl Kmers {
-    /// Counts the words of sequences; `threads` do the work.
+    /// DifferenceCounts the k-mers of sequences. The work is done by `threads`.
     pub fn new(alphabet: Alphabet, sequences: &[&[Code]], threads: &rayon::ThreadPool) -> Kmers {
-        let (letters, length) = word(alphabet);
+        let (letters, length) = kmer_shape(alphabet);
         let classes = classes(alphabet);
         let words = letters.pow(length as u32);
         let count = |codes: &&[Code]| {
@@ -53,7 +54,7 @@ impl Kmers {
             let (mut word, mut known) = (0, 0);
             for &code in *codes {
                 match classes[code as usize] {
-                    // Words before and after it, but none over it.
+                    // No k-mer contains an ambiguous code.
                     None => known = 0,
                     Some(class) => {
                         word = (word * letters + class) % words;
@@ -73,16 +74,17 @@ impl Kmers {
         Kmers { words: words as usize, totals: sequences.iter().map(total).collect(), sequences }
     }
 
-    /// Sequences.
+    /// Returns the number of sequences.
     pub fn sequences(&self) -> usize {
         self.sequences.len()
     }
 
-    /// How far a sequence is from each of several: 1 less the words they share, as a part of all words of the one that has fewer.
-    /// Sequences too short for a word are as far as can be from all but themselves.
+    /// Returns the distances of one sequence to several: 1 minus the number of shared k-mers, as a
+    /// fraction of all k-mers of the sequence that has fewer. A sequence too short for a k-mer has
+    /// distance 1 to all others.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn from_one(&self, one: usize, others: impl Iterator<Item = usize>) -> Vec<f64> {
         let mut counts = vec![0; self.words];
         for &(word, count) in &self.sequences[one] {
@@ -100,7 +102,7 @@ impl Kmers {
         others.map(distance).collect()
     }
 
-    /// The distances of all pairs; `threads` do the work.
+    /// Returns the distances of all pairs. The work is done by `threads`.
     pub fn distances(&self, threads: &rayon::ThreadPool) -> Distances {
         Distances::filled(self.sequences(), threads, |one, row| row.copy_from_slice(&self.from_one(one, 0..one)))
     }
@@ -127,12 +129,12 @@ mod tests {
     #[test]
     fn shared_words_are_counted() {
         use Alphabet::{Dna, Protein};
-        // Residues of one class are one.
+        // Residues of one class are equal.
         assert_eq!(between(Protein, "AGPSTCDEW", "GGGGGCQNF"), 0.0);
-        // Four words and two, of which one is shared.
+        // One has four k-mers and the other two, of which one is shared.
         assert_eq!(between(Protein, "ACDFHIACD", "ACDFHIW"), 0.5);
         assert_eq!(between(Protein, "ACDFH", "ACDFH"), 1.0);
-        // No word over an X; repeats count as often as both have them.
+        // No k-mer contains an X. A repeated k-mer counts as often as both have it.
         assert_eq!(between(Protein, "ACDXFHI", "ACDFHI"), 1.0);
         assert_eq!(between(Dna, "AAAAAAAAAA", "AAAAAAAAA"), 0.0);
         assert_eq!(between(Dna, "AAAAAAAAAACG", "AAAAAAAAACGTT"), 1.0 - 4.0 / 5.0);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn any_sequences_have_the_distance_of_the_definition() {
+    fn kmer_distances_equal_their_definition() {
         for seed in 0..60 {
             let mut random = fastrand::Rng::with_seed(seed);
             let letters: &[u8] = if random.bool() { b"ACGTN" } else { b"AAAAAC" };

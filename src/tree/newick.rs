@@ -1,67 +1,68 @@
-//! Newick texts, alone or in the trees block of a NEXUS file: what stands in them, node by node.
+//! Newick texts, alone or in the trees block of a NEXUS file, parsed into nodes.
 
 use std::collections::HashMap;
 
 use bstr::{BString, ByteSlice};
 
-use crate::error::{Error, Place};
+use crate::error::{Error, InputLocation};
 use crate::seq::names::has_blank;
 
-/// A node as the text has it.
+/// A node of the text.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Node {
-    /// Places of its children in the list of nodes, as the text has them.
+pub struct NewickNode {
+    /// Indices of its children in the list of nodes, in the order of the text.
     pub children: Vec<usize>,
-    /// The name of a leaf; of an inner node mostly a support value.
+    /// Name of a leaf, or label of an inner node, which is usually a support value.
     pub label: Option<BString>,
-    /// Of the branch above it. Neighbour joining leaves some below 0.
+    /// Length of the branch above the node. Neighbour joining produces some negative lengths.
     pub length: Option<f64>,
-    /// The byte of the text at which its label stands, or would.
+    /// Offset in the text of the node's label, or of the position where it would be.
     pub at: usize,
 }
 
-/// What is wrong with a text, and at which byte.
+/// A problem in a text and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// From 0.
+pub struct NewickError {
+    /// Byte offset in the text, from 0.
     pub at: usize,
-    /// In words.
+    /// Description of the problem.
     pub message: String,
 }
 
-impl Wrong {
-    /// As an error of the file that the text was read from, with line and column.
-    pub fn of_file(self, file: &str, text: &[u8]) -> Error {
+impl NewickError {
+    /// Converts this to an error of the file that the text was read from, with line and column.
+    pub fn in_file(self, file: &str, text: &[u8]) -> Error {
         let before = &text[..self.at.min(text.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count();
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let place = Place {
+        let location = InputLocation {
             file: file.to_owned(),
             record: None,
             line: Some(line as u64 + 1),
             column: Some((before.len() - start) as u64 + 1),
         };
-        Error::Input { place, message: self.message }
+        Error::Input { location, message: self.message }
     }
 }
 
-/// Bytes at which a name without quotes ends, beside blanks.
+/// Bytes that end a name without quotes, in addition to blanks.
 const ENDS: &[u8] = b"()[]:;,'\"";
-/// Bytes at which a name ends in ClustalW's trees.
+/// Bytes that end a name in ClustalW's trees, in addition to blanks.
 const BARE_ENDS: &[u8] = b"():;,";
 
-/// How names stand in a Newick text.
+/// The style of names in a Newick text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NameStyle {
-    /// In quotes where they need them ([`quoted`]).
+    /// Names are quoted if necessary ([`quoted`]).
     #[default]
     Quoted,
-    /// Bare, as ClustalW 2.1 writes and reads them: quotes and brackets are ordinary characters of a name.
+    /// Names are never quoted, as in ClustalW 2.1. Quotes and brackets are ordinary characters of a
+    /// name.
     Bare,
 }
 
 impl NameStyle {
-    /// Returns a name as the text holds it.
+    /// Formats a name for the text.
     pub fn written(self, name: &[u8]) -> BString {
         match self {
             NameStyle::Quoted => quoted(name),
@@ -78,25 +79,25 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, Wrong> {
-        Err(Wrong { at: self.at, message: message.into() })
+    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, NewickError> {
+        Err(NewickError { at: self.at, message: message.into() })
     }
 
-    /// Passes over blanks and comments, which may stand in each other.
-    fn skip(&mut self) -> Result<(), Wrong> {
+    /// Skips blanks and comments. Comments may be nested.
+    fn skip(&mut self) -> Result<(), NewickError> {
         loop {
             match self.text.get(self.at) {
                 Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
                 Some(b'[') if self.style == NameStyle::Quoted => {
                     let mut depth = 0;
-                    let begin = self.at;
+                    let start = self.at;
                     loop {
                         match self.text.get(self.at) {
                             Some(b'[') => depth += 1,
                             Some(b']') => depth -= 1,
                             Some(_) => {}
                             None => {
-                                self.at = begin;
+                                self.at = start;
                                 return self.wrong("a comment does not end");
                             }
                         }
@@ -111,15 +112,16 @@ impl Scanner<'_> {
         }
     }
 
-    fn peek(&mut self) -> Result<Option<u8>, Wrong> {
+    fn peek(&mut self) -> Result<Option<u8>, NewickError> {
         self.skip()?;
         Ok(self.text.get(self.at).copied())
     }
 
-    /// A name, in quotes or not (then `_` stays what it is: alignments have it so). None is none.
-    fn label(&mut self) -> Result<Option<BString>, Wrong> {
+    /// Reads a name, quoted or not. `_` stays unchanged, since alignments contain it too. Returns
+    /// `None` if there is no name.
+    fn label(&mut self) -> Result<Option<BString>, NewickError> {
         let first = self.peek()?;
-        let begin = self.at;
+        let start = self.at;
         let mut bytes = Vec::new();
         match first {
             Some(quote @ (b'\'' | b'"')) if self.style == NameStyle::Quoted => loop {
@@ -134,7 +136,7 @@ impl Scanner<'_> {
                     }
                     Some(&byte) => bytes.push(byte),
                     None => {
-                        self.at = begin;
+                        self.at = start;
                         return self.wrong("a name in quotes does not end");
                     }
                 }
@@ -153,45 +155,45 @@ impl Scanner<'_> {
                 }
             }
         }
-        // It would end up in tables and on terminals.
+        // Control characters in a name would be written to tables and terminals.
         if let Some(byte) = bytes.iter().find(|byte| byte.is_ascii_control()) {
-            self.at = begin;
+            self.at = start;
             return self.wrong(format!("byte 0x{byte:02X} in a name"));
         }
         Ok((!bytes.is_empty()).then(|| bytes.into()))
     }
 
-    /// A length after its colon, and the number of the edge in braces that placements have there, which says nothing here.
-    fn length(&mut self) -> Result<Option<f64>, Wrong> {
+    /// Reads the length after a colon. Skips the edge number in braces that placements have there.
+    fn length(&mut self) -> Result<Option<f64>, NewickError> {
         let mut length = None;
         if self.peek()? == Some(b':') {
             self.at += 1;
             self.skip()?;
-            let begin = self.at;
+            let start = self.at;
             while self.text.get(self.at).is_some_and(|byte| b"+-.eE0123456789".contains(byte)) {
                 self.at += 1;
             }
-            let text = String::from_utf8_lossy(&self.text[begin..self.at]);
+            let text = String::from_utf8_lossy(&self.text[start..self.at]);
             length = match text.parse::<f64>() {
                 Ok(length) if length.is_finite() => Some(length),
                 _ => {
                     let is_length = |byte: &&u8| !b",()[]{}:;".contains(byte) && !byte.is_ascii_whitespace();
-                    let all: Vec<u8> = self.text[begin..].iter().take_while(is_length).copied().collect();
+                    let all: Vec<u8> = self.text[start..].iter().take_while(is_length).copied().collect();
                     let message = format!("'{}' is not a branch length", String::from_utf8_lossy(&all));
-                    self.at = begin;
+                    self.at = start;
                     return self.wrong(message);
                 }
             };
         }
         if self.peek()? == Some(b'{') {
-            let begin = self.at;
+            let start = self.at;
             self.at += 1;
             while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
                 self.at += 1;
             }
             if self.text.get(self.at) != Some(&b'}') {
-                self.at = begin;
-                return self.wrong("braces that hold no edge's number");
+                self.at = start;
+                return self.wrong("braces without an edge number");
             }
             self.at += 1;
         }
@@ -199,20 +201,21 @@ impl Scanner<'_> {
     }
 }
 
-/// Nodes of the tree in a Newick text or a NEXUS file, the root first, parents before children. Deep trees need no deep stack.
-/// Leaves of a NEXUS tree have the names that its TRANSLATE command gives them.
+/// Parses the tree in a Newick text or a NEXUS file. The root is the first node, and parents come
+/// before children. Deep trees need no deep stack. The TRANSLATE command of a NEXUS file is applied
+/// to the names of leaves.
 ///
 /// # Errors
-/// What is wrong with the text, and where.
-pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
+/// Returns the problem in the text and its position.
+pub fn nodes(text: &[u8]) -> Result<Vec<NewickNode>, NewickError> {
     nodes_in(NameStyle::Quoted, text)
 }
 
-/// Reads a text whose names are in this style, as [`nodes`] does.
+/// Parses a text like [`nodes`], with names in this style.
 ///
 /// # Errors
-/// As [`nodes`].
-pub fn nodes_in(style: NameStyle, text: &[u8]) -> Result<Vec<Node>, Wrong> {
+/// Returns the errors of [`nodes`].
+pub fn nodes_in(style: NameStyle, text: &[u8]) -> Result<Vec<NewickNode>, NewickError> {
     let mut scanner = Scanner { text, at: 0, style };
     while text.get(scanner.at).is_some_and(u8::is_ascii_whitespace) {
         scanner.at += 1;
@@ -228,40 +231,40 @@ pub fn nodes_in(style: NameStyle, text: &[u8]) -> Result<Vec<Node>, Wrong> {
     }
 }
 
-/// Warns of branches without length, which count as `missing_as`.
-pub(crate) fn warn_of_missing(file: &str, nodes: &[Node], missing_as: &str) {
+/// Warns about branches without a length, which count as `missing_as`.
+pub(crate) fn warn_of_missing(file: &str, nodes: &[NewickNode], missing_as: &str) {
     warn_of_lengths(file, nodes, |length| length.is_none(), &format!("no length: each counts as {missing_as}"));
 }
 
-/// Warns of branches whose length is below 0, which count as 0.
-pub(crate) fn warn_of_negative(file: &str, nodes: &[Node]) {
+/// Warns about branches with a negative length, which count as 0.
+pub(crate) fn warn_of_negative(file: &str, nodes: &[NewickNode]) {
     let is_negative = |length: Option<f64>| length.is_some_and(|length| length < 0.0);
     warn_of_lengths(file, nodes, is_negative, "a length below 0: each counts as 0");
 }
 
-/// Warns once of branches whose length is of some kind. The root has no branch.
-fn warn_of_lengths(file: &str, nodes: &[Node], is_wrong: impl Fn(Option<f64>) -> bool, problem: &str) {
+/// Warns once about all branches whose length satisfies `is_wrong`. The root has no branch.
+fn warn_of_lengths(file: &str, nodes: &[NewickNode], is_wrong: impl Fn(Option<f64>) -> bool, problem: &str) {
     let mut wrong = nodes.iter().skip(1).filter(|node| is_wrong(node.length));
     let Some(first) = wrong.next() else { return };
     let (count, branches) = (wrong.count() + 1, nodes.len() - 1);
     let first = match &first.label {
-        Some(name) => format!("that above '{name}'"),
-        None => "that above an inner node".to_owned(),
+        Some(name) => format!("the branch above '{name}'"),
+        None => "the branch above an inner node".to_owned(),
     };
-    let place = Place::of_file(file);
+    let location = InputLocation::in_file(file);
     let have = if count == 1 { "has" } else { "have" };
-    tracing::warn!("{place}: {count} of {branches} branches {have} {problem}; the first is {first}");
+    tracing::warn!("{location}: {count} of {branches} branches {have} {problem}; the first is {first}");
 }
 
-/// The first word of a NEXUS file.
+/// First word of a NEXUS file.
 const NEXUS: &[u8] = b"#NEXUS";
 const SEVERAL_TREES: &str = "there is more than one tree";
 
 impl Scanner<'_> {
-    /// Reads the one tree of a NEXUS file.
-    fn nexus(&mut self) -> Result<Vec<Node>, Wrong> {
+    /// Reads the only tree of a NEXUS file.
+    fn nexus(&mut self) -> Result<Vec<NewickNode>, NewickError> {
         let mut names: HashMap<BString, BString> = HashMap::new();
-        let mut found: Option<Vec<Node>> = None;
+        let mut found: Option<Vec<NewickNode>> = None;
         while self.peek()?.is_some() {
             let start = self.at;
             let command = self.label()?.unwrap_or_default().to_ascii_lowercase();
@@ -287,8 +290,8 @@ impl Scanner<'_> {
         Ok(nodes)
     }
 
-    /// Skips a byte, and everything before it that is neither quoted nor a comment.
-    fn skip_to(&mut self, end: u8, missing: &str) -> Result<(), Wrong> {
+    /// Skips to the byte after `end`. Quoted names and comments are skipped completely.
+    fn skip_to(&mut self, end: u8, missing: &str) -> Result<(), NewickError> {
         loop {
             match self.peek()? {
                 Some(b'\'' | b'"') => drop(self.label()?),
@@ -303,8 +306,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads pairs of a label in trees and a name, with commas between them.
-    fn translate(&mut self, names: &mut HashMap<BString, BString>) -> Result<(), Wrong> {
+    /// Reads pairs of a label and a name, which are separated by commas.
+    fn translate(&mut self, names: &mut HashMap<BString, BString>) -> Result<(), NewickError> {
         loop {
             if let (Some(label), Some(name)) = (self.label()?, self.label()?) {
                 names.insert(label, name);
@@ -321,15 +324,15 @@ impl Scanner<'_> {
     }
 
     /// Reads a tree up to and including its `;`.
-    fn tree(&mut self) -> Result<Vec<Node>, Wrong> {
-        let mut nodes = vec![Node::default()];
+    fn tree(&mut self) -> Result<Vec<NewickNode>, NewickError> {
+        let mut nodes = vec![NewickNode::default()];
         let mut open: Vec<usize> = Vec::new();
         let mut current = 0;
         loop {
             if self.peek()? == Some(b'(') {
                 self.at += 1;
                 open.push(current);
-                nodes.push(Node::default());
+                nodes.push(NewickNode::default());
                 let child = nodes.len() - 1;
                 nodes[current].children.push(child);
                 current = child;
@@ -346,7 +349,7 @@ impl Scanner<'_> {
                 match (self.peek()?, open.last().copied()) {
                     (Some(b','), Some(parent)) => {
                         self.at += 1;
-                        nodes.push(Node::default());
+                        nodes.push(NewickNode::default());
                         current = nodes.len() - 1;
                         nodes[parent].children.push(current);
                         break;
@@ -372,16 +375,17 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns a name as a Newick text holds it.
+/// Formats a name for a Newick text.
 ///
-/// A name with blanks or one of `( ) [ ] : ; , ' "` stands in single quotes, and a single quote in it is doubled. `_` needs no quotes:
-/// this reader and most others keep it as it is. Nor does `|`, which accessions have: many programs read no quotes. A control
-/// character becomes `_`, since no reader takes one.
+/// A name with blanks or one of `( ) [ ] : ; , ' "` is put in single quotes, and single quotes in
+/// it are doubled. `_` needs no quotes, because this reader and most others keep it unchanged. `|`,
+/// which accessions contain, needs none either; many programs cannot read quotes. A control
+/// character becomes `_`, since no reader accepts it.
 pub fn quoted(name: &[u8]) -> BString {
     quoted_with(name, b"")
 }
 
-/// Returns the same, with quotes also for names that hold one of these bytes.
+/// Formats a name like [`quoted`], and also quotes names that contain one of the bytes in `others`.
 pub(crate) fn quoted_with(name: &[u8], others: &[u8]) -> BString {
     let name: Vec<u8> = name.iter().map(|&byte| if byte.is_ascii_control() { b'_' } else { byte }).collect();
     let is_special = |byte: u8| ENDS.contains(&byte) || others.contains(&byte);

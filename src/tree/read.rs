@@ -1,79 +1,86 @@
-//! Guide trees from Newick texts and as such.
+//! Reading guide trees from Newick texts, and writing them.
 
 use std::collections::HashMap;
 use std::io::Write;
 
 use bstr::{BString, ByteSlice};
 
-use super::newick::{self, NameStyle, Wrong};
+use super::newick::{self, NameStyle, NewickError};
 use super::{GuideTree, Join, root};
 use crate::error::Result;
 
-/// Returns a name as it is compared if no name is the same: without case, and with `_` for the characters for which ClustalW and
-/// formats of alignments have it.
+/// Returns a name in the form for inexact comparison: in lower case, and with `_` for the
+/// characters that ClustalW and alignment formats replace by it.
 fn folded(name: &[u8]) -> Vec<u8> {
     let fold = |&byte: &u8| if b" ()[]:;,'\"".contains(&byte) { b'_' } else { byte.to_ascii_lowercase() };
     name.iter().map(fold).collect()
 }
 
 impl GuideTree {
-    /// The guide tree of a Newick text or a NEXUS file whose leaves have these names, those of the sequences in their order. `file` stands for
-    /// the text's file in errors.
+    /// Reads a guide tree from a Newick text or a NEXUS file. `names` are the names of the
+    /// sequences in their order. `file` is the name of the file in errors.
     ///
-    /// Names may be bare as in ClustalW's trees. Without a name that is the same, one counts that differs in upper and lower case only, or has `_` for blanks and punctuation. A root with
-    /// more than two children is none: it is put where ClustalW puts it. Missing lengths are 0.
+    /// Names may be unquoted as in ClustalW's trees. If no name is the same, a name matches that
+    /// differs only in case, or in `_` for blanks and punctuation. A root with more than two
+    /// children is ignored, and the root is placed where ClustalW places it. Missing lengths are 0.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] with what is wrong and where: also a name that no sequence has, that two leaves have, or that is
-    /// missing, and a tree with no lengths that has no root.
+    /// Returns [`crate::Error::Input`] with the problem and its location. Errors include a name
+    /// that no sequence has, that two leaves have, or that is missing, and a tree that has neither
+    /// lengths nor a root.
     pub fn read<S: AsRef<[u8]>>(
         file: &str,
         text: &[u8],
         names: &[S],
         threads: &rayon::ThreadPool,
     ) -> Result<GuideTree> {
-        // ClustalW's names are never in quotes, but may hold quotes and brackets.
+        // ClustalW never quotes names, but they may contain quotes and brackets.
         let bare = || parse(NameStyle::Bare, file, text, names, threads).ok();
         parse(NameStyle::Quoted, file, text, names, threads)
-            .or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
+            .or_else(|wrong| bare().ok_or_else(|| wrong.in_file(file, text)))
     }
 
-    /// Returns the tree as a Newick text on one line, with names in quotes where they need them.
+    /// Formats the tree as a Newick text on one line. Names are quoted where necessary.
     ///
     /// # Panics
-    /// If there are fewer names than leaves.
+    /// Panics if there are fewer names than leaves.
     pub fn newick<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
         self.newick_in(NameStyle::Quoted, names)
     }
 
-    /// Returns the same with names in this style.
+    /// Formats the tree like [`GuideTree::newick`], with names in this style.
     ///
     /// # Panics
-    /// If there are fewer names than leaves.
+    /// Panics if there are fewer names than leaves.
     pub fn newick_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
-        enum Step {
+        enum WriteStep {
             Node(u32),
             Text(&'static str),
             Length(f64),
         }
         let mut text = BString::default();
         let root = (self.leaves + self.joins.len()).checked_sub(1);
-        let mut stack = vec![Step::Text(";\n")];
-        stack.extend(root.map(|root| Step::Node(root as u32)));
+        let mut stack = vec![WriteStep::Text(";\n")];
+        stack.extend(root.map(|root| WriteStep::Node(root as u32)));
         while let Some(step) = stack.pop() {
             match step {
-                Step::Text(part) => text.extend_from_slice(part.as_bytes()),
-                // Lengths of single precision need no more digits than it has.
-                Step::Length(length) if f64::from(length as f32) == length => {
+                WriteStep::Text(part) => text.extend_from_slice(part.as_bytes()),
+                // Lengths that are exact in single precision are written with its digits.
+                WriteStep::Length(length) if f64::from(length as f32) == length => {
                     write!(text, ":{}", length as f32).expect("memory takes all");
                 }
-                Step::Length(length) => write!(text, ":{length}").expect("memory takes all"),
-                Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
+                WriteStep::Length(length) => write!(text, ":{length}").expect("memory takes all"),
+                WriteStep::Node(node) => match (node as usize).checked_sub(self.leaves) {
                     None => text.extend_from_slice(&style.written(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
-                        stack.extend([Step::Text(")"), Step::Length(to_right), Step::Node(right), Step::Text(",")]);
-                        stack.extend([Step::Length(to_left), Step::Node(left), Step::Text("(")]);
+                        stack.extend([
+                            WriteStep::Text(")"),
+                            WriteStep::Length(to_right),
+                            WriteStep::Node(right),
+                            WriteStep::Text(","),
+                        ]);
+                        stack.extend([WriteStep::Length(to_left), WriteStep::Node(left), WriteStep::Text("(")]);
                     }
                 },
             }
@@ -88,20 +95,20 @@ fn parse<S: AsRef<[u8]>>(
     text: &[u8],
     names: &[S],
     threads: &rayon::ThreadPool,
-) -> std::result::Result<GuideTree, Wrong> {
+) -> std::result::Result<GuideTree, NewickError> {
     let nodes = newick::nodes_in(style, text)?;
     let mut exact: HashMap<&[u8], u32> = HashMap::new();
     let mut alike: HashMap<Vec<u8>, Option<u32>> = HashMap::new();
     for (number, name) in (0..).zip(names) {
         exact.entry(name.as_ref()).or_insert(number);
-        // Of names that are alike none counts.
+        // Names that become equal match nothing.
         alike.entry(folded(name.as_ref())).and_modify(|old| *old = None).or_insert(Some(number));
     }
     let mut sequences = vec![None; nodes.len()];
     let mut found = vec![false; names.len()];
     for (node, sequence) in nodes.iter().zip(&mut sequences).filter(|(node, _)| node.children.is_empty()) {
         let name = node.label.as_ref().map(|label| label.as_bstr()).unwrap_or_default();
-        let wrong = |message: String| Wrong { at: node.at, message };
+        let wrong = |message: String| NewickError { at: node.at, message };
         let number = exact.get(name.as_bytes()).copied().or_else(|| alike.get(&folded(name)).copied().flatten());
         let number = number.ok_or_else(|| wrong(format!("no sequence is called '{name}'")))?;
         if std::mem::replace(&mut found[number as usize], true) {
@@ -111,7 +118,7 @@ fn parse<S: AsRef<[u8]>>(
     }
     if let Some(missing) = found.iter().position(|&is_found| !is_found) {
         let message = format!("'{}' is not in the tree", names[missing].as_ref().as_bstr());
-        return Err(Wrong { at: 0, message });
+        return Err(NewickError { at: 0, message });
     }
     let mut top = 0;
     while let [only] = nodes[top].children[..] {
@@ -119,10 +126,10 @@ fn parse<S: AsRef<[u8]>>(
     }
     if nodes[top].children.len() > 2 && nodes[top + 1..].iter().all(|node| node.length.is_none()) {
         let message = "the tree has neither a root nor lengths: sequences cannot be aligned by it".to_owned();
-        return Err(Wrong { at: nodes[top].at, message });
+        return Err(NewickError { at: nodes[top].at, message });
     }
     if nodes.iter().any(|node| node.length.is_some()) {
         newick::warn_of_missing(file, &nodes, "0");
     }
-    Ok(root::of_nodes(&nodes, &sequences, threads))
+    Ok(root::from_nodes(&nodes, &sequences, threads))
 }

@@ -1,27 +1,29 @@
-//! Where the root of a tree is: as ClustalW 2.1 finds it, in its single precision.
+//! Rooting of trees, with the same method and the same single precision as ClustalW 2.1.
 //!
-//! A node that splits in more than two gets nodes of branch length 0. Of every branch the mean distances of the leaves on
-//! both sides are compared; the root may stand on it if it can make them equal there. Of such branches the one is taken that
-//! has the least distance between a leaf and the node where its way meets the branch's.
+//! A node with more than two children is resolved by nodes with branches of length 0. For every
+//! branch, the mean distances of the leaves on its two sides are compared. The root can lie on a
+//! branch if a point on it makes these means equal. Among such branches, the one is chosen with the
+//! least value of the following: the greatest distance of a leaf to the node where its path meets
+//! the path from the branch to the old root.
 
 use rayon::prelude::*;
 
-use super::newick::Node;
+use super::newick::NewickNode;
 use super::{GuideTree, Join, UnrootedTree, unrooted};
 
-const NONE: usize = usize::MAX;
+const NO_INDEX: usize = usize::MAX;
 
-/// A tree with two children at each inner node.
+/// A tree in which each inner node has two children.
 #[derive(Default)]
 struct Binary {
-    /// Both NONE at leaves.
+    /// Children of each node; both are [`NO_INDEX`] at leaves.
     children: Vec<[usize; 2]>,
     parent: Vec<usize>,
-    /// Of the branch above.
+    /// Length of the branch above each node.
     length: Vec<f32>,
-    /// The sequence, at leaves.
+    /// Sequence of each leaf; `None` at inner nodes.
     leaf: Vec<Option<u32>>,
-    /// Nodes in the order in which a reader meets them.
+    /// Nodes in the order in which the text contains them.
     met: Vec<usize>,
     /// Leaves from left to right.
     leaves: Vec<usize>,
@@ -29,85 +31,98 @@ struct Binary {
 
 impl Binary {
     fn add(&mut self, parent: usize) -> usize {
-        self.children.push([NONE; 2]);
+        self.children.push([NO_INDEX; 2]);
         self.parent.push(parent);
         self.length.push(0.0);
         self.leaf.push(None);
         self.parent.len() - 1
     }
 
-    /// The nodes of a text, in which leaves have these sequences: the tree, its root and the node that stands for the text's
-    /// own root, from which that may differ.
-    fn new(nodes: &[Node], sequences: &[Option<u32>]) -> (Binary, usize, usize) {
+    /// Builds the tree from the nodes of a text, whose leaves have these sequences. Returns the
+    /// tree, its root, and the node for the root of the text. The two differ if the text's root has
+    /// more than two children.
+    fn new(nodes: &[NewickNode], sequences: &[Option<u32>]) -> (Binary, usize, usize) {
         let mut tree = Binary::default();
-        // A node to be made for one of the text with its length so far, or children to be put beside those that are there.
-        enum Step {
+        // Either makes a node from a node of the text, with the accumulated length of its branch,
+        // or adds further children next to those that exist.
+        enum BuildStep {
             Make { node: usize, parent: usize, side: usize, length: f64 },
-            Beside { node: usize, made: usize, from: usize, parent: usize, side: usize, length: f64 },
+            AddSibling { node: usize, made: usize, from: usize, parent: usize, side: usize, length: f64 },
         }
-        let mut stack = vec![Step::Make { node: 0, parent: NONE, side: 0, length: nodes[0].length.unwrap_or(0.0) }];
+        let mut stack =
+            vec![BuildStep::Make { node: 0, parent: NO_INDEX, side: 0, length: nodes[0].length.unwrap_or(0.0) }];
         let (mut root, mut first) = (0, None);
         while let Some(step) = stack.pop() {
             match step {
-                Step::Make { mut node, parent, side, mut length } => {
-                    // A mere point on a branch is no node.
+                BuildStep::Make { mut node, parent, side, mut length } => {
+                    // A node with one child is only a point on a branch.
                     while let [only] = nodes[node].children[..] {
                         node = only;
                         length += nodes[only].length.unwrap_or(0.0);
                     }
                     let made = tree.add(parent);
                     tree.met.push(made);
-                    tree.hang(parent, side, made);
+                    tree.attach(parent, side, made);
                     if nodes[node].children.is_empty() {
                         tree.leaves.push(made);
                         tree.leaf[made] = sequences[node];
                         tree.length[made] = length as f32;
                     } else {
                         first.get_or_insert(made);
-                        stack.push(Step::Beside { node, made, from: 2, parent, side, length });
+                        stack.push(BuildStep::AddSibling { node, made, from: 2, parent, side, length });
                         for (side, &child) in nodes[node].children.iter().enumerate().take(2).rev() {
                             let length = nodes[child].length.unwrap_or(0.0);
-                            stack.push(Step::Make { node: child, parent: made, side, length });
+                            stack.push(BuildStep::Make { node: child, parent: made, side, length });
                         }
                     }
                 }
-                Step::Beside { node, made, from, parent, side, length } => match nodes[node].children.get(from) {
-                    None => {
-                        tree.length[made] = length as f32;
-                        if parent == NONE {
-                            root = made;
+                BuildStep::AddSibling { node, made, from, parent, side, length } => {
+                    match nodes[node].children.get(from) {
+                        None => {
+                            tree.length[made] = length as f32;
+                            if parent == NO_INDEX {
+                                root = made;
+                            }
+                        }
+                        Some(&child) => {
+                            let above = tree.add(parent);
+                            tree.met.push(above);
+                            tree.attach(parent, side, above);
+                            tree.attach(above, 0, made);
+                            tree.parent[made] = above;
+                            stack.push(BuildStep::AddSibling {
+                                node,
+                                made: above,
+                                from: from + 1,
+                                parent,
+                                side,
+                                length,
+                            });
+                            let length = nodes[child].length.unwrap_or(0.0);
+                            stack.push(BuildStep::Make { node: child, parent: above, side: 1, length });
                         }
                     }
-                    Some(&child) => {
-                        let above = tree.add(parent);
-                        tree.met.push(above);
-                        tree.hang(parent, side, above);
-                        tree.hang(above, 0, made);
-                        tree.parent[made] = above;
-                        stack.push(Step::Beside { node, made: above, from: from + 1, parent, side, length });
-                        let length = nodes[child].length.unwrap_or(0.0);
-                        stack.push(Step::Make { node: child, parent: above, side: 1, length });
-                    }
-                },
+                }
             }
         }
         tree.length[root] = 0.0;
         (tree, root, first.unwrap_or(0))
     }
 
-    fn hang(&mut self, parent: usize, side: usize, child: usize) {
-        if parent != NONE {
+    fn attach(&mut self, parent: usize, side: usize, child: usize) {
+        if parent != NO_INDEX {
             self.children[parent][side] = child;
         }
     }
 
-    /// Puts a root on the branch above a node, and turns all that was above it. `difference` is by how much the leaves that are
-    /// not below the node are farther from it.
+    /// Puts a root on the branch above a node, and reverses the branches from there to the old
+    /// root. `difference` is the excess of the mean distance of the leaves outside of the node over
+    /// that of the leaves below it.
     fn root_above(&mut self, node: usize, difference: f32) -> usize {
-        let root = self.add(NONE);
+        let root = self.add(NO_INDEX);
         let above = self.parent[node];
         let whole = self.length[node];
-        // As comparisons leave what is no number.
+        // These comparisons keep NaN.
         let mut to_node = difference / 2.0;
         if to_node < 0.0 {
             to_node = 0.0;
@@ -125,7 +140,7 @@ impl Binary {
         self.children[above][side] = next;
         self.parent[above] = root;
         let (mut below, mut turned) = (above, next);
-        while turned != NONE {
+        while turned != NO_INDEX {
             let next = self.parent[turned];
             let side = usize::from(self.children[turned][0] != below);
             self.children[turned][side] = next;
@@ -133,9 +148,9 @@ impl Binary {
             std::mem::swap(&mut self.length[turned], &mut carried);
             (below, turned) = (turned, next);
         }
-        // The old root has one child left and is a mere point on a branch.
+        // The old root has one child left, so it is only a point on a branch.
         let [left, right] = self.children[below];
-        let child = if left == NONE { right } else { left };
+        let child = if left == NO_INDEX { right } else { left };
         self.length[child] += self.length[below];
         let above = self.parent[below];
         self.parent[child] = above;
@@ -144,7 +159,8 @@ impl Binary {
         root
     }
 
-    /// The guide tree below a root: joins as ClustalW aligns them, all of the first child's before the second's.
+    /// Returns the guide tree below a root. As in ClustalW, all joins of the first child come
+    /// before those of the second.
     fn guide(&self, root: usize) -> GuideTree {
         let leaves = self.leaves.len();
         let mut numbers: Vec<u32> = self.leaf.iter().map(|leaf| leaf.unwrap_or(0)).collect();
@@ -152,7 +168,7 @@ impl Binary {
         let mut stack = vec![(root, false)];
         while let Some((node, is_done)) = stack.pop() {
             let [left, right] = self.children[node];
-            if left == NONE {
+            if left == NO_INDEX {
                 continue;
             }
             if is_done {
@@ -167,34 +183,34 @@ impl Binary {
     }
 }
 
-/// What the choice of the root takes: leaves below nodes, and ways from leaves up.
-struct Ways<'a> {
+/// Leaves below nodes and distances from leaves to ancestors, for choosing the root.
+struct LeafPaths<'a> {
     tree: &'a Binary,
-    /// The leaves below each node, from left to right.
+    /// Range of the leaves below each node, counted from left to right.
     below: Vec<(u32, u32)>,
-    /// Of each leaf where its sums begin, and above it how many nodes are.
+    /// Start of each leaf's range in `sums`. The length of the range is the depth of the leaf.
     start: Vec<usize>,
-    /// Branches above each node.
+    /// Number of branches above each node.
     depth: Vec<u32>,
-    /// Of each leaf how long the way is to its ancestors, the nearest first, added up on the way.
+    /// For each leaf, its distances to its ancestors, the nearest first, as running sums.
     sums: Vec<f32>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> LeafPaths<'a> {
     fn new(tree: &'a Binary) -> Self {
         let nodes = tree.parent.len();
         let mut below = vec![(u32::MAX, 0); nodes];
         let mut start = Vec::with_capacity(tree.leaves.len() + 1);
         let mut sums = Vec::new();
-        for (place, &leaf) in (0..).zip(&tree.leaves) {
+        for (index, &leaf) in (0..).zip(&tree.leaves) {
             start.push(sums.len());
             let (mut node, mut sum) = (leaf, 0.0);
             loop {
                 let (first, end) = &mut below[node];
-                *first = place.min(*first);
-                *end = place + 1;
+                *first = index.min(*first);
+                *end = index + 1;
                 let parent = tree.parent[node];
-                if parent == NONE {
+                if parent == NO_INDEX {
                     break;
                 }
                 sum += tree.length[node];
@@ -204,32 +220,33 @@ impl<'a> Ways<'a> {
         }
         start.push(sums.len());
         let mut depth = vec![0; nodes];
-        for (place, &leaf) in tree.leaves.iter().enumerate() {
+        for (index, &leaf) in tree.leaves.iter().enumerate() {
             let mut node = leaf;
-            let mut count = (start[place + 1] - start[place]) as u32;
-            while node != NONE && depth[node] != count {
+            let mut count = (start[index + 1] - start[index]) as u32;
+            while node != NO_INDEX && depth[node] != count {
                 depth[node] = count;
                 count = count.saturating_sub(1);
                 node = tree.parent[node];
             }
         }
-        Ways { tree, below, start, depth, sums }
+        LeafPaths { tree, below, start, depth, sums }
     }
 
-    /// How long the way is from a leaf to an ancestor of this depth.
-    fn up(&self, place: u32, depth: u32) -> f32 {
-        let (start, end) = (self.start[place as usize], self.start[place as usize + 1]);
+    /// Returns the distance from a leaf to its ancestor at this depth.
+    fn up(&self, index: u32, depth: u32) -> f32 {
+        let (start, end) = (self.start[index as usize], self.start[index as usize + 1]);
         let steps = end - start - depth as usize;
         if steps == 0 { 0.0 } else { self.sums[start + steps - 1] }
     }
 
-    /// By how much leaves elsewhere are farther from a node than those below it, on the mean; and how far a leaf is at most from
-    /// where its way meets that from the node to the root.
+    /// Returns two values for a node. The first is the excess of the mean distance of the leaves
+    /// elsewhere over that of the leaves below it. The second is the greatest distance of a leaf to
+    /// the point where its path meets the path from the node to the root.
     fn balance(&self, node: usize) -> (f32, f32) {
         let (first, end) = self.below[node];
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let (mut here, mut way) = (node, 0.0);
-        while self.tree.parent[here] != NONE {
+        while self.tree.parent[here] != NO_INDEX {
             way += self.tree.length[here];
             let parent = self.tree.parent[here];
             let [left, right] = self.tree.children[parent];
@@ -238,17 +255,17 @@ impl<'a> Ways<'a> {
             here = parent;
         }
         let (mut outside, mut inside, mut most) = (0.0, 0.0, 0.0);
-        // A sum in single precision: from left to right.
+        // A sum in single precision, which depends on the order from left to right.
         for &((first, end), depth, way) in before.iter().rev().chain(&after) {
-            for place in first..end {
-                let up = self.up(place, depth);
+            for index in first..end {
+                let up = self.up(index, depth);
                 outside += up;
                 outside += way;
                 most = if up > most { up } else { most };
             }
         }
-        for place in first..end {
-            let up = self.up(place, self.depth[node]);
+        for index in first..end {
+            let up = self.up(index, self.depth[node]);
             inside += up;
             most = if up > most { up } else { most };
         }
@@ -258,22 +275,23 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// The tree of a text's nodes, with a root if it has none. Leaves have these sequences.
-pub(super) fn of_nodes(nodes: &[Node], sequences: &[Option<u32>], threads: &rayon::ThreadPool) -> GuideTree {
+/// Builds a guide tree from a text's nodes, whose leaves have these sequences. A tree without a
+/// root gets one.
+pub(super) fn from_nodes(nodes: &[NewickNode], sequences: &[Option<u32>], threads: &rayon::ThreadPool) -> GuideTree {
     let (mut tree, root, first) = Binary::new(nodes, sequences);
     if root == first || tree.leaves.len() < 3 {
         return tree.guide(root);
     }
-    let ways = Ways::new(&tree);
+    let paths = LeafPaths::new(&tree);
     let balances: Vec<(f32, f32)> = threads.install(|| {
-        let balance = |&node: &usize| if tree.parent[node] == NONE { (-1.0, 0.0) } else { ways.balance(node) };
+        let balance = |&node: &usize| if tree.parent[node] == NO_INDEX { (-1.0, 0.0) } else { paths.balance(node) };
         tree.met.par_iter().map(balance).collect()
     });
-    drop(ways);
+    drop(paths);
     let mut best = None;
     for (&node, &(difference, most)) in tree.met.iter().zip(&balances) {
         let fits = difference == 0.0 || (difference > 0.0 && difference < 2.0 * tree.length[node]);
-        if fits && tree.parent[node] != NONE && best.is_none_or(|(_, _, least)| most < least) {
+        if fits && tree.parent[node] != NO_INDEX && best.is_none_or(|(_, _, least)| most < least) {
             best = Some((node, difference, most));
         }
     }
@@ -289,38 +307,43 @@ pub(super) fn of_nodes(nodes: &[Node], sequences: &[Option<u32>], threads: &rayo
 }
 
 impl UnrootedTree {
-    /// The guide tree that ClustalW makes of it: lengths as its file has them, the root where both sides are on the mean
-    /// equally far, the shallowest of such places.
+    /// Returns the guide tree that ClustalW derives. The lengths are rounded as in its tree file.
+    /// The root is where the leaves on both sides have the same mean distance, at the shallowest of
+    /// such points.
     pub fn rooted(&self, threads: &rayon::ThreadPool) -> GuideTree {
-        of_unrooted(self, threads)
+        root_unrooted(self, threads)
     }
 }
 
-/// The tree with a root, its lengths as a file of five decimals has them.
-fn of_unrooted(tree: &UnrootedTree, threads: &rayon::ThreadPool) -> GuideTree {
+/// Roots a tree. Its lengths are rounded to the five decimals of a tree file.
+fn root_unrooted(tree: &UnrootedTree, threads: &rayon::ThreadPool) -> GuideTree {
     if tree.leaves == 0 {
         return GuideTree::default();
     }
-    let mut nodes = vec![Node::default()];
+    let mut nodes = vec![NewickNode::default()];
     let mut sequences = vec![None];
-    // Children of the node at this place of the list: numbers in the tree, with their lengths.
+    // Each entry is an index in `nodes`, and the children to add to it: their numbers in the tree
+    // and their lengths.
     let mut stack = vec![(0, tree.centre.clone())];
     while let Some((parent, children)) = stack.pop() {
         for (number, length) in children {
-            let place = nodes.len();
-            nodes[parent].children.push(place);
-            let length =
-                if tree.leaves == 2 { unrooted::of_two(length).parse() } else { format!("{length:.5}").parse() };
+            let index = nodes.len();
+            nodes[parent].children.push(index);
+            let length = if tree.leaves == 2 {
+                unrooted::two_leaf_length(length).parse()
+            } else {
+                format!("{length:.5}").parse()
+            };
             let length = length.expect("a number that was just written");
-            nodes.push(Node { length: Some(length), ..Node::default() });
+            nodes.push(NewickNode { length: Some(length), ..NewickNode::default() });
             sequences.push((number as usize).checked_sub(tree.leaves).is_none().then_some(number));
             if let Some(join) = (number as usize).checked_sub(tree.leaves) {
                 let Join { children, lengths } = tree.joins[join];
-                stack.push((place, children.into_iter().zip(lengths).collect()));
+                stack.push((index, children.into_iter().zip(lengths).collect()));
             }
         }
     }
-    of_nodes(&nodes, &sequences, threads)
+    from_nodes(&nodes, &sequences, threads)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Trees against what ClustalW 2.1 makes of the same distances.
+//! Trees compared with those that ClustalW 2.1 makes from the same distances.
 
 use super::*;
 
-/// Distances of nine sequences of 60 residues, three of them the same: single precision, of each sequence those to earlier ones.
+/// Distances of nine sequences of 60 residues, three of which are identical. For each sequence,
+/// they are the distances to earlier ones, in single precision.
 const DISTANCES: [f32; 36] = [
     0.48333332, 0.26666665, 0.5833333, 0.06666664, 0.45, 0.2, 0.06666664, 0.45, 0.2, 0.0, 0.48333332, 0.65, 0.36666667,
     0.4166667, 0.4166667, 0.68333334, 0.45, 0.78333336, 0.68333334, 0.68333334, 0.78333336, 0.06666664, 0.45, 0.2, 0.0,
@@ -11,7 +12,7 @@ const DISTANCES: [f32; 36] = [
 
 const DND: &str = "(\n(\n(\ns1:0.06042,\n(\n(\n(\n(\ns2:0.12500,\ns7:0.32500)\n:0.13750,\ns9:0.37083)\n:0.08083,\ns6:0.26917)\n:0.04688,\ns3:0.11563)\n:0.08125)\n:0.00625,\ns4:0.00000)\n:0.00000,\ns5:0.00000,\ns8:0.00000);\n";
 
-/// In percent, in the order of the distances.
+/// Identities in percent, in the order of the distances.
 const IDENTITIES: [f64; 36] = [
     46.81199789047241,
     74.27000105381012,
@@ -51,7 +52,7 @@ const IDENTITIES: [f64; 36] = [
     41.39599800109863,
 ];
 
-/// Of each step 1 for sequences of the first group, 2 for those of the second.
+/// For each step, 1 marks sequences of the first group and 2 those of the second.
 const STEPS: [[u8; 9]; 8] = [
     [0, 0, 0, 0, 2, 0, 0, 1, 0],
     [0, 0, 0, 2, 1, 0, 0, 1, 0],
@@ -82,12 +83,12 @@ fn unrooted() -> UnrootedTree {
 }
 
 #[test]
-fn a_tree_file_is_clustalws() {
+fn tree_files_equal_clustalw_output() {
     assert_eq!(unrooted().dnd(&names()), DND);
 }
 
 #[test]
-fn weights_identities_and_steps_are_clustalws() {
+fn weights_identities_and_joins_equal_clustalw() {
     let tree = unrooted().rooted(&threads());
     assert_eq!(tree.weights(), [69, 106, 88, 31, 31, 176, 232, 31, 232]);
     let identities = tree.identities();
@@ -107,7 +108,7 @@ fn weights_identities_and_steps_are_clustalws() {
 }
 
 #[test]
-fn a_tree_file_says_the_same_tree() {
+fn tree_files_round_trip() {
     let tree = unrooted().rooted(&threads());
     assert_eq!(GuideTree::read("x.dnd", DND.as_bytes(), &names(), &threads()).unwrap(), tree);
     let text = tree.newick(&names());
@@ -117,7 +118,7 @@ fn a_tree_file_says_the_same_tree() {
 }
 
 #[test]
-fn few_leaves_have_trees() {
+fn trees_of_few_leaves_are_valid() {
     let none = neighbour_joining(Distances::new(0), &threads()).rooted(&threads());
     assert_eq!((none.leaves, none.joins.len(), none.weights()), (0, 0, vec![]));
     let one = neighbour_joining(Distances::new(1), &threads()).rooted(&threads());
@@ -132,20 +133,21 @@ fn few_leaves_have_trees() {
 }
 
 #[test]
-fn a_root_with_two_children_stays_and_more_children_are_taken_one_by_one() {
+fn binary_roots_are_kept_and_others_resolved() {
     let read = |text: &str| GuideTree::read("t", text.as_bytes(), &["a", "b", "c", "d", "e"], &threads()).unwrap();
     let tree = read("((a:1,b:2):3,(c:4,(d:5):6,e:7):8);");
     let join = |children, lengths| Join { children, lengths };
     let joins =
         [join([0, 1], [1.0, 2.0]), join([2, 3], [4.0, 11.0]), join([6, 4], [0.0, 7.0]), join([5, 7], [3.0, 8.0])];
     assert_eq!(tree.joins, joins);
-    // All on one point: the root is where the longest branch and the others meet in the middle.
+    // All leaves are on one point. The root is the middle between the end of the longest branch and
+    // the others.
     let star = read("(a:1,b:1,c:1,d:1,e:3);");
     assert_eq!(star.joins.last(), Some(&join([7, 4], [1.0, 2.0])));
 }
 
 #[test]
-fn trees_of_other_sequences_are_refused_with_their_place() {
+fn mismatched_trees_are_refused_with_location() {
     let cases = [
         ("((a:1,b:1):1,\n x:1);", "line 2", "no sequence is called 'x'"),
         ("((a:1,b:1):1,a:1);", "line 1", "'a' is in the tree twice"),
@@ -158,7 +160,7 @@ fn trees_of_other_sequences_are_refused_with_their_place() {
         let error = GuideTree::read("t", text.as_bytes(), &["a", "b", "c"], &threads()).unwrap_err().to_string();
         assert!(error.contains(place) && error.contains(message), "{text}: {error}");
     }
-    // Names that differ in nothing that counts are told apart only as they are.
+    // Names that become equal in the inexact comparison match only exactly.
     let error = GuideTree::read("t", b"(B:1,b:1);", &["a", "A"], &threads()).unwrap_err().to_string();
     assert!(error.contains("no sequence is called 'B'"), "{error}");
     assert!(GuideTree::read("t", b"(A:1,a:1);", &["a", "A"], &threads()).is_ok());

@@ -1,4 +1,4 @@
-//! Unrooted trees, as neighbour joining makes them, and how ClustalW writes them.
+//! Unrooted trees, as neighbour joining builds them, and ClustalW's format for them.
 
 use std::io::Write;
 
@@ -7,51 +7,54 @@ use bstr::BString;
 use super::Join;
 use super::newick::NameStyle;
 
-/// A tree without a root. Nodes below the number of leaves are leaves, in the order of the sequences; then come the joins,
-/// children before parents. What is left in the end hangs on one point.
+/// A tree without a root. Nodes are numbered: first the leaves, in the order of the sequences, and
+/// then the joins, children before parents. The last remaining nodes are connected at a central
+/// point.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnrootedTree {
-    /// Leaves.
+    /// Number of leaves.
     pub leaves: usize,
-    /// In the order in which they were made; the first child is the one that holds the earlier sequence.
+    /// Joins in the order in which they were made. The first child contains the earlier sequence.
     pub joins: Vec<Join>,
-    /// The nodes on the point and the lengths of their branches: three, or as many as there are leaves if that is less.
+    /// Nodes at the central point and the lengths of their branches. There are three, or as many as
+    /// leaves if these are fewer.
     pub centre: Vec<(u32, f64)>,
 }
 
-/// Where a tree file says how much a join is supported.
+/// The position of support values in a tree file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
     /// In brackets after the length of the branch.
     Branches,
-    /// Before it, as the name of the node.
+    /// Before the length of the branch, as the name of the node.
     Nodes,
 }
 
-/// What is to be written next.
-enum Step {
+/// An item that remains to be written.
+enum DndStep {
     Node(u32),
     Text(&'static str),
-    /// The name of a node.
+    /// Name of a node.
     Label(u32),
-    /// The length of the branch above a node.
+    /// Length of the branch above a node.
     Length(u32, f64),
 }
 
 impl UnrootedTree {
-    /// Returns the tree as ClustalW's guide tree file has it, byte by byte: a line for each branch, five decimals. Names that need
-    /// quotes in Newick have them ([`super::newick::quoted`]).
+    /// Formats the tree exactly as in ClustalW's guide tree file: one line for each branch, and
+    /// five decimals. Names that need quotes in Newick have them ([`super::newick::quoted`]).
     ///
     /// # Panics
-    /// If there are fewer names than leaves.
+    /// Panics if there are fewer names than leaves.
     pub fn dnd<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
         self.dnd_in(NameStyle::Quoted, names)
     }
 
-    /// Returns the same with names in this style; ClustalW's is [`NameStyle::Bare`].
+    /// Formats the tree like [`UnrootedTree::dnd`], with names in this style. ClustalW's own style
+    /// is [`NameStyle::Bare`].
     ///
     /// # Panics
-    /// If there are fewer names than leaves.
+    /// Panics if there are fewer names than leaves.
     pub fn dnd_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
         if let [(first, length), (second, other)] = self.centre[..] {
             let name = |node: u32| style.written(names[node as usize].as_ref());
@@ -59,7 +62,7 @@ impl UnrootedTree {
             for (start, node, length) in [("(", first, length), (",", second, other)] {
                 text.extend_from_slice(start.as_bytes());
                 text.extend_from_slice(&name(node));
-                write!(text, ":{}", of_two(length)).expect("memory takes all");
+                write!(text, ":{}", two_leaf_length(length)).expect("memory takes all");
             }
             text.extend_from_slice(b");\n");
             return text;
@@ -67,46 +70,47 @@ impl UnrootedTree {
         self.text(style, names, &vec![0; self.joins.len()], Labels::Branches)
     }
 
-    /// The same for three leaves or more, with how much each join is supported where that is not 0.
+    /// Formats a tree of three or more leaves like [`UnrootedTree::dnd`], with the support of each
+    /// join if it is not 0.
     ///
     /// # Panics
-    /// If there are fewer names than leaves, or fewer numbers than joins.
+    /// Panics if there are fewer names than leaves, or fewer numbers than joins.
     pub fn labelled<S: AsRef<[u8]>>(&self, names: &[S], support: &[u32], labels: Labels) -> BString {
         self.text(NameStyle::Quoted, names, support, labels)
     }
 
     fn text<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S], support: &[u32], labels: Labels) -> BString {
         let mut text = BString::default();
-        let label = |node: u32, of: Labels| {
+        let label = |node: u32, position: Labels| {
             let join = (node as usize).checked_sub(self.leaves);
-            join.map(|join| support[join]).filter(|&count| count > 0 && labels == of)
+            join.map(|join| support[join]).filter(|&count| count > 0 && labels == position)
         };
-        let mut stack = vec![Step::Text(");\n")];
+        let mut stack = vec![DndStep::Text(");\n")];
         if labels == Labels::Nodes {
-            stack = vec![Step::Text(")TRICHOTOMY;\n")];
+            stack = vec![DndStep::Text(")TRICHOTOMY;\n")];
         }
         for (index, &(node, length)) in self.centre.iter().enumerate().rev() {
-            stack.extend([Step::Length(node, length), Step::Node(node)]);
-            stack.push(Step::Text(if index == 0 { "(\n" } else { ",\n" }));
+            stack.extend([DndStep::Length(node, length), DndStep::Node(node)]);
+            stack.push(DndStep::Text(if index == 0 { "(\n" } else { ",\n" }));
         }
         while let Some(step) = stack.pop() {
             match step {
-                Step::Text(part) => text.extend_from_slice(part.as_bytes()),
-                Step::Length(node, length) => {
+                DndStep::Text(part) => text.extend_from_slice(part.as_bytes()),
+                DndStep::Length(node, length) => {
                     let count = label(node, Labels::Branches).map(|count| format!("[{count}]")).unwrap_or_default();
                     write!(text, ":{length:.5}{count}").expect("memory takes all");
                 }
-                Step::Label(node) => {
+                DndStep::Label(node) => {
                     let count = label(node, Labels::Nodes).map(|count| count.to_string());
                     text.extend_from_slice(count.unwrap_or_default().as_bytes());
                 }
-                Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
+                DndStep::Node(node) => match (node as usize).checked_sub(self.leaves) {
                     None => text.extend_from_slice(&style.written(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
-                        stack.extend([Step::Label(node), Step::Text(")\n"), Step::Length(right, to_right)]);
-                        stack.extend([Step::Node(right), Step::Text(",\n"), Step::Length(left, to_left)]);
-                        stack.extend([Step::Node(left), Step::Text("(\n")]);
+                        stack.extend([DndStep::Label(node), DndStep::Text(")\n"), DndStep::Length(right, to_right)]);
+                        stack.extend([DndStep::Node(right), DndStep::Text(",\n"), DndStep::Length(left, to_left)]);
+                        stack.extend([DndStep::Node(left), DndStep::Text("(\n")]);
                     }
                 },
             }
@@ -115,12 +119,12 @@ impl UnrootedTree {
     }
 }
 
-/// The length of a branch in a tree of two leaves.
-pub(super) fn of_two(length: f64) -> String {
+/// Formats the length of a branch in a tree of two leaves.
+pub(super) fn two_leaf_length(length: f64) -> String {
     significant(length as f32)
 }
 
-/// Five significant digits, as `%g` writes them.
+/// Formats a number with five significant digits, like `%g`.
 fn significant(value: f32) -> String {
     if value == 0.0 {
         return "0".into();
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn significant_digits_are_those_of_c() {
+    fn significant_digits_are_formatted_like_c() {
         let cases = [
             (0.0, "0"),
             (0.25, "0.25"),
@@ -163,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn few_leaves_have_a_text_too() {
+    fn trees_of_few_leaves_can_be_written() {
         let two = UnrootedTree { leaves: 2, joins: vec![], centre: vec![(0, 0.125), (1, 0.125)] };
         assert_eq!(two.dnd(&["one", "two"]), "(one:0.125,two:0.125);\n");
         let one = UnrootedTree { leaves: 1, joins: vec![], centre: vec![(0, 0.0)] };

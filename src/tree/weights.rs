@@ -1,12 +1,12 @@
-//! What a guide tree says of its sequences: how much each counts, and how alike two are.
+//! Sequence weights and pairwise identities that follow from a guide tree.
 
 use super::GuideTree;
 
-/// Weights add up to about this.
+/// Approximate sum of all weights.
 const SUM: i64 = 1000;
 
 impl GuideTree {
-    /// The parent of every node; of the root itself.
+    /// Returns the parent of every node. The root is its own parent.
     fn parents(&self) -> Vec<u32> {
         let mut parents: Vec<u32> = (0..(self.leaves + self.joins.len()) as u32).collect();
         for (parent, join) in (self.leaves as u32..).zip(&self.joins) {
@@ -17,7 +17,7 @@ impl GuideTree {
         parents
     }
 
-    /// Leaves below every node.
+    /// Returns the number of leaves below every node.
     fn counts(&self) -> Vec<u32> {
         let mut counts = vec![1; self.leaves];
         for join in &self.joins {
@@ -26,7 +26,7 @@ impl GuideTree {
         counts
     }
 
-    /// The length of the branch above every node; 0 at the root.
+    /// Returns the length of the branch above every node; 0 for the root.
     fn lengths(&self) -> Vec<f32> {
         let mut lengths = vec![0.0; self.leaves + self.joins.len()];
         for join in &self.joins {
@@ -37,8 +37,9 @@ impl GuideTree {
         lengths
     }
 
-    /// How much every sequence counts, as ClustalW has it: each branch is shared out among the leaves below it. Whole numbers
-    /// of 1 or more with a sum of about 1,000, or more where there are more sequences.
+    /// Returns ClustalW's weight of every sequence: the length of each branch is divided among the
+    /// leaves below it. Weights are integers of at least 1. Their sum is about 1,000, or more if
+    /// there are more sequences.
     pub fn weights(&self) -> Vec<i32> {
         if self.leaves < 2 {
             return vec![SUM as i32; self.leaves];
@@ -53,7 +54,8 @@ impl GuideTree {
         weights.iter().map(|weight| (weight * SUM / sum).max(1) as i32).collect()
     }
 
-    /// How much of all branches falls to every sequence if each is shared out among the leaves below it, in hundredths.
+    /// Returns the sum of each sequence's shares of the branches above it, in hundredths. Each
+    /// branch is divided among the leaves below it.
     pub fn shares(&self) -> Vec<i32> {
         let (parents, counts, lengths) = (self.parents(), self.counts(), self.lengths());
         let share = |leaf: usize| {
@@ -67,22 +69,23 @@ impl GuideTree {
         (0..self.leaves).map(share).collect()
     }
 
-    /// How alike all pairs are by their way in the tree.
+    /// Returns the identities of all pairs according to their distances in the tree.
     pub fn identities(&self) -> Identities {
         let mut lower = vec![0.0; self.leaves * self.leaves.saturating_sub(1) / 2];
         self.each_join(|_, first, second, up| {
             for &a in first {
                 for &b in second {
-                    lower[Identities::place(a, b)] = up[a as usize] + up[b as usize];
+                    lower[Identities::index(a, b)] = up[a as usize] + up[b as usize];
                 }
             }
         });
         Identities { lower }
     }
 
-    /// Calls back for every join, in their order: its number, the leaves below its first child and its second, from left to
-    /// right, and how far each leaf is from it (of other leaves nothing is said). Two leaves below different children are as far
-    /// from each other as these two numbers add up to.
+    /// Calls `call` for every join, in order. The arguments are its number, the leaves below its
+    /// first and below its second child from left to right, and the distance of each of these
+    /// leaves to the join. The distance in the tree of two leaves below different children is the
+    /// sum of these two numbers. The numbers of other leaves have no meaning.
     pub fn each_join(&self, mut call: impl FnMut(usize, &[u32], &[u32], &[f32])) {
         let mut up = vec![0.0f32; self.leaves];
         let mut groups: Vec<Vec<u32>> = (0..self.leaves as u32).map(|leaf| vec![leaf]).collect();
@@ -98,33 +101,33 @@ impl GuideTree {
     }
 }
 
-/// How alike pairs of sequences are by the tree's word: in percent, 100 less a hundred times the length of the way between them,
-/// which counts as 0.01 at least and 1 at most.
+/// Identities of pairs of sequences according to a tree, in percent: 100 minus a hundred times
+/// their distance in the tree, which is clamped to the range from 0.01 to 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identities {
-    /// Lengths of ways.
+    /// Distances in the tree, as a lower triangle.
     lower: Vec<f32>,
 }
 
 impl Identities {
-    fn place(a: u32, b: u32) -> usize {
+    fn index(a: u32, b: u32) -> usize {
         let (low, high) = (a.min(b) as usize, a.max(b) as usize);
         high * (high - 1) / 2 + low
     }
 
-    /// How long the way is between two different sequences.
+    /// Returns the distance in the tree of two different sequences.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn way(&self, a: usize, b: usize) -> f32 {
         assert_ne!(a, b, "a sequence has no way to itself");
-        self.lower[Self::place(a as u32, b as u32)]
+        self.lower[Self::index(a as u32, b as u32)]
     }
 
-    /// Percent of identity of two different sequences, 0 to 99.
+    /// Returns the identity of two different sequences, 0 to 99 percent.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn percent(&self, a: usize, b: usize) -> f64 {
         100.0 - f64::from(self.way(a, b)).clamp(0.01, 1.0) * 100.0
     }

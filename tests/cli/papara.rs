@@ -341,10 +341,10 @@ fn what_a_reference_lacks_is_warned_of_once() {
         warnings,
         [
             format!(
-                "pairwave: warning: {tree}: 1 of 7 branches has no length: each counts as 1; the first is that above 'a'"
+                "pairwave: warning: {tree}: 1 of 7 branches has no length: each counts as 1; the first is the branch above 'a'"
             ),
             format!(
-                "pairwave: warning: {tree}: 2 of 7 branches have a length below 0: each counts as 0; the first is that above 'b'"
+                "pairwave: warning: {tree}: 2 of 7 branches have a length below 0: each counts as 0; the first is the branch above 'b'"
             ),
             format!(
                 "pairwave: warning: {reference}, record 'b': the row has nothing but gaps and letters that stand for any"

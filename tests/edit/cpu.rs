@@ -10,7 +10,7 @@ use pairwave::engine::thread_engine::compute_together;
 use pairwave::engine::work::Work;
 use pairwave::engine::{Engine, thread_pool};
 use pairwave::measure::self_test::edit::EditTest;
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, OverlapReach};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::simd::InstructionSet;
 use proptest::prelude::*;
@@ -259,7 +259,7 @@ fn overlaps_within_a_limit() {
     for (shorter, constant, divisor, rate) in
         [(0, 0, 1, u32::MAX), (9, 0, 25, 7_000), (9, 11, 11, 2_000), (1, 0, 1, 1_000)]
     {
-        let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
+        let mode = EditMode::Overlap(OverlapReach { shorter, constant, divisor, rate });
         for limit in [Limit::Shorter(0.03, 0.0), Limit::Shorter(0.2, 0.1), Limit::Distance(9)] {
             check(&case, &scheme(mode, &Equality::dna(Ambiguity::Overlap, true), limit));
         }
@@ -275,9 +275,9 @@ fn overlaps() {
     texts.extend(edges.iter().map(|pattern| [&edges[3][..40], pattern].concat()));
     let case = Case::all(edges.to_vec(), texts);
     for (shorter, constant, divisor, rate) in
-        [(0, 0, 1, u32::MAX), (9, 0, 25, 20_000), (9, 11, 21, 2_000), (1, 0, 1, Reach::ANY_RATE)]
+        [(0, 0, 1, u32::MAX), (9, 0, 25, 20_000), (9, 11, 21, 2_000), (1, 0, 1, OverlapReach::ANY_RATE)]
     {
-        let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
+        let mode = EditMode::Overlap(OverlapReach { shorter, constant, divisor, rate });
         for equality in [Equality::literal(Alphabet::Dna), Equality::dna(Ambiguity::Overlap, true)] {
             check(&case, &scheme(mode, &equality, Limit::None));
             check(&case, &scheme(mode, &equality, Limit::Shorter(0.1, 0.0)));

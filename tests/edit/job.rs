@@ -8,7 +8,7 @@ use pairwave::edit::plan::{Against, Candidate};
 use pairwave::edit::{Distances, Edit, EditReport, Region, oracle};
 use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
+use pairwave::score::{Ambiguity, EditDistance, EditMode, EditScheme, Equality, Limit};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, Job, Run, Summary};
 
@@ -101,25 +101,25 @@ fn codes(job: &EditDistances, pattern: u32, region: Region) -> (&[Code], &[Code]
 
 /// Says what is wrong with the results of a job, if anything is.
 fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
-    let mut expected: Vec<(u32, Region, Found)> = Vec::new();
+    let mut expected: Vec<(u32, Region, EditDistance)> = Vec::new();
     for (pattern, region) in pairs(job) {
         let (p, t) = codes(job, pattern, region);
         let found = oracle::find(p, t, &job.scheme);
         let end = found.first_end(job.scheme.mode, p.len() as u32);
-        expected.push((pattern, region, Found { end, ..found }));
+        expected.push((pattern, region, EditDistance { end, ..found }));
     }
     if let Some(most) = job.max_hits {
         for pattern in 0..job.patterns.len() as u32 {
             let mut own: Vec<usize> = (0..expected.len()).filter(|&at| expected[at].0 == pattern).collect();
             own.sort_by_key(|&at| (expected[at].2.distance, at));
-            own.into_iter().skip(most).for_each(|at| expected[at].2 = Found::NONE);
+            own.into_iter().skip(most).for_each(|at| expected[at].2 = EditDistance::NONE);
         }
     }
     expected.retain(|(_, _, found)| found.is_some());
-    let found: Vec<(u32, Region, Found)> = results
+    let found: Vec<(u32, Region, EditDistance)> = results
         .iter()
         .map(|result| {
-            let found = Found { distance: result.distance, end: result.end - result.region.start };
+            let found = EditDistance { distance: result.distance, end: result.end - result.region.start };
             (result.pattern, result.region, found)
         })
         .collect();
@@ -396,7 +396,7 @@ fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
                 .each_mut()
                 .iter_mut()
                 .filter(|found| !found.is_some())
-                .for_each(|found| *found = Found { distance: 8, end: 1 });
+                .for_each(|found| *found = EditDistance { distance: 8, end: 1 });
         };
         let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("all").with_corruption(above))]).unwrap();
         assert!(summary.engines[0].lost.is_none());
@@ -437,7 +437,7 @@ fn wrong_lists_are_noticed() {
     let (_, texts) = stores(0x12, Alphabet::Dna);
     let scheme = scheme(EditMode::Infix, Alphabet::Dna, Limit::Distance(3));
     let job = EditDistances::new(patterns, Against::Texts(texts), scheme);
-    fn listed(report: &mut EditReport, spoil: fn(&mut usize, &mut Vec<(u32, Found)>)) {
+    fn listed(report: &mut EditReport, spoil: fn(&mut usize, &mut Vec<(u32, EditDistance)>)) {
         list(report);
         if let Distances::Listed { pairs, list } = &mut report.found {
             spoil(pairs, list);
@@ -448,7 +448,7 @@ fn wrong_lists_are_noticed() {
         |report| listed(report, |_, list| list.swap(0, 1)),
         |report| listed(report, |_, list| list.insert(0, list[0])),
         |report| listed(report, |pairs, list| list.last_mut().expect("some").0 = *pairs as u32),
-        |report| listed(report, |_, list| list[0].1 = Found::NONE),
+        |report| listed(report, |_, list| list[0].1 = EditDistance::NONE),
         |report| listed(report, |_, list| list.clear()),
     ];
     for spoil in spoils {

@@ -9,7 +9,7 @@ use pairwave::edit::{Distances, Edit, EditBatch, EditBlock, EditChunk, Places, R
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
 use pairwave::measure::self_test::edit::EditTest;
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, OverlapReach};
 use pairwave::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 use support::check::{assert_passes, assert_right};
 
@@ -356,7 +356,7 @@ fn overlaps_equal_the_textbook() {
     let mut random = Random(support::rng(0xABCD_EF01_2345_6789));
     let iupac: Vec<Code> = (1..16).collect();
     let reaches = [
-        (0, 0, 1, Reach::ANY_RATE),
+        (0, 0, 1, OverlapReach::ANY_RATE),
         (9, 0, 25, 10_000),
         (9, 40, 21, 3_000),
         (1, 0, 1, u32::MAX),
@@ -376,7 +376,7 @@ fn overlaps_equal_the_textbook() {
         }
         let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
         for (shorter, constant, divisor, rate) in reaches {
-            let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
+            let mode = EditMode::Overlap(OverlapReach { shorter, constant, divisor, rate });
             for kernel in whole() {
                 let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
                 check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use super::counting::{MAX, NOW, alone};
 use pairwave::edit::cpu::{Workspace, run};
 use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places};
-use pairwave::score::{EditMode, EditScheme, Equality, Found, Limit};
+use pairwave::score::{EditDistance, EditMode, EditScheme, Equality, Limit};
 use pairwave::seq::{Alphabet, Code};
 use support::store;
 
@@ -39,7 +39,7 @@ fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
         let found = run(&batch, &mut workspace);
         let taken = MAX.load(SeqCst) - before;
         if mode == EditMode::Infix {
-            assert_eq!(found, [Found { distance: 1, end: end as u32 }]);
+            assert_eq!(found, [EditDistance { distance: 1, end: end as u32 }]);
         }
         assert!(taken > 0 && taken < 2 * TEXT, "{taken} bytes for a text of {TEXT} symbols");
     }

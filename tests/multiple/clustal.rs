@@ -10,7 +10,7 @@ use pairwave::engine::Engine;
 use pairwave::gpu::kernels::{Family, Kernel, offered};
 use pairwave::measure::self_test::clustal::ClustalTest;
 use pairwave::score::SubstitutionMatrix;
-use pairwave::score::clustal::Matrix;
+use pairwave::score::clustal::ClustalMatrix;
 use pairwave::seq::Alphabet;
 use support::check::assert_passes;
 use support::clustal::{all_pairs, family, store};
@@ -25,8 +25,8 @@ fn costs(alphabet: Alphabet) -> ClustalCosts {
 }
 
 /// A matrix in NCBI's format.
-fn matrix(text: &str) -> Matrix {
-    Matrix::of(&SubstitutionMatrix::parse("own", text.as_bytes()).expect("it is a matrix"))
+fn matrix(text: &str) -> ClustalMatrix {
+    ClustalMatrix::from_substitution_matrix(&SubstitutionMatrix::parse("own", text.as_bytes()).expect("it is a matrix"))
 }
 
 /// Small ones, by which many alignments are equally good.

@@ -149,10 +149,10 @@ fn letters_that_a_file_lacks() {
     ];
     let errors: Vec<String> = errors.into_iter().map(|scheme| scheme.unwrap_err().to_string()).collect();
     insta::assert_snapshot!(errors.join("\n"), @r"
-    my.mat, line 1: no matrix for protein sequences: it lacks 'Q'
-    my.mat, line 1: no matrix for DNA sequences: it lacks 'T'
-    my.mat, line 1: no matrix for DNA sequences: it has 'Q'
-    EDNAFULL, line 3: no matrix for protein sequences: it lacks 'Q'
+    my.mat, line 1: not a matrix for protein sequences: it lacks 'Q'
+    my.mat, line 1: not a matrix for DNA sequences: it lacks 'T'
+    my.mat, line 1: not a matrix for DNA sequences: it has 'Q'
+    EDNAFULL, line 3: not a matrix for protein sequences: it lacks 'Q'
     ");
 }
 
@@ -198,10 +198,10 @@ fn broken_files_are_refused_with_their_place() {
     my.mat, line 1, column 1: column 'C' but no row 'C'
     my.mat, line 3, column 1: row 'G' but no column 'G'
     my.mat, line 2, column 1: '1' where a row's letter (A to Z or *) should be
-    my.mat, line 2, column 5: '2.5' is no whole number from -1000000 to 1000000
-    my.mat, line 2, column 5: '--' is no whole number from -1000000 to 1000000
-    my.mat, line 2, column 5: '9999999' is no whole number from -1000000 to 1000000
-    my.mat, line 2, column 5: '99999999999999999999' is no whole number from -1000000 to 1000000
+    my.mat, line 2, column 5: '2.5' is not an integer from -1000000 to 1000000
+    my.mat, line 2, column 5: '--' is not an integer from -1000000 to 1000000
+    my.mat, line 2, column 5: '9999999' is not an integer from -1000000 to 1000000
+    my.mat, line 2, column 5: '99999999999999999999' is not an integer from -1000000 to 1000000
     my.mat, line 2, column 3: 1 of 2 entries in row 'A'
     my.mat, line 2, column 7: more than 2 entries in row 'A'
     my.mat, line 3, column 5: not symmetric: A with C is 2, C with A is 3

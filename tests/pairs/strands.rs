@@ -11,7 +11,9 @@ use pairwave::gpu::adapter::Device;
 use pairwave::jobs::EditFilter;
 use pairwave::pairs::mock::MockEngine;
 use pairwave::pairs::{Pairs, oracle};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, IdentityDefinition, Limit, Mode, Scoring};
+use pairwave::score::{
+    Ambiguity, EditDistance, EditMode, EditScheme, Equality, IdentityDefinition, Limit, Mode, Scoring,
+};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, Strands};
 use pairwave::{AllPairs, EditDistances, EditResult, Job, PairResult, Run};
 use support::{Rng, rng};
@@ -212,7 +214,7 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
             let codes = on(strand, job.patterns.codes(pattern));
             let found = edit_oracle::find(&codes, text, &job.scheme);
             let end = found.first_end(job.scheme.mode, codes.len() as u32);
-            let found = Found { end, ..found };
+            let found = EditDistance { end, ..found };
             let limit = job.scheme.limit(codes.len() as u32, text.len() as u32);
             let ends = (0..).zip(edit_oracle::last_row(&codes, text, &job.scheme));
             let ends = ends.filter(|&(_, distance)| job.all_ends && distance <= limit);

@@ -46,7 +46,7 @@ fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
 /// Returns all hits of a search in order, by the definition.
 pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary> {
     let (scoring, queries) = (&*search.scoring, &search.queries);
-    let statistics = (scoring.mode == Mode::Local).then(|| Statistics::of(scoring)).flatten();
+    let statistics = (scoring.mode == Mode::Local).then(|| Statistics::for_scheme(scoring)).flatten();
     let size = search.database_size();
     let mut all = Vec::new();
     for query in 0..queries.len() as u32 {

@@ -16,7 +16,7 @@ use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
-use pairwave::score::{EditMode, Gaps, Reach};
+use pairwave::score::{EditMode, Gaps, OverlapReach};
 use pairwave::seq::Alphabet;
 
 /// Workgroup memory that every device has.
@@ -160,7 +160,7 @@ fn tiles() -> Vec<sw_tile::Variant> {
 
 /// Sets of constants of the kernels for distances: all of what changes the text, with the most words there are by default.
 fn distances() -> Vec<myers::Variant> {
-    let reach = Reach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
+    let reach = OverlapReach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
     let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
     let mut all = Vec::new();
     for bits in [2, 4, 8] {

@@ -7,7 +7,7 @@ use crate::cli::common::{Compute, check_temporary};
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
-use pairwave::error::Place;
+use pairwave::error::InputLocation;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
 use pairwave::jobs::stats::process_cpu_seconds;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The sequence to take from a file: the one of this name, or the only one.
 fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) -> Result<SequenceId> {
     let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
-    let wrong = |message: String| Err(Error::Input { place: Place::of_file(file), message });
+    let wrong = |message: String| Err(Error::Input { location: InputLocation::in_file(file), message });
     let shown = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let Some(wanted) = name else {
         return match store.len() {
@@ -75,7 +75,7 @@ impl OneSequence {
 
     /// Returns the frequencies of its symbols.
     fn composition(&self) -> Composition {
-        Composition::of(self.store.alphabet(), self.store.codes(self.id))
+        Composition::from_codes(self.store.alphabet(), self.store.codes(self.id))
     }
 }
 
@@ -90,8 +90,8 @@ fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Resul
         let is_long = is_reference && sequence.length() > i32::MAX as u32;
         let too_long = is_long.then(|| "SAM cannot describe references of 2^31 symbols or more".to_owned());
         if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
-            let place = Place { record: Some(name.to_owned()), ..Place::of_file(file) };
-            return Err(Error::Input { place, message: format!("{message}; use --format paf") });
+            let location = InputLocation { record: Some(name.to_owned()), ..InputLocation::in_file(file) };
+            return Err(Error::Input { location, message: format!("{message}; use --format paf") });
         }
     }
     Ok(())

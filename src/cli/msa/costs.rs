@@ -7,7 +7,7 @@ use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
 use pairwave::profile::Series;
 use pairwave::score::SubstitutionMatrix;
-use pairwave::score::clustal::Matrix;
+use pairwave::score::clustal::ClustalMatrix;
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl PairScoringArgs {
             Some(Series::Iub) => "iub",
             Some(Series::One(_)) | None => "",
         };
-        let costs = match Matrix::built_in(built_in) {
+        let costs = match ClustalMatrix::built_in(built_in) {
             Some(matrix) => ClustalCosts::new(alphabet, matrix, gaps),
             None => ClustalCosts::new(alphabet, &other_matrix("--pair-matrix", name)?, gaps),
         };
@@ -103,9 +103,9 @@ pub(super) fn is_file_of_matrix(name: &Path) -> bool {
 }
 
 /// A matrix that is none of ClustalW's: a file, or one by its name.
-fn other_matrix(option: &str, name: &Path) -> Result<Matrix> {
+fn other_matrix(option: &str, name: &Path) -> Result<ClustalMatrix> {
     match SubstitutionMatrix::open(name) {
-        Ok(matrix) => Ok(Matrix::of(&matrix)),
+        Ok(matrix) => Ok(ClustalMatrix::from_substitution_matrix(&matrix)),
         Err(Error::Usage(_)) => {
             let name = name.display().to_string();
             let (own, others) = (

@@ -82,7 +82,7 @@ impl JobCommand for Search {
         let queries = Arc::new(read_queries(&self.queries, alphabet, &self.read)?);
         let scoring = resolved(&self.scoring, alphabet)?;
         check_strand(self.strand.unwrap_or_default(), alphabet)?;
-        let statistics = (self.mode() == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
+        let statistics = (self.mode() == Mode::Local).then(|| Statistics::for_scheme(&scoring)).flatten();
         let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strands::Plus);
         let score_only = self.selection.score_only;
         let format = self.format.resolve(score_only, statistics.is_some(), has_strands, &self.command)?;

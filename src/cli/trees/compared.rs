@@ -3,11 +3,11 @@
 use crate::cli::args::{ColumnArgs, SequencesArgs};
 use crate::cli::msa::{Sequences, Source};
 use bstr::BString;
-use pairwave::error::Place;
+use pairwave::error::InputLocation;
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
-use pairwave::tree::{Comparison, Distances, Doubts};
+use pairwave::tree::{Distances, RowComparison, UnreliablePairs};
 use pairwave::{Error, Result};
 use std::path::Path;
 
@@ -44,15 +44,15 @@ impl Rows {
         Ok(Rows { file: rows.file, names: rows.names, alphabet, codes })
     }
 
-    pub(super) fn distances(&self, comparison: Comparison, threads: &rayon::ThreadPool) -> Distances {
-        let (distances, doubts) = Distances::of_rows(self.alphabet, &self.codes, comparison, threads);
+    pub(super) fn distances(&self, comparison: RowComparison, threads: &rayon::ThreadPool) -> Distances {
+        let (distances, doubts) = Distances::from_rows(self.alphabet, &self.codes, comparison, threads);
         let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
-        if let Doubts { far: far @ 1.., .. } = doubts {
+        if let UnreliablePairs { far: far @ 1.., .. } = doubts {
             let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
             tracing::warn!("--kimura: {far} of {pairs} distances are too large to be corrected and count as {most}");
         }
         if let Some([a, b]) = doubts.first_apart {
-            let place = Place::of_file(&self.file);
+            let place = InputLocation::in_file(&self.file);
             let left = if comparison.without_gaps { " that --no-gap-columns keeps" } else { "" };
             tracing::warn!(
                 "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
@@ -76,8 +76,8 @@ impl ColumnArgs {
     }
 
     /// How columns are compared, if they are.
-    pub(super) fn comparison(&self) -> Option<Comparison> {
-        self.aligned.then_some(Comparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
+    pub(super) fn comparison(&self) -> Option<RowComparison> {
+        self.aligned.then_some(RowComparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
     }
 }
 

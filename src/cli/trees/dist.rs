@@ -16,7 +16,7 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, write_distances};
 use pairwave::output::{MatrixShape, Output};
-use pairwave::tree::{Comparison, Distances};
+use pairwave::tree::{Distances, RowComparison};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use std::time::Instant;
 pub(in crate::cli) struct DistanceMatrix {
     source: Source,
     /// How columns are compared, if the sequences are aligned.
-    columns: Option<Comparison>,
+    columns: Option<RowComparison>,
     distance: PairDistance,
     pairs: PairScoringArgs,
     format: DistanceFormat,

@@ -5,7 +5,7 @@ use crate::engine::Work;
 use crate::engine::mock::TextbookKind;
 use crate::engine::thread_engine::CpuKind;
 use crate::error::Error;
-use crate::score::clustal::Matrix;
+use crate::score::clustal::ClustalMatrix;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, members: usize, most
 fn costs(alphabet: Alphabet) -> Vec<ClustalCosts> {
     let of = |open, extend| {
         let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
-        ClustalCosts::new(alphabet, Matrix::built_in(name).unwrap(), PairGaps { open, extend, transition: 0.5 })
+        ClustalCosts::new(alphabet, ClustalMatrix::built_in(name).unwrap(), PairGaps { open, extend, transition: 0.5 })
     };
     vec![ClustalCosts::of(alphabet), of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
 }

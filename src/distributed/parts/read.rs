@@ -10,7 +10,7 @@ use super::{
     header,
 };
 use crate::distributed::Digest;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::jobs::blocks::Divisible;
 
 /// Returns the state of a block. Reads only the header and the footer of its file.
@@ -124,8 +124,8 @@ impl<J: Divisible, R: Read> PartReader<J, R> {
     }
 
     fn refuse<T>(&self, why: &str) -> Result<T> {
-        let place = Place::of_file(&self.path);
-        Err(Error::Input { place, message: format!("block {} is damaged: {why}; compute it again", self.block) })
+        let location = InputLocation::in_file(&self.path);
+        Err(Error::Input { location, message: format!("block {} is damaged: {why}; compute it again", self.block) })
     }
 
     /// Reads the next `length` bytes.

@@ -14,7 +14,7 @@ use self::strip::Strip;
 use super::least::Least;
 use super::planes::{Matcher, Planes};
 use super::{Diagonals, Pair};
-use crate::score::{EditMode, Found};
+use crate::score::{EditDistance, EditMode};
 use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, MAX_U64_LANES, Simd, SimdKernel};
 
 /// The most vectors of rows at a time: two hide each other's delays.
@@ -57,7 +57,7 @@ pub(super) struct AloneTask<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// A distance, right if it is within the limit; else one above it.
-    Found(Found),
+    Distance(EditDistance),
     /// Given up after so many rows: the distance is above the limit, and at least so great by any way through
     /// the last of them.
     Beyond { rows: usize, least: u32 },
@@ -152,8 +152,8 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: AloneTask<'_>) {
             }
         };
     }
-    *outcome = Outcome::Found(match is_global {
-        true => Found { distance: row.distance()[0] as u32, end: n as u32 },
+    *outcome = Outcome::Distance(match is_global {
+        true => EditDistance { distance: row.distance()[0] as u32, end: n as u32 },
         false => row.found()[0],
     });
 }

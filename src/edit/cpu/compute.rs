@@ -8,7 +8,7 @@ use super::planes::{Any, Census, Matching, Relation, Same};
 use super::side::{self, SideBuffers, SideTask};
 use super::{Pair, scalar};
 use crate::edit::EditBatch;
-use crate::score::{EditMode, EditScheme, Found};
+use crate::score::{EditDistance, EditMode, EditScheme};
 use crate::simd::{BITS, InstructionSet};
 
 /// What is in a vector's lanes.
@@ -51,7 +51,7 @@ impl Default for Workspace {
 }
 
 /// Computes all pairs of a batch on this thread; results as [`crate::edit::EditReport::found`] has them.
-pub fn run(batch: &EditBatch, workspace: &mut Workspace) -> Vec<Found> {
+pub fn run(batch: &EditBatch, workspace: &mut Workspace) -> Vec<EditDistance> {
     run_until(batch, workspace, || false).unwrap_or_default()
 }
 
@@ -60,10 +60,10 @@ pub(super) fn run_until(
     batch: &EditBatch,
     workspace: &mut Workspace,
     is_over: impl Fn() -> bool,
-) -> Option<Vec<Found>> {
+) -> Option<Vec<EditDistance>> {
     let band = &*batch.chunk;
     let scheme = &*band.scheme;
-    let mut found = vec![Found::NONE; batch.pairs() as usize];
+    let mut found = vec![EditDistance::NONE; batch.pairs() as usize];
     // Pairs that need computing, and where their results go.
     let mut pairs: Vec<(usize, Pair<'_>)> = Vec::with_capacity(found.len());
     let places = batch.blocks.iter().flat_map(|block| {
@@ -162,7 +162,7 @@ impl Workspace {
         relation: &Relation,
         scheme: &EditScheme,
         pairs: &[(usize, Pair<'_>)],
-        mut put: impl FnMut(usize, Found),
+        mut put: impl FnMut(usize, EditDistance),
     ) -> usize {
         let lanes = VECTORS * self.level.u64_lanes();
         let words = |pair: &Pair<'_>| pair.pattern.len().div_ceil(BITS);
@@ -183,7 +183,7 @@ impl Workspace {
             return 1;
         }
         let mut own = [*first; MAX_PAIRS];
-        let mut found = [Found::NONE; MAX_PAIRS];
+        let mut found = [EditDistance::NONE; MAX_PAIRS];
         let mut census = Census::NONE;
         for (lane, (own, &(_, pair))) in own.iter_mut().zip(group).enumerate() {
             *own = pair;
@@ -208,7 +208,7 @@ impl Workspace {
     }
 
     /// Computes one pair.
-    fn compute_alone(&mut self, relation: &Relation, mode: EditMode, pair: Pair<'_>) -> Found {
+    fn compute_alone(&mut self, relation: &Relation, mode: EditMode, pair: Pair<'_>) -> EditDistance {
         let planes = relation.planes(Census::NONE.with(pair.pattern).with(pair.text), false);
         let longest = pair.pattern.len().max(pair.text.len());
         let pair_limit = pair.limit;
@@ -226,9 +226,9 @@ impl Workspace {
             dispatch!(planes.matching(), self.level, alone::align_pair, task);
             // Where it was given up, as far apart all along as up to there.
             let expected = match outcome {
-                Outcome::Found(found) if limit == pair_limit || found.distance <= limit => return found,
-                Outcome::Beyond { .. } if limit == pair_limit => return Found::NONE,
-                Outcome::Found(found) => u64::from(found.distance),
+                Outcome::Distance(found) if limit == pair_limit || found.distance <= limit => return found,
+                Outcome::Beyond { .. } if limit == pair_limit => return EditDistance::NONE,
+                Outcome::Distance(found) => u64::from(found.distance),
                 Outcome::Beyond { rows, least } => u64::from(least) * longest as u64 / rows.max(1) as u64,
             };
             let next = (expected * 5 / 4).max(2 * u64::from(limit));

@@ -1,6 +1,6 @@
 //! The least distances of last rows, from the steps between their cells.
 
-use crate::score::Found;
+use crate::score::EditDistance;
 use crate::simd::BITS;
 
 /// The last rows of L pairs up to some column, and the least distance in each.
@@ -64,7 +64,7 @@ impl<const L: usize> Least<L> {
 
     /// The least distances, each with the first column that has it.
     #[inline(always)]
-    pub(super) fn found(&self) -> [Found; L] {
+    pub(super) fn found(&self) -> [EditDistance; L] {
         let [lowest, sums] = bytes(&self.steps);
         // Columns before the byte with the first least distance, the byte's steps, and the distance before it.
         let (mut ends, mut sum, mut is_before) = (self.before, self.from, [true; L]);
@@ -90,7 +90,7 @@ impl<const L: usize> Least<L> {
                 is_before[lane] &= from[lane] != self.least[lane];
             }
         }
-        std::array::from_fn(|lane| Found { distance: self.least[lane] as u32, end: ends[lane] as u32 })
+        std::array::from_fn(|lane| EditDistance { distance: self.least[lane] as u32, end: ends[lane] as u32 })
     }
 }
 
@@ -147,14 +147,14 @@ mod tests {
         let mut row = Least::new([5, 1000]);
         let steps = |up, down| Steps { up: [up, u64::MAX], down: [down, 0] };
         row.advance(steps(0, 0), 0, [64, 0]);
-        assert_eq!(row.found()[0], Found { distance: 5, end: 1 });
+        assert_eq!(row.found()[0], EditDistance { distance: 5, end: 1 });
         // 6 5 4 4 5 4, and steps that do not count.
         row.advance(steps(0b1000_1000 << 56, 0b0110_0111 << 56), 64, [6, 0]);
-        assert_eq!((row.distance(), row.found()[0]), ([4, 1000], Found { distance: 4, end: 67 }));
+        assert_eq!((row.distance(), row.found()[0]), ([4, 1000], EditDistance { distance: 4, end: 67 }));
         row.advance(steps(1 << 63, 1 << 62), 70, [64, 64]);
-        assert_eq!((row.distance(), row.found()[0]), ([4, 1064], Found { distance: 4, end: 67 }));
+        assert_eq!((row.distance(), row.found()[0]), ([4, 1064], EditDistance { distance: 4, end: 67 }));
         row.advance(steps(0, 1), 134, [64, 3]);
-        let found = [Found { distance: 3, end: 198 }, Found { distance: 1001, end: 71 }];
+        let found = [EditDistance { distance: 3, end: 198 }, EditDistance { distance: 1001, end: 71 }];
         assert_eq!((row.distance(), row.found()), ([3, 1067], found));
     }
 
@@ -179,7 +179,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(row.found(), [Found { distance: least.0, end: least.1 }]);
+            assert_eq!(row.found(), [EditDistance { distance: least.0, end: least.1 }]);
             assert_eq!(row.distance(), [i64::from(distance)]);
         }
     }

@@ -1,6 +1,6 @@
 //! One pair, word after word, without vectors: for any relation of codes, and for all distances of the last row.
 
-use crate::score::{EditMode, EditScheme, Equality, Found, Reach};
+use crate::score::{EditDistance, EditMode, EditScheme, Equality, OverlapReach};
 use crate::seq::Code;
 use crate::simd::BITS;
 
@@ -64,7 +64,7 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
 }
 
 /// The distance of an overlap of sequences that are not empty ([`EditMode::Overlap`]); not compared with the limit.
-pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &Equality) -> Found {
+pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equality: &Equality) -> EditDistance {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
     let profile = Profile::new(pattern, equality);
@@ -95,7 +95,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
         let RowDeltas { pv, mv } = rows[row / BITS];
         distance = distance + (mv >> (row % BITS) & 1) as u32 - (pv >> (row % BITS) & 1) as u32;
     }
-    Found { distance: least, end: 0 }
+    EditDistance { distance: least, end: 0 }
 }
 
 /// Differences between a word's rows and the rows above them: bits of +1, and of -1.
@@ -117,14 +117,14 @@ fn step(matches: u64, RowDeltas { pv, mv }: &mut RowDeltas, up: u64, down: u64) 
 }
 
 /// Distance and end of a pair whose sequences are not empty; not compared with the limit.
-pub(super) fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
+pub(super) fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> EditDistance {
     if let EditMode::Overlap(reach) = scheme.mode {
         return overlap(pattern, text, reach, &scheme.equality);
     }
-    let mut found = Found::NONE;
+    let mut found = EditDistance::NONE;
     last_row(pattern, text, scheme, |end, distance| {
         if distance < found.distance || scheme.mode == EditMode::Global {
-            found = Found { distance, end: end as u32 };
+            found = EditDistance { distance, end: end as u32 };
         }
     });
     found

@@ -12,7 +12,7 @@ use super::least::Steps;
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::{Diagonals, Pair};
-use crate::score::{EditMode, Found};
+use crate::score::{EditDistance, EditMode};
 use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, Simd, SimdKernel};
 
 /// Buffers that live from group to group.
@@ -33,7 +33,7 @@ pub(super) struct SideTask<'a> {
     /// Room.
     pub buffers: &'a mut SideBuffers,
     /// What comes out, one a pair; not yet compared with limits.
-    pub found: &'a mut [Found],
+    pub found: &'a mut [EditDistance],
 }
 
 /// Computes a group.

@@ -9,7 +9,7 @@ use crate::edit::check::Possible;
 use crate::edit::kernels::myers::{EditTasks, LaneGrouping, POSITION_BITS, Run, Variant, run_of};
 use crate::edit::{EditBatch, EditChunk, GROUP_PAIRS};
 use crate::engine::buffer_pool::PooledVec;
-use crate::score::{EditMode, EditScheme, Found};
+use crate::score::{EditDistance, EditMode, EditScheme};
 
 /// Pairs of a list that one thread decodes at a time.
 const LISTED_AT_ONCE: usize = 1 << 10;
@@ -50,12 +50,12 @@ impl Form {
 
     /// What was found in a text of `n` symbols.
     #[inline(always)]
-    fn read(self, [word, next]: [u32; 2], n: u32) -> Found {
+    fn read(self, [word, next]: [u32; 2], n: u32) -> EditDistance {
         match self {
-            Form::Whole => Found { distance: word, end: n },
-            Form::NoEnd => Found { distance: word, end: 0 },
-            Form::Packed => Found { distance: word >> POSITION_BITS, end: word & ((1 << POSITION_BITS) - 1) },
-            Form::Both => Found { distance: word, end: next },
+            Form::Whole => EditDistance { distance: word, end: n },
+            Form::NoEnd => EditDistance { distance: word, end: 0 },
+            Form::Packed => EditDistance { distance: word >> POSITION_BITS, end: word & ((1 << POSITION_BITS) - 1) },
+            Form::Both => EditDistance { distance: word, end: next },
         }
     }
 }
@@ -65,7 +65,7 @@ impl Form {
 struct Lengths {
     pattern_symbols: u32,
     text_symbols: u32,
-    trivial: Option<Found>,
+    trivial: Option<EditDistance>,
     limit: u32,
     possible: Possible,
 }
@@ -115,7 +115,7 @@ impl Decoder<'_> {
     }
 
     /// Results of all pairs, in their order, in the memory of `found`. `None` if one cannot be.
-    pub(super) fn each(&self, words: &[u32], found: PooledVec<Found>) -> Option<PooledVec<Found>> {
+    pub(super) fn each(&self, words: &[u32], found: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
         // Which form it is decides outside of the loops.
         match (Form::of(&self.variant), self.variant.output_words()) {
             (Form::Whole, _) => self.each_of::<1>(words, found, |[word], n| Form::Whole.read([word, 0], n)),
@@ -129,9 +129,9 @@ impl Decoder<'_> {
     fn each_of<const WORDS: usize>(
         &self,
         words: &[u32],
-        mut found: PooledVec<Found>,
-        read: impl Fn([u32; WORDS], u32) -> Found + Sync,
-    ) -> Option<PooledVec<Found>> {
+        mut found: PooledVec<EditDistance>,
+        read: impl Fn([u32; WORDS], u32) -> EditDistance + Sync,
+    ) -> Option<PooledVec<EditDistance>> {
         let pairs = self.pairs();
         let results = words.as_chunks::<WORDS>().0.get(..pairs)?;
         found.clear();
@@ -172,9 +172,9 @@ impl Decoder<'_> {
         run: Run,
         task: u32,
         results: &[[u32; WORDS]],
-        room: &mut [MaybeUninit<Found>],
+        room: &mut [MaybeUninit<EditDistance>],
         memory: &mut Memory<'_>,
-        read: &impl Fn([u32; WORDS], u32) -> Found,
+        read: &impl Fn([u32; WORDS], u32) -> EditDistance,
     ) -> bool {
         if results.is_empty() {
             return true;
@@ -209,7 +209,7 @@ impl Decoder<'_> {
 
     /// Results of the pairs that a kernel listed, in any order: those within their limits, by their number. `None` if a number
     /// or a distance cannot be.
-    pub(super) fn listed(&self, words: &[u32]) -> Option<Vec<(u32, Found)>> {
+    pub(super) fn listed(&self, words: &[u32]) -> Option<Vec<(u32, EditDistance)>> {
         // A pair's number and two words of output at most.
         let read = |entry: &[u32]| (entry[0], [entry[1], entry.get(2).copied().unwrap_or(0)]);
         let entries = words.par_chunks_exact(self.variant.list_words() as usize);
@@ -240,7 +240,7 @@ impl Decoder<'_> {
             }
             Some(own)
         });
-        let parts: Option<Vec<Vec<(u32, Found)>>> = parts.collect();
+        let parts: Option<Vec<Vec<(u32, EditDistance)>>> = parts.collect();
         Some(parts?.concat())
     }
 }

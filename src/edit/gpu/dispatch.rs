@@ -4,7 +4,7 @@ use super::extent::Extent;
 use super::resident::{ResidentProfiles, ResidentTexts};
 use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
 use crate::gpu::pipeline::Compiled;
-use crate::score::{EditMode, Reach};
+use crate::score::{EditMode, OverlapReach};
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
@@ -73,7 +73,9 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
     });
     let reach = match variant.mode {
         EditMode::Overlap(reach) => reach,
-        EditMode::Global | EditMode::Infix | EditMode::Prefix => Reach { shorter: 0, constant: 0, divisor: 1, rate: 0 },
+        EditMode::Global | EditMode::Infix | EditMode::Prefix => {
+            OverlapReach { shorter: 0, constant: 0, divisor: 1, rate: 0 }
+        }
     };
     let list_room = work.listing.map_or(0, |(_, room)| room);
     let dense_begin = list_room * work.variant.list_words();
@@ -93,7 +95,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
         sets: work.texts.coding.sets,
         reach_shorter: reach.shorter,
         reach_constant: reach.constant,
-        reach_rate: reach.rate.min(Reach::ANY_RATE),
+        reach_rate: reach.rate.min(OverlapReach::ANY_RATE),
         list_limit: work.listing.map_or(0, |(limit, _)| limit),
         list_room,
         dense_begin,

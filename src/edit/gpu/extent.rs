@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::edit::{EditBatch, EditBlock, GROUP_PAIRS, Group, groups};
-use crate::score::{EditMode, Found, Limit};
+use crate::score::{EditDistance, EditMode, Limit};
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
 pub(super) const BAND_WORKGROUP: u32 = 32;
@@ -57,7 +57,7 @@ impl Extent {
             (EditMode::Global, _) if are_equal => all.limit,
             (EditMode::Global, _) => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
             // What is above the reach's rate has no distance.
-            (EditMode::Overlap(_), _) => Found::NONE.distance - 1,
+            (EditMode::Overlap(_), _) => EditDistance::NONE.distance - 1,
             (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
             (EditMode::Infix | EditMode::Prefix, _) => scheme.limit(all.longest, u32::MAX),
         };

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::edit::{Distances, EditBatch, EditBlock, EditChunk, Places, Region};
-use crate::score::{EditMode, Found};
+use crate::score::{EditDistance, EditMode};
 
 /// Own columns of a piece at most; a text of fewer stays whole.
 const MAX_COLUMNS: u64 = 1 << 16;
@@ -71,10 +71,10 @@ impl Pieces {
         match found {
             Distances::Each(found) => Distances::Each(self.join_each(found).into()),
             Distances::Listed { list, .. } => {
-                let mut joined: Vec<(u32, Found)> = Vec::new();
+                let mut joined: Vec<(u32, EditDistance)> = Vec::new();
                 for &(piece, found) in list {
                     let pair = self.ends.partition_point(|&end| end <= piece as usize) as u32;
-                    let found = Found { end: found.end + self.offsets[piece as usize], ..found };
+                    let found = EditDistance { end: found.end + self.offsets[piece as usize], ..found };
                     match joined.last_mut() {
                         Some((last, least)) if *last == pair => *least = found.min(*least),
                         _ => joined.push((pair, found)),
@@ -85,17 +85,17 @@ impl Pieces {
         }
     }
 
-    fn join_each(&self, found: &[Found]) -> Vec<Found> {
+    fn join_each(&self, found: &[EditDistance]) -> Vec<EditDistance> {
         let mut first = 0;
         let joined = self.ends.iter().map(|&end| {
             let own = first..end;
             first = end;
             let pieces = own.map(|piece| match found[piece] {
-                Found::NONE => Found::NONE,
-                Found { distance, end } => Found { distance, end: end + self.offsets[piece] },
+                EditDistance::NONE => EditDistance::NONE,
+                EditDistance { distance, end } => EditDistance { distance, end: end + self.offsets[piece] },
             });
             // The first of the least, and "none" is greater than all.
-            pieces.min().unwrap_or(Found::NONE)
+            pieces.min().unwrap_or(EditDistance::NONE)
         });
         joined.collect()
     }
@@ -139,7 +139,7 @@ mod tests {
                     let pattern = batch.chunk.patterns.codes(block.pattern);
                     oracle::find(pattern, batch.chunk.text(place), &batch.chunk.scheme)
                 };
-                pairs.map(find).collect::<Vec<Found>>()
+                pairs.map(find).collect::<Vec<EditDistance>>()
             };
             let pieces = Pieces::cut(&batch, 66_000).unwrap();
             assert!(pieces.batch.pairs() > 3 * batch.pairs());
@@ -149,6 +149,6 @@ mod tests {
             assert_eq!(pieces.join(&listed).into_each(), compute(&batch));
             assert_eq!(pieces.join(&Distances::Each(found.into())), Distances::Each(compute(&batch).into()));
         }
-        assert!(Found::NONE > Found { distance: u32::MAX - 1, end: u32::MAX });
+        assert!(EditDistance::NONE > EditDistance { distance: u32::MAX - 1, end: u32::MAX });
     }
 }

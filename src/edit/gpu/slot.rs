@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::score::Found;
+use crate::score::EditDistance;
 
 struct InFlight {
     batch: Arc<EditBatch>,
@@ -132,7 +132,7 @@ impl EditSlot {
         &mut self,
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
-        shelf: &BufferPool<Found>,
+        shelf: &BufferPool<EditDistance>,
         results: BatchResults,
     ) -> Result<(EditReport, Option<u32>)> {
         let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {

@@ -157,15 +157,15 @@ pub struct Params {
     pub limit: u32,
     /// Workgroups of the batch.
     pub groups: u32,
-    /// See [`crate::score::Reach`].
+    /// See [`crate::score::OverlapReach`].
     pub reach_divisor: u32,
     /// Bases of every code, 4 bits a code.
     pub sets: [u32; 2],
-    /// See [`crate::score::Reach`].
+    /// See [`crate::score::OverlapReach`].
     pub reach_shorter: u32,
-    /// See [`crate::score::Reach`].
+    /// See [`crate::score::OverlapReach`].
     pub reach_constant: u32,
-    /// See [`crate::score::Reach`].
+    /// See [`crate::score::OverlapReach`].
     pub reach_rate: u32,
     /// The greatest distance of a pair that is listed.
     pub list_limit: u32,

@@ -12,7 +12,7 @@
 //!
 //! Windows are counted in segments, and of rows that end within a segment the whole segments alone.
 
-use crate::score::{EditMode, EditScheme, Reach};
+use crate::score::{EditMode, EditScheme, OverlapReach};
 
 /// Windows of a segment.
 pub(super) const SEGMENT: usize = 32;
@@ -43,7 +43,7 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
         least > 0
     };
     let EditMode::Overlap(reach) = scheme.mode else { return need(0, segments, limit) };
-    let rate = reach.rate.min(Reach::ANY_RATE);
+    let rate = reach.rate.min(OverlapReach::ANY_RATE);
     let up_to = |symbols: usize| (reach.most_edits(symbols as u32, symbols as u32) as usize).min(limit);
     // As many symbols of either sequence come before an overlap's end.
     let least_end = |&n: &u32| u64::from(m).saturating_sub(reach.unaligned(m, n)) as usize;
@@ -65,7 +65,7 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
         if most_rows < least_rows {
             break;
         }
-        let edits = match Reach::ANY_RATE - rate {
+        let edits = match OverlapReach::ANY_RATE - rate {
             0 => limit,
             rest => (u64::from(rate) * most_rows as u64 / u64::from(rest)).min(limit as u64) as usize,
         };

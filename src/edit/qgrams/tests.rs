@@ -3,7 +3,7 @@
 use super::*;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{EditBatch, cpu};
-use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Reach, Scoring, edit_filter};
+use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, OverlapReach, Scoring, edit_filter};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore, Strands};
 
 /// Families of sequences: whole, cut at either end, with a few ambiguous symbols, and some that are too short to tell.
@@ -74,7 +74,7 @@ fn no_pair_within_the_limit_is_left_out() {
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     let dna = || Equality::dna(Ambiguity::Overlap, true);
-    let reach = Reach { shorter: 1, constant: 7, divisor: 2, rate: Reach::rate_of(0.04) };
+    let reach = OverlapReach { shorter: 1, constant: 7, divisor: 2, rate: OverlapReach::rate_from_edits(0.04) };
     let overlap =
         |identity, scoring: &Scoring| edit_filter(IdentityDefinition::InnerColumns, identity, scoring).unwrap();
     let scheme = |mode, equality, limit| EditScheme { mode, equality, limit };
@@ -83,7 +83,7 @@ fn no_pair_within_the_limit_is_left_out() {
         overlap(0.99, &Scoring::dna()),
         overlap(0.95, &Scoring::truong()),
         scheme(EditMode::Overlap(reach), dna(), Limit::Distance(6)),
-        scheme(EditMode::Overlap(Reach { rate: Reach::ANY_RATE, ..reach }), dna(), Limit::Rate(0.03)),
+        scheme(EditMode::Overlap(OverlapReach { rate: OverlapReach::ANY_RATE, ..reach }), dna(), Limit::Rate(0.03)),
         edit_filter(IdentityDefinition::Shorter, 0.97, &Scoring::dna()).unwrap(),
         edit_filter(IdentityDefinition::Columns, 0.96, &Scoring::dna()).unwrap(),
         scheme(EditMode::Global, Equality::dna(Ambiguity::Mismatch, false), Limit::Rate(0.05)),

@@ -16,7 +16,7 @@ fn check(pattern: &[Code], text: &[Code], equality: &Equality) {
         let scheme = scheme(mode, equality.clone());
         let tracer = EditTracer::new(&scheme);
         let found = oracle::find(pattern, text, &scheme);
-        let found = Found { end: found.first_end(mode, pattern.len() as u32), ..found };
+        let found = EditDistance { end: found.first_end(mode, pattern.len() as u32), ..found };
         let (start, cigar) = tracer.align(pattern, text, found, workspace).unwrap();
         let part = &text[start as usize..found.end as usize];
         assert_eq!(verify(&cigar, pattern, part, tracer.scoring()).unwrap(), -i64::from(found.distance), "{mode:?}");
@@ -82,12 +82,12 @@ fn a_wrong_distance_is_noticed() {
         let scheme = scheme(mode, Equality::literal(Alphabet::Dna));
         let right = oracle::find(&pattern, &text, &scheme);
         for distance in [right.distance - 1, right.distance + 1] {
-            let wrong = Found { distance, ..right };
+            let wrong = EditDistance { distance, ..right };
             let tracer = EditTracer::new(&scheme);
             let error = tracer.align(&pattern, &text, wrong, &mut EditWorkspace::default()).unwrap_err();
             assert!(matches!(error, Error::Internal(_)), "{mode:?} {distance}: {error}");
         }
-        let beyond = Found { end: 9, ..right };
+        let beyond = EditDistance { end: 9, ..right };
         assert!(EditTracer::new(&scheme).align(&pattern, &text, beyond, &mut EditWorkspace::default()).is_err());
     }
 }

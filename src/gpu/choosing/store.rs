@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::files::temporary::Temporary;
+use crate::files::temporary::TemporaryFile;
 
 /// Returns the path of a file in the cache, if the user has a cache directory.
 fn cache_file(name: &str) -> Option<PathBuf> {
@@ -59,7 +59,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             std::fs::create_dir_all(directory).ok()?;
             let text = serde_json::to_vec_pretty(&all).ok()?;
             // Other processes may write the same file at the same time.
-            let aside = Temporary::create(directory, self.file).ok()?;
+            let aside = TemporaryFile::create(directory, self.file).ok()?;
             aside.file().write_all(&text).and_then(|()| aside.file().sync_all()).ok()?;
             aside.persist(&path).ok().map(drop)
         };

@@ -11,7 +11,7 @@ use crate::jobs::Job;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
 use crate::jobs::blocks::cut::{ComparisonGrid, cut, saturating_u64};
 use crate::jobs::blocks::{Block, Divisible};
-use crate::score::{Found, IdentityDefinition};
+use crate::score::{EditDistance, IdentityDefinition};
 use crate::seq::part::Extents;
 use crate::seq::{QueryStrands, Strand};
 
@@ -157,7 +157,8 @@ impl Divisible for EditDistances {
 
     fn join(&self, rows: &mut Vec<EditResult>) {
         let Some(most) = self.max_hits else { return };
-        let mut found: Vec<Found> = rows.iter().map(|row| Found { distance: row.distance, end: row.end }).collect();
+        let mut found: Vec<EditDistance> =
+            rows.iter().map(|row| EditDistance { distance: row.distance, end: row.end }).collect();
         // Candidates of several patterns may be mixed.
         let pattern = |row: u32| rows[row as usize].pattern;
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();

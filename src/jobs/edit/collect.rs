@@ -12,7 +12,7 @@ use crate::edit::{Distances, Edit, Places};
 use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
-use crate::score::Found;
+use crate::score::EditDistance;
 use crate::seq::{Part, QueryStrands, SequenceId};
 
 /// Collects results chunk by chunk, or for whole parts.
@@ -228,7 +228,7 @@ fn no_results(pairs: u64) -> Distances {
     // Numbers of listed pairs have 32 bits.
     match u32::try_from(pairs) {
         Ok(_) => Distances::Listed { pairs: pairs as usize, list: Vec::new() },
-        Err(_) => Distances::Each(vec![Found::NONE; pairs as usize].into()),
+        Err(_) => Distances::Each(vec![EditDistance::NONE; pairs as usize].into()),
     }
 }
 
@@ -291,7 +291,7 @@ fn put(
                 }
                 first = end;
             }
-            count * size_of::<(u32, Found)>() as u64
+            count * size_of::<(u32, EditDistance)>() as u64
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
 use crate::jobs::source::OpenBlocks;
-use crate::score::{EditMode, Found, IdentityDefinition};
+use crate::score::{EditDistance, EditMode, IdentityDefinition};
 use crate::seq::{Part, SequenceId, SequenceStore, Strand};
 
 /// Number of results that are aligned and delivered together.
@@ -90,7 +90,7 @@ impl<'a> EditFinisher<'a> {
     }
 
     /// Reports all pairs of `range`, a chunk of a part, in input order.
-    fn chunk(&mut self, range: Range<u32>, part: &Part, found: &mut [Found]) -> Result<()> {
+    fn chunk(&mut self, range: Range<u32>, part: &Part, found: &mut [EditDistance]) -> Result<()> {
         let job = self.aligner.job;
         let (found, strands) = self.better_strands(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
@@ -117,7 +117,7 @@ impl<'a> EditFinisher<'a> {
 
     /// Reports a part of the candidates. In `order`, the candidates of a strand of a pattern are
     /// adjacent; `None` is the input order.
-    fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
+    fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, found: &mut [EditDistance]) -> Result<()> {
         let (found, strands) = self.better_strands(found);
         let copies = self.aligner.job.strands().copies();
         // Each candidate is listed once, at the position of its plus strand.
@@ -151,7 +151,7 @@ impl<'a> EditFinisher<'a> {
     }
 
     /// Selects the strand with the lower distance of each pair, if both were compared.
-    fn better_strands<'f>(&self, found: &'f mut [Found]) -> (&'f mut [Found], PairStrands) {
+    fn better_strands<'f>(&self, found: &'f mut [EditDistance]) -> (&'f mut [EditDistance], PairStrands) {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
             return (found, PairStrands::All(strands.of(0).1));
@@ -166,7 +166,7 @@ impl<'a> EditFinisher<'a> {
         (&mut found[..pairs], PairStrands::Each(is_minus))
     }
 
-    fn candidates(&mut self, candidates: &[Candidate], found: &[Found], strands: &PairStrands) -> Result<()> {
+    fn candidates(&mut self, candidates: &[Candidate], found: &[EditDistance], strands: &PairStrands) -> Result<()> {
         for (index, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
             if found.is_some() {
                 self.push(candidate.pattern, strands.get(index), candidate.region, found)?;
@@ -175,7 +175,7 @@ impl<'a> EditFinisher<'a> {
         Ok(())
     }
 
-    fn push(&mut self, pattern: SequenceId, strand: Strand, region: Region, found: Found) -> Result<()> {
+    fn push(&mut self, pattern: SequenceId, strand: Strand, region: Region, found: EditDistance) -> Result<()> {
         let job = self.aligner.job;
         // Engines skip pairs above the limit. The result must not depend on this.
         let m = job.patterns.length(pattern);
@@ -260,7 +260,7 @@ impl EditAligner<'_> {
             result.ends = ends.into_iter().map(|(end, distance)| (start + end, distance)).collect();
         }
         if self.job.aligns() {
-            let found = Found { distance: result.distance, end: result.end - start };
+            let found = EditDistance { distance: result.distance, end: result.end - start };
             let aligned = self.tracer.align(pattern, symbols, found, workspace);
             let (before, cigar) = aligned.map_err(|error| match error {
                 Error::Internal(message) => self.wrong(result, message),
@@ -289,12 +289,12 @@ impl EditAligner<'_> {
 
 /// Keeps at most `most` of the given pairs: the ones with the lowest distances, and the earliest of
 /// equal ones.
-pub(super) fn keep_least(found: &mut [Found], most: usize, pairs: impl Iterator<Item = u32>) {
+pub(super) fn keep_least(found: &mut [EditDistance], most: usize, pairs: impl Iterator<Item = u32>) {
     let some = pairs.map(|pair| (found[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
     let mut some: Vec<(u32, u32)> = some.collect();
     if some.len() > most {
         some.select_nth_unstable(most);
-        some[most..].iter().for_each(|&(_, pair)| found[pair as usize] = Found::NONE);
+        some[most..].iter().for_each(|&(_, pair)| found[pair as usize] = EditDistance::NONE);
     }
 }
 
@@ -306,7 +306,7 @@ mod tests {
     fn lowest_distances_are_kept_then_earliest_pairs() {
         let distances = [3, 1, u32::MAX, 1, 0, 1];
         let kept = |most| {
-            let mut found = distances.map(|distance| Found { distance, end: 0 });
+            let mut found = distances.map(|distance| EditDistance { distance, end: 0 });
             keep_least(&mut found, most, 0..6);
             (0..6).filter(|&pair| found[pair].is_some()).collect::<Vec<_>>()
         };

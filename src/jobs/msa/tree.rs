@@ -16,7 +16,9 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
 use crate::tree::newick::NameStyle;
-use crate::tree::{Bed, Distances, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining};
+use crate::tree::{
+    Distances, EmbeddedTreeOptions, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining,
+};
 
 /// The method that builds a tree from distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -184,7 +186,12 @@ impl SequenceTree {
             let started = Instant::now();
             let kmers = distances::kmers(&self.sequences, pool);
             let from_one = |one: usize, others: &[usize]| kmers.from_one(one, others.iter().copied());
-            let tree = embedded(Bed::of(self.sequences.len()), self.sequences.lengths(), from_one, pool);
+            let tree = embedded(
+                EmbeddedTreeOptions::for_sequences(self.sequences.len()),
+                self.sequences.lengths(),
+                from_one,
+                pool,
+            );
             let summary = TreeSummary { tree_seconds: started.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, unrooted: None, distances: None }, summary));
         };

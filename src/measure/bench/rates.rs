@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::measure::table::{MeasurementTable, Measurements, RowStatus, TableCell, cell_text};
 
 /// The first line of a file, except for the version.
@@ -161,7 +161,7 @@ pub fn read(path: &Path) -> Result<Vec<BenchRate>> {
     let mut lines: HashMap<(String, String), u64> = HashMap::new();
     for number in 1.. {
         let wrong = |message: String| Error::Input {
-            place: Place { file: name.clone(), line: Some(number), ..Place::default() },
+            location: InputLocation { file: name.clone(), line: Some(number), ..InputLocation::default() },
             message,
         };
         let foreign = || wrong("not a file of rates saved by a benchmark".into());

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, offered};
 use crate::pairs::gpu::tune::random_store;
-use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
+use crate::score::{Ambiguity, EditDistance, EditMode, EditScheme, Equality, Limit, OverlapReach};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 
 /// Lengths of patterns: at the borders of u32 words, of lanes and, with [`TEST_LANES`] lanes, of
@@ -30,7 +30,7 @@ const TEST_WORDS: u32 = 2;
 
 /// Distances and ends of patterns in texts.
 #[derive(Debug)]
-pub struct EditTest(Vec<OracleCase<Edit, Vec<Found>>>);
+pub struct EditTest(Vec<OracleCase<Edit, Vec<EditDistance>>>);
 
 impl EditTest {
     /// Creates a test of these batches, with results of the oracle.
@@ -46,7 +46,7 @@ impl EditTest {
 
     /// Creates a test of all modes, with and without a limit, for symbols of 2, 4 and 8 bits.
     fn with_all_modes() -> Self {
-        let reach = Reach { shorter: 3, constant: 2, divisor: 8, rate: Reach::ANY_RATE / 2 };
+        let reach = OverlapReach { shorter: 3, constant: 2, divisor: 8, rate: OverlapReach::ANY_RATE / 2 };
         let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
         let bases = [1, 2, 4, 8];
         let letters: Vec<Code> = (1..=20).collect();
@@ -83,18 +83,18 @@ impl SelfTest for EditTest {
     const NAME: &'static str = "distances";
     const MAY_REFUSE: bool = true;
     type Engine = dyn Engine<Edit>;
-    type Case = OracleCase<Edit, Vec<Found>>;
-    type Found = Vec<Found>;
+    type Case = OracleCase<Edit, Vec<EditDistance>>;
+    type Found = Vec<EditDistance>;
 
     fn cases(&self) -> &[Self::Case] {
         &self.0
     }
 
-    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<Found>> {
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<EditDistance>> {
         Ok(checked(engine, &case.batch)?.found.into_each())
     }
 
-    fn compare(&self, case: &Self::Case, found: &Vec<Found>) -> Result<u64> {
+    fn compare(&self, case: &Self::Case, found: &Vec<EditDistance>) -> Result<u64> {
         let chunk = &case.batch.chunk;
         if found.len() != case.expected.len() {
             return Err(Error::Internal(format!("{} distances for {} pairs", found.len(), case.expected.len())));
@@ -180,13 +180,13 @@ mod tests {
     #[test]
     fn wrong_distances_are_detected() {
         let test = EditTest::with_all_modes();
-        assert!(test.cases().iter().any(|case| case.expected.contains(&Found::NONE)));
+        assert!(test.cases().iter().any(|case| case.expected.contains(&EditDistance::NONE)));
         let case = &test.cases()[0];
         let right = &case.expected;
         test.compare(case, right).expect("it is the same");
         test.compare(case, &right[1..].to_vec()).expect_err("one is missing");
-        let changes: [fn(&mut Found); 3] =
-            [|found| found.distance ^= 1, |found| found.end ^= 1, |found| *found = Found::NONE];
+        let changes: [fn(&mut EditDistance); 3] =
+            [|found| found.distance ^= 1, |found| found.end ^= 1, |found| *found = EditDistance::NONE];
         for (index, change) in (0..right.len()).flat_map(|index| changes.map(|change| (index, change))) {
             let mut wrong = right.clone();
             change(&mut wrong[index]);

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
-use crate::score::statistics::{Bits, Evalue};
+use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{IdentityDefinition, Significance};
 use crate::seq::{SequenceId, SequenceStore, Strand};
 
@@ -121,7 +121,7 @@ fn push_strand(out: &mut Vec<u8>, is_minus: bool, quotes: Quotes) {
 fn push_significance(out: &mut Vec<u8>, found: Option<&Significance>, is_evalue: bool, quotes: Quotes) {
     let number = match found {
         Some(found) if is_evalue => Evalue(found.evalue).to_string(),
-        Some(found) => Bits(found.bits).to_string(),
+        Some(found) => BitScore(found.bits).to_string(),
         // As vsearch has what it does not know.
         None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
         None => "null".to_owned(),

@@ -12,7 +12,7 @@ use super::rows::{self, Rows, header};
 use super::{All, Body, SearchContext, SearchHit};
 use crate::error::{Error, Result};
 use crate::output::{Context, Output, Pair};
-use crate::score::statistics::{Bits, Parameters, ShortEvalue};
+use crate::score::statistics::{BitScore, Parameters, ShortEvalue};
 use crate::score::{Significance, Statistics};
 use crate::seq::{Alphabet, SequenceId};
 
@@ -80,7 +80,7 @@ fn line(output: &mut Output, text: std::fmt::Arguments<'_>) {
 /// A line for every hit.
 fn summary(hits: &[SearchHit], output: &mut Output) {
     let score = |hit: &SearchHit| match hit.significance {
-        Some(Significance { bits, .. }) => Bits(bits).to_string(),
+        Some(Significance { bits, .. }) => BitScore(bits).to_string(),
         None => hit.score.to_string(),
     };
     let evalue = |hit: &SearchHit| match hit.significance {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::output::fields::whole_percentage;
 use crate::output::msa::report::push_html;
 use crate::output::{Context, Output, Pair};
-use crate::score::statistics::{Bits, Evalue};
+use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{Significance, Statistics};
 use crate::seq::{Alphabet, SequenceId, Strand};
 
@@ -155,7 +155,7 @@ impl Shown {
         let covered = whole_percentage(u64::from(columns.query.end - columns.query.start), u64::from(lengths.0));
         let (bits, evalue, class) = match pair.significance() {
             Some(Significance { bits, evalue }) => {
-                (Bits(bits).to_string(), Evalue(evalue).to_string(), picture::of_bits(bits))
+                (BitScore(bits).to_string(), Evalue(evalue).to_string(), picture::of_bits(bits))
             }
             None => ("–".into(), "–".into(), picture::of_share(pair.score, best)),
         };
@@ -190,7 +190,7 @@ const COLUMNS: [&str; 8] = ["Bits", "E-value", "Score", "Identity %", "Cover %",
 fn table(number: u64, hits: &[Shown], alphabet: Alphabet, output: &mut Output) -> Result<()> {
     let out = output.buffer();
     out.extend_from_slice(b"<div class=\"table\"><table>\n<thead><tr><th class=\"left\" scope=\"col\">Hit</th>");
-    let strand = (alphabet == Alphabet::Dna).then_some("Strands");
+    let strand = (alphabet == Alphabet::Dna).then_some("Strand");
     for column in COLUMNS.into_iter().chain(strand) {
         put(out, format_args!("<th scope=\"col\">{column}</th>"));
     }

@@ -7,7 +7,7 @@ use crate::output::columns::similar;
 use crate::output::fields::whole_percentage;
 use crate::output::{Context, Pair};
 use crate::score::Significance;
-use crate::score::statistics::{Bits, ShortEvalue};
+use crate::score::statistics::{BitScore, ShortEvalue};
 use crate::seq::{Alphabet, Code, Strand, reverse_complement};
 
 /// Columns of a block.
@@ -31,7 +31,7 @@ fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out: &mut Vec<u8>) {
     match pair.significance() {
         Some(Significance { bits, evalue }) => {
-            let (bits, evalue) = (Bits(bits), ShortEvalue(evalue));
+            let (bits, evalue) = (BitScore(bits), ShortEvalue(evalue));
             line(out, format_args!(" Score = {bits} bits ({}),  Expect = {evalue}", pair.score));
         }
         None => line(out, format_args!(" Score = {}", pair.score)),
@@ -47,7 +47,7 @@ pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out:
     line(out, format_args!(" Identities = {identities},{positives} Gaps = {gaps}"));
     if !is_protein {
         let strand = if pair.strand == Strand::Minus { "Minus" } else { "Plus" };
-        line(out, format_args!(" Strands=Plus/{strand}"));
+        line(out, format_args!(" Strand=Plus/{strand}"));
     }
 }
 

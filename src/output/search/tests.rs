@@ -94,7 +94,7 @@ impl Run {
         let queries = chunk.store;
         let scoring = NamedScheme::find(self.scheme).unwrap().scoring(queries.alphabet()).unwrap();
         let scoring = Scoring { mode: Mode::Local, ..scoring };
-        let statistics = Statistics::of(&scoring);
+        let statistics = Statistics::for_scheme(&scoring);
         let context = SearchContext {
             queries,
             scoring,

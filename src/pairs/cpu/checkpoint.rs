@@ -114,7 +114,7 @@ impl<E: Element> Checkpoints<E> {
         let mut values = self.values.at_least(numbers.end)[first..].iter().step_by(lanes);
         let mut before = values.next().map_or(0, |value| value.number());
         for (dh, value) in dh[..columns.len()].iter_mut().zip(values) {
-            *dh = E::of(value.number().wrapping_sub(before));
+            *dh = E::from_number(value.number().wrapping_sub(before));
             before = value.number();
         }
         if self.affine {

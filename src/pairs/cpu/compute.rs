@@ -168,7 +168,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             chunk.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
         };
         // Without symbols there is nothing to trace.
-        let may_trace = chunk.want.has_alignments() && form.tells_alignments() && m > 0;
+        let may_trace = chunk.want.has_alignments() && form.determines_alignments() && m > 0;
         let mut found = vec![Greatest::default(); ids.len()];
         let mut spans = vec![None; ids.len()];
         let (lanes, mut outcome) = (E::lanes(plan.level), Ok(()));

@@ -119,7 +119,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         if r > 0 && checkpoints.keeps(group.rows() - r) {
             let mut edge = [W::Elem::default(); MAX_LANES];
             for (lane, edge) in edge[..count].iter_mut().enumerate() {
-                *edge = W::Elem::of(form.edge(group.done(r - 1, lane)));
+                *edge = W::Elem::from_number(form.edge(group.done(r - 1, lane)));
             }
             // SAFETY: the caller's.
             unsafe { checkpoints.keep::<W>(group.rows() - r, &edge, dh, f) };
@@ -188,15 +188,15 @@ fn start_above<W: Lanes>(
         let above = form.edge_difference(j + 1);
         dh[j * count..][..count].fill(above);
         if affine {
-            f[j * count..][..count].fill(W::Elem::of(above.number() - form.opening()));
+            f[j * count..][..count].fill(W::Elem::from_number(above.number() - form.opening()));
         }
     }
     if m > 0 && form.own_ends() {
         // Where padding lies above, the first column is no first real one there.
         for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
-            dh[lane] = W::Elem::of(form.edge_step());
+            dh[lane] = W::Elem::from_number(form.edge_step());
             if affine {
-                f[lane] = W::Elem::of(form.edge_step() - form.opening());
+                f[lane] = W::Elem::from_number(form.edge_step() - form.opening());
             }
         }
     }
@@ -320,7 +320,7 @@ unsafe fn affine_rows<W: Lanes>(
 ) -> Columns<W> {
     // SAFETY: the caller's.
     unsafe {
-        let opening = W::splat(W::Elem::of(form.opening()));
+        let opening = W::splat(W::Elem::from_number(form.opening()));
         let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
         let mut e = dv.map(|dv| dv.sub(opening));
         for (j, &code) in query.iter().enumerate() {

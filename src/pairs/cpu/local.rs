@@ -151,7 +151,7 @@ where
         // SAFETY: the caller's; there is room for the most lanes.
         unsafe {
             // The value just under the best one, but not below zero, which may be the least number there is.
-            let one = W::splat(W::Elem::of(1));
+            let one = W::splat(W::Elem::from_number(1));
             let under = best.max(W::splat(self.zero).add(one)).sub(one);
             if here.exceeds(under) {
                 let mut lanes = [self.zero; MAX_LANES];

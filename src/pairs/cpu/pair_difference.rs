@@ -44,12 +44,12 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     for j in 0..n {
         let above = form.edge_difference(j + 1);
         dh[MAX_LANES + j] = above;
-        f[MAX_LANES + j] = W::Elem::of(above.number() - form.opening());
+        f[MAX_LANES + j] = W::Elem::from_number(above.number() - form.opening());
     }
     if form.own_ends() && strips.done(0, W::COUNT - 1) == 0 {
         // Where padding lies above, the first column is no first real one there.
-        dh[MAX_LANES] = W::Elem::of(form.edge_step());
-        f[MAX_LANES] = W::Elem::of(form.edge_step() - form.opening());
+        dh[MAX_LANES] = W::Elem::from_number(form.edge_step());
+        f[MAX_LANES] = W::Elem::from_number(form.edge_step() - form.opening());
     }
     let mut best = Greatest::of_gaps(form.edge(n) + form.edge(rows.len()), rows.len(), n);
     let mut last = form.edge(n);
@@ -183,13 +183,13 @@ impl<W: Lanes> StripOf<'_, W> {
         }
         // SAFETY: the caller's.
         unsafe {
-            let opening = W::splat(W::Elem::of(form.opening()));
+            let opening = W::splat(W::Elem::from_number(form.opening()));
             let dv = W::load(edges.as_ptr());
             let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
             // Lanes begin one after the other; one that has not begun keeps its border.
-            let mut begun = W::splat(W::Elem::of(0));
+            let mut begun = W::splat(W::Elem::from_number(0));
             for t in 0..W::COUNT - 1 {
-                begun = begun.shift_down(W::Elem::of(-1));
+                begun = begun.shift_down(W::Elem::from_number(-1));
                 let before = state;
                 state.step::<AFFINE, LEAVES>(steps.step(first + t), dh, f, t, notes);
                 state.dv = before.dv.blend(state.dv, begun);

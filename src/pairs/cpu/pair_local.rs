@@ -71,7 +71,7 @@ where
                     diagonal = above;
                 }
                 // The value just under the best one, but not below zero, which may be the least number there is.
-                let one = W::splat(W::Elem::of(1));
+                let one = W::splat(W::Elem::from_number(1));
                 let under = W::splat(places.value(0)).max(zero.add(one)).sub(one);
                 if best.exceeds(under) {
                     let mut all = [form.zero(); MAX_LANES];

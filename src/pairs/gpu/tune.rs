@@ -14,7 +14,7 @@ use crate::pairs::Pairs;
 use crate::pairs::kernels::samples;
 use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Batch, Block, PairsChunk, Want};
-use crate::score::random::Random;
+use crate::score::random::XorShift64;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -67,9 +67,9 @@ pub struct Trial {
     pub cells_per_second: f64,
 }
 
-/// Random sequences for measurements: `count` of `length` symbols, from a fixed seed.
+/// XorShift64 sequences for measurements: `count` of `length` symbols, from a fixed seed.
 pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) -> SequenceStore {
-    let mut random = Random(seed | 1);
+    let mut random = XorShift64(seed | 1);
     let mut next = || (random.bits() >> 33) as u32;
     let mut builder = SequenceStore::builder(alphabet);
     for index in 0..count {

@@ -28,7 +28,7 @@ pub const WALK_WORKGROUP: u32 = 64;
 const RESIDENT_INVOCATIONS: u32 = 81_920;
 
 /// What a value that stands for minus infinity is in every form.
-const NEVER: i32 = offset::NEVER;
+const NEG_INF: i32 = offset::NEG_INF;
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -118,7 +118,7 @@ impl Variant {
         let bits = self.tag_bits();
         // 2 for a mismatch, 3 for a match, which is the lowest bit of a value that carries matches.
         let tagged = |value: i32| if bits > 0 { (value << bits) + 2 + (value & 1) } else { value };
-        scoring.table().iter().map(|&value| if value <= NEVER { NEVER } else { tagged(value) }).collect()
+        scoring.table().iter().map(|&value| if value <= NEG_INF { NEG_INF } else { tagged(value) }).collect()
     }
 
     /// Cells of one row in a word of directions: as many as fit, if an invocation keeps so many columns.

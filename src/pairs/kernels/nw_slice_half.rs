@@ -107,7 +107,7 @@ pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
 
 /// The table of diagonal steps as the kernel takes it: none below two openings.
 pub fn table(scoring: &OffsetScoring) -> Vec<i32> {
-    let least = (-2 * i64::from(scoring.opening())).max(i64::from(offset::NEVER)) as i32;
+    let least = (-2 * i64::from(scoring.opening())).max(i64::from(offset::NEG_INF)) as i32;
     scoring.table().iter().map(|&step| step.max(least)).collect()
 }
 

@@ -117,7 +117,7 @@ impl Costs {
     /// What lanes are set to. Numbers beyond an element wrap: sums come out right, for they are in its range.
     pub(super) fn kinds<E: Element>(&self) -> Kinds<E> {
         let of = |number: fn(&Costs, bool, bool) -> i64| {
-            std::array::from_fn(|kind| E::of(number(self, kind & 1 != 0, kind & 2 != 0)))
+            std::array::from_fn(|kind| E::from_number(number(self, kind & 1 != 0, kind & 2 != 0)))
         };
         Kinds {
             matching: of(|costs, is_penalised, is_free| costs.aligned(costs.matching, is_penalised, is_free)),

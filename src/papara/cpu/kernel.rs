@@ -95,14 +95,15 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
         unsafe {
             let block = side.block(lanes, &range);
             block.profile::<V>(sites, reads.sets(), &kinds, &mut profile);
-            let (start, opening) = (V::splat(V::Elem::of(origin)), V::splat(V::Elem::of(costs.opening)));
+            let (start, opening) =
+                (V::splat(V::Elem::from_number(origin)), V::splat(V::Elem::from_number(costs.opening)));
             for site in 0..sites {
                 let cell = start.add(V::load(room.gained.as_ptr().add(site * lanes)));
                 cell.store(room.cells.as_mut_ptr().add(site * lanes));
                 cell.sub(opening).store(room.insertions.as_mut_ptr().add(site * lanes));
             }
-            let site_opening = V::splat(V::Elem::of(costs.site_opening));
-            let (rows, before) = (reads.rows(), V::splat(V::Elem::of(0)));
+            let site_opening = V::splat(V::Elem::from_number(costs.site_opening));
+            let (rows, before) = (reads.rows(), V::splat(V::Elem::from_number(0)));
             let mut step = Step { sites, rows, start, opening, site_opening, before };
             for first in (0..symbols).step_by(R) {
                 let column = room.column.as_mut_ptr().add(2 * first * lanes);
@@ -124,7 +125,7 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
                 }
             }
             // Of the last symbol: scores of the block's sites from that before it.
-            let score_start = V::splat(V::Elem::of(score_origin));
+            let score_start = V::splat(V::Elem::from_number(score_origin));
             let (mut most, mut now) = (score_start, score_start);
             for site in 0..sites {
                 let cell = V::load(room.cells.as_ptr().add(site * lanes)).sub(step.before);
@@ -162,8 +163,8 @@ fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::El
             {
                 let own = (stripe * R + r + 1).saturating_sub(padding);
                 held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
-                cell[first..first + part].fill(V::Elem::of(held));
-                deletion[first..first + part].fill(V::Elem::of(held - costs.site_opening));
+                cell[first..first + part].fill(V::Elem::from_number(held));
+                deletion[first..first + part].fill(V::Elem::from_number(held - costs.site_opening));
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) trait Number: Copy + Default + PartialOrd + std::fmt::Debug {
     const ONES: Self;
     /// Bits of a set that it holds.
     const SET_BITS: u32;
-    fn of(number: i64) -> Self;
+    fn from_number(number: i64) -> Self;
     fn wide(self) -> i64;
     fn plus(self, other: Self) -> Self;
     fn less(self, other: Self) -> Self;
@@ -35,7 +35,7 @@ macro_rules! numbers {
             const ONES: Self = -1;
             const SET_BITS: u32 = $set_bits;
             #[inline(always)]
-            fn of(number: i64) -> Self {
+            fn from_number(number: i64) -> Self {
                 number as $number
             }
             #[inline(always)]
@@ -88,10 +88,10 @@ pub(super) struct Numbers<T> {
 
 impl<T: Number> Numbers<T> {
     pub(super) fn of(scheme: &PhyloScheme) -> Self {
-        let both = |gaps: crate::score::Gaps| [gaps.first, gaps.next].map(|cost| T::of(cost.into()));
+        let both = |gaps: crate::score::Gaps| [gaps.first, gaps.next].map(|cost| T::from_number(cost.into()));
         Numbers {
-            matching: T::of(scheme.matching.into()),
-            mismatch: T::of(scheme.mismatch.into()),
+            matching: T::from_number(scheme.matching.into()),
+            mismatch: T::from_number(scheme.mismatch.into()),
             deletion: both(scheme.deletion),
             insertion: both(scheme.insertion),
             free_read_ends: scheme.free_read_ends,
@@ -103,7 +103,7 @@ impl<T: Number> Numbers<T> {
     fn before_sites(&self, symbols: usize) -> T {
         let [first, next] = self.insertion;
         let (first, next) = (first.wide(), next.wide());
-        if self.free_read_ends { T::default() } else { T::of(-(first + (symbols as i64 - 1) * next)) }
+        if self.free_read_ends { T::default() } else { T::from_number(-(first + (symbols as i64 - 1) * next)) }
     }
 }
 
@@ -282,9 +282,9 @@ fn cells<T: Number, const LANES: usize, const PARTS: usize, const DIRECTIONS: bo
         deleted[k] = del;
         inserted[k] = ins;
         if DIRECTIONS {
-            let code = |is: bool, code: u8| if is { T::of(code.into()) } else { T::default() };
+            let code = |is: bool, code: u8| if is { T::from_number(code.into()) } else { T::default() };
             let of_gap = if del >= ins { direction::DELETED } else { direction::INSERTED };
-            let source = if aligned >= gap { T::default() } else { T::of(of_gap.into()) };
+            let source = if aligned >= gap { T::default() } else { T::from_number(of_gap.into()) };
             let extends = code(extended > opened, direction::EXTENDS_DELETION)
                 .or(code(extended_too > opened_too, direction::EXTENDS_INSERTION));
             from[k] = source.or(extends).byte();

@@ -77,7 +77,7 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
     fn prepare(&mut self, read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) {
         let (alphabet, count) = (vectors.alphabet(), vectors.sites() as usize);
         let low = (1 << T::SET_BITS) - 1;
-        let parts = |set: u32| [set & low, set >> T::SET_BITS].map(|bits| T::of(bits.into()));
+        let parts = |set: u32| [set & low, set >> T::SET_BITS].map(|bits| T::from_number(bits.into()));
         let Sets { read: symbols, sites, charged, penalty } = &mut self.sets;
         for own in symbols.iter_mut() {
             own.clear();
@@ -96,7 +96,7 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
             let Site { set, is_penalised, is_free } = site;
             sites.iter_mut().zip(parts(set)).for_each(|(own, bits)| own[place] = bits);
             charged[place] = if is_free { T::default() } else { T::ONES };
-            penalty[place] = if is_penalised { T::of(scheme.gap_site.into()) } else { T::default() };
+            penalty[place] = if is_penalised { T::from_number(scheme.gap_site.into()) } else { T::default() };
         };
         let first = vectors.place(vector, 0);
         match vectors.cells() {

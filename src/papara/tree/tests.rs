@@ -42,10 +42,10 @@ fn trees_of_nexus_files_have_translated_leaves() {
         ("translate 1 a 2 b;\ntree a=(1,2,3);", 7, 15, "expected ',' or ';'"),
     ] {
         let text = format!("{head}{trees}");
-        let Err(Error::Input { place, message }) = Tree::parse("a.nex", text.as_bytes()) else { panic!("{trees}") };
+        let Err(Error::Input { location, message }) = Tree::parse("a.nex", text.as_bytes()) else { panic!("{trees}") };
         assert!(message.contains(part), "{trees}: {message}");
         let head_lines = head.matches('\n').count() as u64;
-        assert_eq!((place.line, place.column), (Some(head_lines + line - 6), Some(column)), "{trees}");
+        assert_eq!((location.line, location.column), (Some(head_lines + line - 6), Some(column)), "{trees}");
     }
 }
 
@@ -69,9 +69,9 @@ fn wrong_texts_say_where() {
         ("(a,[b,c);", 1, 4, "comment"),
         ("", 1, 1, "no name"),
     ] {
-        let Error::Input { place, message } = Tree::parse("a.nwk", text.as_bytes()).unwrap_err() else { panic!() };
+        let Error::Input { location, message } = Tree::parse("a.nwk", text.as_bytes()).unwrap_err() else { panic!() };
         assert_eq!(
-            (place.file.as_str(), place.line, place.column),
+            (location.file.as_str(), location.line, location.column),
             ("a.nwk", Some(line), Some(column)),
             "{text}: {message}"
         );

@@ -2,7 +2,7 @@
 
 use super::lcs::Pattern;
 use crate::seq::Code;
-use crate::tree::{Bed, GuideTree, embedded};
+use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded};
 
 /// Pairs that are compared, about: of few sequences all, of many those of the parts that they are put in.
 const MAX_PAIRS: usize = 10_000_000;
@@ -15,7 +15,10 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
         let mut row = Vec::new();
         others.iter().map(|&other| squeezed(pattern.distance(sequences[other], &mut row))).collect()
     };
-    let bed = Bed { largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000), ..Bed::of(sequences.len()) };
+    let bed = EmbeddedTreeOptions {
+        largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000),
+        ..EmbeddedTreeOptions::for_sequences(sequences.len())
+    };
     embedded(bed, &lengths, from_one, pool)
 }
 

@@ -1,18 +1,20 @@
-//! By how much edges shorten sequences (Altschul and Gish 1996): the correction that BLASTN's E-values have.
+//! The length adjustment for edge effects (Altschul and Gish 1996), which BLASTN's E-values
+//! include.
 
 use super::{DatabaseSize, Parameters};
 
-/// Symbols by which a query and every target are shorter in effect, as `BLAST_ComputeLengthAdjustment` has it: the largest
-/// whole number L that is at most `beta + alpha / lambda * ln(K (m - L) (n - N L))`, with the query's length m and n symbols
-/// in N targets, and small enough that `K (m - L) (n - N L)` is at least the greater of m and n.
-pub(super) fn adjustment(of: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> u64 {
+/// Returns the number of symbols by which the query and every target are effectively shorter, as
+/// computed by `BLAST_ComputeLengthAdjustment`. With a query of m symbols and N targets of n
+/// symbols in all, it is the greatest integer L that is at most `beta + alpha / lambda * ln(K (m -
+/// L) (n - N L))` and for which `K (m - L) (n - N L)` is at least the greater of m and n.
+pub(super) fn adjustment(parameters: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> u64 {
     const STEPS: u32 = 20;
     let (m, n, targets) = (f64::from(query), database.symbols as f64, database.sequences as f64);
     let right_side = |length: f64| {
         let space = (m - length) * (n - targets * length);
-        alpha / of.lambda * (of.k.ln() + space.ln()) + beta
+        alpha / parameters.lambda * (parameters.k.ln() + space.ln()) + beta
     };
-    let rest = n * m - m.max(n) / of.k;
+    let rest = n * m - m.max(n) / parameters.k;
     if rest < 0.0 {
         return 0;
     }
@@ -24,7 +26,8 @@ pub(super) fn adjustment(of: &Parameters, alpha: f64, beta: f64, query: u32, dat
         if proposed >= length {
             low = length;
             if proposed - low <= 1.0 {
-                // The fixed point is within one of this: before or after the next whole number?
+                // The fixed point is at most one above `low`: this decides whether the next integer
+                // qualifies.
                 let next = low.ceil();
                 return if next <= high && right_side(next) >= next { next as u64 } else { low as u64 };
             }
@@ -45,9 +48,10 @@ pub(super) fn adjustment(of: &Parameters, alpha: f64, beta: f64, query: u32, dat
     low as u64
 }
 
-/// Pairs of places where an alignment can begin: what is left of the query times what is left of all targets.
-pub(super) fn search_space(of: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> f64 {
-    let adjustment = adjustment(of, alpha, beta, query, database);
+/// Returns the number of pairs of positions where an alignment can start: the adjusted length of
+/// the query times that of all targets.
+pub(super) fn search_space(parameters: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> f64 {
+    let adjustment = adjustment(parameters, alpha, beta, query, database);
     let symbols = database.symbols.saturating_sub(database.sequences.saturating_mul(adjustment)).max(1);
     symbols as f64 * u64::from(query).saturating_sub(adjustment) as f64
 }

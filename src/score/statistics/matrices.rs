@@ -1,13 +1,14 @@
-//! Parameters of local alignments of proteins, for the substitution matrices and gap costs that BLASTP knows.
+//! Parameters of local alignments of proteins, for the substitution matrices and gap costs that
+//! BLASTP supports.
 //!
-//! The numbers are those of NCBI's `blast_stat.c` (public domain), found by simulation: lambda, K and H (Altschul and Gish
-//! 1996), a, alpha and sigma of the finite-size correction (Park, Sheetlin, Ma, Madden and Spouge 2012), and beta of the
-//! older correction of lengths.
+//! The numbers are from NCBI's `blast_stat.c` (public domain) and were determined by simulation:
+//! lambda, K and H (Altschul and Gish 1996); a, alpha and sigma of the finite-size correction
+//! (Park, Sheetlin, Ma, Madden and Spouge 2012); and beta of the older length adjustment.
 
-/// Parameters for one matrix and pair of gap costs.
+/// Parameters for one matrix and one pair of gap costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Costs {
-    /// A gap of k costs `open + k * extend`.
+pub(super) struct ProteinParameters {
+    /// Opening cost: a gap of k symbols costs `open + k * extend`.
     pub(super) open: i32,
     pub(super) extend: i32,
     pub(super) lambda: f64,
@@ -21,19 +22,20 @@ pub(super) struct Costs {
 
 /// Parameters for one matrix.
 #[derive(Debug, PartialEq)]
-pub(super) struct Matrix {
+pub(super) struct ProteinMatrix {
     pub(super) name: &'static str,
-    /// Without gaps: `open` and `extend` are of no account.
-    pub(super) ungapped: Costs,
-    pub(super) gapped: &'static [Costs],
+    /// Parameters without gaps; `open` and `extend` have no meaning.
+    pub(super) ungapped: ProteinParameters,
+    pub(super) gapped: &'static [ProteinParameters],
 }
 
-/// BLASTP's cost, both of opening and of extending a gap, that stands for alignments without gaps.
+/// BLASTP's opening and extension cost that stands for alignments without gaps.
 pub(super) const NO_GAPS: i32 = i16::MAX as i32;
 
-impl Matrix {
-    /// Returns the parameters for gaps of k that cost `open + k * extend`, if BLASTP has any.
-    pub(super) fn costs(&'static self, open: i32, extend: i32) -> Option<&'static Costs> {
+impl ProteinMatrix {
+    /// Returns the parameters for gaps of k symbols that cost `open + k * extend`, if BLASTP has
+    /// any.
+    pub(super) fn costs(&'static self, open: i32, extend: i32) -> Option<&'static ProteinParameters> {
         if (open, extend) == (NO_GAPS, NO_GAPS) {
             return Some(&self.ungapped);
         }
@@ -41,20 +43,21 @@ impl Matrix {
     }
 }
 
-/// Two costs and seven parameters: open, extend; lambda, K, H; a, beta; alpha, sigma.
+/// Creates parameters from the costs open and extend and three groups of numbers: lambda, K and H;
+/// a and beta; alpha and sigma.
 const fn costs(
     open: i32,
     extend: i32,
     [lambda, k, h]: [f64; 3],
     [a, beta]: [f64; 2],
     [alpha, sigma]: [f64; 2],
-) -> Costs {
-    Costs { open, extend, lambda, k, h, a, beta, alpha, sigma }
+) -> ProteinParameters {
+    ProteinParameters { open, extend, lambda, k, h, a, beta, alpha, sigma }
 }
 
 /// All matrices.
-pub(super) const MATRICES: &[Matrix] = &[
-    Matrix {
+pub(super) const MATRICES: &[ProteinMatrix] = &[
+    ProteinMatrix {
         name: "BLOSUM45",
         ungapped: costs(0, 0, [0.2291, 0.0924, 0.2514], [0.9113, -5.7], [9.61106, 9.61106]),
         gapped: &[
@@ -73,7 +76,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(16, 1, [0.176, 0.016, 0.063], [2.8, -67.0], [170.1, 173.003]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "BLOSUM50",
         ungapped: costs(0, 0, [0.2318, 0.112, 0.3362], [0.6895, -4.0], [5.38831, 5.38831]),
         gapped: &[
@@ -94,7 +97,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(15, 1, [0.171, 0.015, 0.063], [2.7, -76.0], [140.053, 144.16]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "BLOSUM62",
         ungapped: costs(0, 0, [0.3176, 0.134, 0.4012], [0.7916, -3.2], [4.96466, 4.96466]),
         gapped: &[
@@ -111,7 +114,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(9, 1, [0.206, 0.01, 0.052], [4.0, -87.0], [210.333, 214.842]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "BLOSUM80",
         ungapped: costs(0, 0, [0.343, 0.177, 0.6568], [0.5222, -1.6], [1.91813, 1.91813]),
         gapped: &[
@@ -126,7 +129,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(9, 1, [0.279, 0.048, 0.2], [1.4, -19.0], [24.252, 25.4904]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "BLOSUM90",
         ungapped: costs(0, 0, [0.3346, 0.19, 0.7547], [0.4434, -1.4], [1.37776, 1.37776]),
         gapped: &[
@@ -139,7 +142,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(9, 1, [0.265, 0.044, 0.2], [1.3, -19.0], [21.4083, 22.8409]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "PAM30",
         ungapped: costs(0, 0, [0.34, 0.283, 1.754], [0.1938, -0.3], [0.161818, 0.161818]),
         gapped: &[
@@ -155,7 +158,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(13, 3, [0.338, 0.27, 1.69], [0.2, -0.5], [0.178973, 0.175436]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "PAM70",
         ungapped: costs(0, 0, [0.3345, 0.229, 1.029], [0.325, -0.7], [0.633439, 0.633439]),
         gapped: &[
@@ -169,7 +172,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(12, 3, [0.33, 0.219, 0.93], [0.82, -16.0], [0.818768, 0.81124]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "PAM250",
         ungapped: costs(0, 0, [0.2252, 0.0868, 0.2223], [0.98, -5.0], [11.7543, 11.7543]),
         gapped: &[
@@ -190,7 +193,7 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(17, 1, [0.171, 0.014, 0.052], [3.3, -86.0], [175.071, 177.196]),
         ],
     },
-    Matrix {
+    ProteinMatrix {
         name: "IDENTITY",
         ungapped: costs(0, 0, [0.28768, 0.282, 1.69], [0.1703, -0.3], [0.16804, 0.16804]),
         gapped: &[costs(15, 2, [0.2835, 0.255, 1.49], [0.19, -1.0], [0.24613, 0.22743])],

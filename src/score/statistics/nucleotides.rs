@@ -1,15 +1,17 @@
-//! Parameters of local alignments of nucleotides, for the scores and gap costs that BLASTN knows, and its search space.
+//! Parameters of local alignments of nucleotides, for the scores and gap costs that BLASTN
+//! supports, and its search space.
 //!
-//! The numbers are those of NCBI's `blast_stat.c` (public domain). A pair of scores with a common divisor is the pair
-//! without it, with lambda and alpha so many times smaller. Where gaps are so dear that they hardly come by chance, the
-//! parameters are those without gaps, which are computed (Karlin and Altschul 1990).
+//! The numbers are from NCBI's `blast_stat.c` (public domain). Scores with a common divisor are
+//! looked up without it, and lambda and alpha are divided by it. Where gaps are so expensive that
+//! they are rare by chance, the parameters are those of alignments without gaps, which are computed
+//! (Karlin and Altschul 1990).
 
 use super::Parameters;
 
 /// Parameters for one pair of gap costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Costs {
-    /// A gap of k costs `open + k * extend`.
+struct NucleotideParameters {
+    /// Opening cost: a gap of k symbols costs `open + k * extend`.
     open: i32,
     extend: i32,
     lambda: f64,
@@ -19,33 +21,35 @@ struct Costs {
     beta: f64,
 }
 
-/// Parameters for one pair of match and mismatch.
-struct Pair {
+/// Parameters for one pair of match and mismatch scores.
+struct BaseScores {
     scores: (i32, i32),
-    /// Gap costs (open, extend) at which and above which alignments are as good as without gaps.
+    /// Gap costs (open, extend) from which on alignments behave as without gaps.
     dear: (i32, i32),
-    /// Whether E-values are those of the next lower even score.
+    /// Whether E-values are computed from the next lower even score.
     even: bool,
-    /// For gaps without opening whose symbols cost half a match and a mismatch, as megablast's.
-    greedy: Option<Costs>,
-    affine: &'static [Costs],
+    /// Parameters for gaps without opening cost whose symbols cost half a match plus a mismatch, as
+    /// in megablast.
+    greedy: Option<NucleotideParameters>,
+    affine: &'static [NucleotideParameters],
 }
 
-/// Two costs and five parameters: open, extend; lambda, K, H; alpha, beta.
-const fn costs(open: i32, extend: i32, [lambda, k, h]: [f64; 3], [alpha, beta]: [f64; 2]) -> Costs {
-    Costs { open, extend, lambda, k, h, alpha, beta }
+/// Creates parameters from the costs open and extend and two groups of numbers: lambda, K and H;
+/// alpha and beta.
+const fn costs(open: i32, extend: i32, [lambda, k, h]: [f64; 3], [alpha, beta]: [f64; 2]) -> NucleotideParameters {
+    NucleotideParameters { open, extend, lambda, k, h, alpha, beta }
 }
 
-/// All pairs of match and mismatch that have no common divisor.
-const PAIRS: &[Pair] = &[
-    Pair {
+/// All pairs of match and mismatch scores without a common divisor.
+const BASE_SCORES: &[BaseScores] = &[
+    BaseScores {
         scores: (1, -5),
         dear: (3, 3),
         even: false,
         greedy: Some(costs(0, 0, [1.39, 0.747, 1.38], [1.0, 0.0])),
         affine: &[costs(3, 3, [1.39, 0.747, 1.38], [1.0, 0.0])],
     },
-    Pair {
+    BaseScores {
         scores: (1, -4),
         dear: (2, 2),
         even: false,
@@ -57,7 +61,7 @@ const PAIRS: &[Pair] = &[
             costs(1, 1, [1.22, 0.35, 0.72], [1.7, -3.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (2, -7),
         dear: (4, 4),
         even: true,
@@ -69,7 +73,7 @@ const PAIRS: &[Pair] = &[
             costs(2, 2, [0.61, 0.35, 0.72], [1.7, -3.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (1, -3),
         dear: (2, 2),
         even: false,
@@ -82,7 +86,7 @@ const PAIRS: &[Pair] = &[
             costs(1, 1, [1.21, 0.34, 0.71], [1.7, -2.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (2, -5),
         dear: (4, 4),
         even: true,
@@ -94,7 +98,7 @@ const PAIRS: &[Pair] = &[
             costs(2, 2, [0.56, 0.32, 0.59], [0.95, -4.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (1, -2),
         dear: (2, 2),
         even: false,
@@ -108,7 +112,7 @@ const PAIRS: &[Pair] = &[
             costs(1, 1, [1.14, 0.26, 0.52], [2.2, -5.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (2, -3),
         dear: (6, 4),
         even: true,
@@ -124,7 +128,7 @@ const PAIRS: &[Pair] = &[
             costs(2, 2, [0.515, 0.14, 0.33], [1.55, -9.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (3, -4),
         dear: (6, 3),
         even: true,
@@ -138,7 +142,7 @@ const PAIRS: &[Pair] = &[
             costs(4, 2, [0.281, 0.046, 0.16], [1.8, -23.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (4, -5),
         dear: (12, 8),
         even: false,
@@ -150,7 +154,7 @@ const PAIRS: &[Pair] = &[
             costs(3, 5, [0.23, 0.065, 0.25], [0.9, -11.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (1, -1),
         dear: (4, 2),
         even: false,
@@ -165,14 +169,14 @@ const PAIRS: &[Pair] = &[
             costs(2, 1, [0.99, 0.17, 0.3], [3.3, -10.0]),
         ],
     },
-    Pair {
+    BaseScores {
         scores: (3, -2),
         dear: (5, 5),
         even: false,
         greedy: None,
         affine: &[costs(5, 5, [0.208, 0.03, 0.072], [2.9, -47.0])],
     },
-    Pair {
+    BaseScores {
         scores: (5, -4),
         dear: (25, 10),
         even: false,
@@ -181,27 +185,29 @@ const PAIRS: &[Pair] = &[
     },
 ];
 
-/// What is known of alignments under one scheme.
+/// Parameters of alignments under one scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Nucleotides {
+pub(super) struct NucleotideStatistics {
     pub(super) ungapped: Parameters,
     pub(super) gapped: Parameters,
-    /// Of the correction of lengths.
+    /// Parameters of the length adjustment.
     pub(super) alpha: f64,
     pub(super) beta: f64,
-    /// Whether E-values are those of the next lower even score.
+    /// Whether E-values are computed from the next lower even score.
     pub(super) even: bool,
 }
 
-impl Nucleotides {
-    /// For a match, a mismatch, and gaps of k that cost `open + k * extend`.
-    pub(super) fn of(match_score: i32, mismatch_score: i32, open: i32, extend: i32) -> Option<Self> {
+impl NucleotideStatistics {
+    /// Returns the parameters for a match score, a mismatch score, and gaps of k symbols that cost
+    /// `open + k * extend`.
+    pub(super) fn find(match_score: i32, mismatch_score: i32, open: i32, extend: i32) -> Option<Self> {
         let divisor = common_divisor(match_score, mismatch_score);
         let scores = (match_score.checked_div(divisor)?, mismatch_score / divisor);
-        let pair = PAIRS.iter().find(|pair| pair.scores == scores)?;
+        let pair = BASE_SCORES.iter().find(|pair| pair.scores == scores)?;
         let is_greedy = open == 0 && 2 * i64::from(extend) == i64::from(match_score) - 2 * i64::from(mismatch_score);
-        let of_costs = |costs: &&Costs| (costs.open * divisor, costs.extend * divisor) == (open, extend);
-        let row = pair.affine.iter().find(of_costs).or(pair.greedy.as_ref().filter(|_| is_greedy));
+        let has_costs =
+            |costs: &&NucleotideParameters| (costs.open * divisor, costs.extend * divisor) == (open, extend);
+        let row = pair.affine.iter().find(has_costs).or(pair.greedy.as_ref().filter(|_| is_greedy));
         let ungapped = ungapped(match_score, mismatch_score);
         let times = f64::from(divisor);
         let (gapped, alpha, beta) = match row {
@@ -214,7 +220,7 @@ impl Nucleotides {
             }
             None => return None,
         };
-        Some(Nucleotides { ungapped, gapped, alpha, beta, even: pair.even })
+        Some(NucleotideStatistics { ungapped, gapped, alpha, beta, even: pair.even })
     }
 }
 
@@ -226,15 +232,16 @@ fn common_divisor(a: i32, b: i32) -> i32 {
     a
 }
 
-/// A match of two random bases, of which there are as many of each, and a mismatch.
+/// Probability that two random bases match. All bases are equally frequent.
 const MATCH: f64 = 0.25;
 const MISMATCH: f64 = 0.75;
 
-/// The parameters of alignments without gaps of random bases. `match_score` is positive, the mean score negative.
+/// Returns the parameters of alignments of random bases without gaps. `match_score` must be
+/// positive and the mean score negative.
 fn ungapped(match_score: i32, mismatch_score: i32) -> Parameters {
     let divisor = common_divisor(match_score, mismatch_score);
     let (gain, loss) = (match_score / divisor, -mismatch_score / divisor);
-    // In steps of the divisor.
+    // The computation is in units of the divisor.
     let lambda = decay(gain, loss);
     let (up, down) = (f64::from(gain), f64::from(loss));
     let h = lambda * (up * MATCH * (lambda * up).exp() - down * MISMATCH * (-lambda * down).exp());
@@ -247,9 +254,9 @@ fn ungapped(match_score: i32, mismatch_score: i32) -> Parameters {
     Parameters { lambda: lambda / f64::from(divisor), k, h }
 }
 
-/// The positive number at which the mean of `exp(lambda * score)` is 1, by the steps that `Blast_KarlinLambdaNR` makes and to
-/// its accuracy, so that E-values agree in the digits that are printed: Newton's on the polynomial in `exp(-lambda)`, halving
-/// the interval where these fail.
+/// Returns the positive number at which the mean of `exp(lambda * score)` is 1. It follows the
+/// steps and the accuracy of `Blast_KarlinLambdaNR`, so that the printed digits of E-values agree:
+/// Newton's method on the polynomial in `exp(-lambda)`, with bisection where that fails.
 fn decay(gain: i32, loss: i32) -> f64 {
     const ACCURACY: f64 = 1e-5;
     let (mut low, mut high) = (0.0, 1.0);
@@ -257,7 +264,7 @@ fn decay(gain: i32, loss: i32) -> f64 {
     let (mut value, mut was_newton) = (4.0f64, false);
     for _ in 0..20 {
         let before = value;
-        // mismatch + ... - x^loss + ... + match x^(loss + gain), with its slope.
+        // The polynomial mismatch + ... - x^loss + ... + match x^(loss + gain), and its slope.
         value = MATCH + x.powi(gain) * (MISMATCH * x.powi(loss) - 1.0);
         let slope = MISMATCH * f64::from(gain + loss) * x.powi(gain + loss - 1) - f64::from(gain) * x.powi(gain - 1);
         if value > 0.0 {
@@ -287,15 +294,16 @@ fn decay(gain: i32, loss: i32) -> f64 {
     -x.ln()
 }
 
-/// The sum over lengths j of the mean of `exp(lambda * score)` where an alignment of j loses and of 1 where it does not, by
-/// j (Karlin and Altschul 1990, appendix), cut off where `BlastKarlinLHtoK` cuts it. Where the scores have a common divisor,
-/// that function divides the scores but reads their probabilities as if they lay that close together, and so leaves out the
-/// match: K of 4/-6 is 1.17, of 2/-3 0.408. `without_matches` leaves it out here too.
+/// Returns a sum over the lengths j of alignments without gaps: the mean of `exp(lambda *
+/// min(score, 0))`, divided by j (Karlin and Altschul 1990, appendix). The sum is truncated where
+/// `BlastKarlinLHtoK` truncates it. If the scores have a common divisor, that function divides the
+/// scores but reads their probabilities as if they were that close together, and so omits the
+/// match: K of 4/-6 is 1.17, and of 2/-3 0.408. `without_matches` omits it here too.
 fn ladder(gain: i32, loss: i32, lambda: f64, without_matches: bool) -> f64 {
     let of_match = if without_matches { 0.0 } else { MATCH };
     let (mut sum, mut matches) = (0.0, vec![1.0]);
     for length in 1..=100 {
-        // matches[i]: the probability of i matches in so many pairs of bases.
+        // matches[i] is the probability of i matches in `length` pairs of bases.
         let mut next = vec![0.0; matches.len() + 1];
         for (i, probability) in matches.iter().enumerate() {
             next[i] += probability * MISMATCH;

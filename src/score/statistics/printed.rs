@@ -1,18 +1,20 @@
-//! E-values and bits as BLAST prints them.
+//! E-values and bit scores in BLAST's formats.
 
 use std::fmt::{self, Display, Formatter};
 
-/// An E-value as BLAST's tables have it: three digits if it is small, 0.0 below 1e-180.
+/// An E-value in the format of BLAST's tables: three digits if it is small, and 0.0 below 1e-180.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evalue(pub f64);
 
-/// An E-value as BLAST's text has it: as in tables, but one digit if it is small.
+/// An E-value in the format of BLAST's text output: as in tables, but with one digit if it is
+/// small.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShortEvalue(pub f64);
 
-/// Bits as BLAST prints them: a digit after the point below 100 bits, none above, cut off rather than rounded.
+/// A bit score in BLAST's format: one decimal up to 99.9 bits and none above, truncated instead of
+/// rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bits(pub f64);
+pub struct BitScore(pub f64);
 
 impl Display for Evalue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -26,7 +28,7 @@ impl Display for ShortEvalue {
     }
 }
 
-impl Display for Bits {
+impl Display for BitScore {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let bits = self.0;
         let text = if bits > 99_999.0 {
@@ -57,7 +59,7 @@ fn evalue(value: f64, digits: usize, f: &mut Formatter<'_>) -> fmt::Result {
     f.pad(&text)
 }
 
-/// As C has it: with two digits of the exponent at least, and its sign.
+/// Formats a number like C: the exponent has a sign and at least two digits.
 fn exponential(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$e}");
     match text.split_once('e') {
@@ -74,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_blast_writes_them() {
+    fn numbers_are_formatted_like_blast() {
         for (value, long, short) in [
             (0.0, "0.0", "0.0"),
             (9e-181, "0.0", "0.0"),
@@ -100,8 +102,8 @@ mod tests {
             (87_468.1, "87468"),
             (179_123.4, "1.791e+05"),
         ] {
-            assert_eq!(Bits(bits).to_string(), text);
+            assert_eq!(BitScore(bits).to_string(), text);
         }
-        assert_eq!(format!("[{:<6}] [{:>6}]", Evalue(0.0), Bits(12.3)), "[0.0   ] [  12.3]");
+        assert_eq!(format!("[{:<6}] [{:>6}]", Evalue(0.0), BitScore(12.3)), "[0.0   ] [  12.3]");
     }
 }

@@ -1,16 +1,18 @@
-//! Spouge's finite-size correction (Park, Sheetlin, Ma, Madden and Spouge 2012), as BLASTP's E-values have it since 2.2.26.
+//! Spouge's finite-size correction (Park, Sheetlin, Ma, Madden and Spouge 2012), which BLASTP's
+//! E-values include since 2.2.26.
 
-use super::matrices::{Costs, Matrix};
+use super::matrices::{ProteinMatrix, ProteinParameters};
 
-/// The pairs of places in a query and a target where an alignment of such a score can begin, on the average: an alignment
-/// takes up lengths of both sequences that are normal variables, whose means, variances and covariance grow with its score.
-pub(super) fn area(matrix: &Matrix, costs: &Costs, score: f64, query: u32, target: f64) -> f64 {
+/// Returns the expected number of pairs of positions in a query and a target where an alignment of
+/// this score can start. The lengths that an alignment covers in the two sequences are normal
+/// variables, whose means, variances and covariance grow with its score.
+pub(super) fn area(matrix: &ProteinMatrix, costs: &ProteinParameters, score: f64, query: u32, target: f64) -> f64 {
     let twice_gap = 2.0 * f64::from(costs.open + costs.extend);
     let mean = costs.a * score + twice_gap * (matrix.ungapped.a - costs.a);
     let spread =
         |slope: f64| (slope * score + twice_gap * (matrix.ungapped.alpha - slope)).max(2.0 * slope / costs.lambda);
     let deviation = spread(costs.alpha).sqrt();
-    // The mean of what is left of a sequence, and the probability that something is.
+    // Returns the mean length that remains of a sequence, and the probability that some remains.
     let left = |length: f64| {
         let rest = length - mean;
         let at = rest / deviation;
@@ -24,10 +26,11 @@ pub(super) fn area(matrix: &Matrix, costs: &Costs, score: f64, query: u32, targe
 /// 1 over the square root of two pi.
 const INVERSE_ROOT: f64 = 0.398_942_280_401_432_7;
 
-/// The complementary error function, to some 14 digits also where it is small: the series of the error function near 0, a
-/// continued fraction beyond (Abramowitz and Stegun 1964, 7.1.6 and 7.1.14).
+/// Returns the complementary error function, to about 14 digits even where it is small. It uses the
+/// series of the error function near 0 and a continued fraction elsewhere (Abramowitz and Stegun
+/// 1964, 7.1.6 and 7.1.14).
 fn complement(x: f64) -> f64 {
-    // Beyond this nothing is left of 2.
+    // Here the result rounds to 2.
     if x < -6.0 {
         return 2.0;
     }
@@ -44,7 +47,7 @@ fn complement(x: f64) -> f64 {
         }
         1.0 - bell * sum
     } else {
-        // The error is some exp(-2 x sqrt(2 terms)).
+        // The error is about exp(-2 x sqrt(2 terms)).
         let terms = (200.0 / (x * x)) as u32 + 8;
         let fraction = (1..=terms).rev().fold(0.0, |below, n| 0.5 * f64::from(n) / (x + below));
         0.5 * bell / (x + fraction)
@@ -56,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_error_function_is_that_of_other_libraries() {
-        // From Python's math.erfc.
+    fn error_function_equals_reference_values() {
+        // Computed with Python's math.erfc.
         for (x, expected) in [
             (0.0, 1.0),
             (0.5, 0.4795001221869535),

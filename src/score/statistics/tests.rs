@@ -11,7 +11,8 @@ fn nucleotide(match_score: i32, mismatch: i32, gaps: Gaps) -> Scoring {
     Scoring::nucleotide(match_score, mismatch, Ambiguity::Mismatch, gaps, EndGaps::Charged).unwrap()
 }
 
-/// Holds rows against what comes of them. `scoring` makes of the first columns a scheme, and how often a score is counted.
+/// Compares the rows of a table with computed numbers. `scoring` converts the first columns to a
+/// scheme and the factor of the scores.
 fn as_printed(table: &str, columns: usize, scoring: impl Fn(&[&str]) -> (Scoring, i64)) {
     let mut rows = 0;
     for line in table.lines().filter(|line| !line.starts_with('#')) {
@@ -19,11 +20,11 @@ fn as_printed(table: &str, columns: usize, scoring: impl Fn(&[&str]) -> (Scoring
         let (scheme, rest) = row.split_at(columns);
         let [sequences, symbols, score, query, target, evalue, bits] = rest else { panic!("{line}") };
         let (scoring, times) = scoring(scheme);
-        let statistics = Statistics::of(&scoring).unwrap_or_else(|| panic!("{line}"));
+        let statistics = Statistics::for_scheme(&scoring).unwrap_or_else(|| panic!("{line}"));
         let database = DatabaseSize { sequences: sequences.parse().unwrap(), symbols: symbols.parse().unwrap() };
         let (query, target) = (query.parse().unwrap(), target.parse().unwrap());
         let found = statistics.significance(times * score.parse::<i64>().unwrap(), query, target, &database);
-        let printed = (Evalue(found.evalue).to_string(), Bits(found.bits).to_string());
+        let printed = (Evalue(found.evalue).to_string(), BitScore(found.bits).to_string());
         assert_eq!(printed, ((*evalue).to_owned(), (*bits).to_owned()), "{line}");
         rows += 1;
     }
@@ -31,21 +32,22 @@ fn as_printed(table: &str, columns: usize, scoring: impl Fn(&[&str]) -> (Scoring
 }
 
 #[test]
-fn proteins_have_the_numbers_that_blastp_prints() {
+fn protein_significance_equals_blastp_output() {
     as_printed(include_str!("tests/blastp.tsv"), 3, |scheme| {
         (protein(scheme[0], scheme[1].parse().unwrap(), scheme[2].parse().unwrap()), 1)
     });
 }
 
 #[test]
-fn nucleotides_have_the_numbers_that_blastn_prints() {
+fn nucleotide_significance_equals_blastn_output() {
     as_printed(include_str!("tests/blastn.tsv"), 4, |scheme| {
         let numbers: Vec<i32> = scheme.iter().map(|number| number.parse().unwrap()).collect();
         let [match_score, mismatch, open, extend] = numbers[..] else { panic!("{scheme:?}") };
         if (open, extend) != (0, 0) {
             return (nucleotide(match_score, mismatch, Gaps::from_blast(open, extend)), 1);
         }
-        // Half a match and a mismatch, and all twice where that is not whole.
+        // A gap symbol costs half a match plus a mismatch. All scores are doubled if that is not an
+        // integer.
         let gap = match_score - 2 * mismatch;
         match gap % 2 {
             0 => (nucleotide(match_score, mismatch, Gaps::linear(gap / 2)), 1),
@@ -58,11 +60,14 @@ fn nucleotides_have_the_numbers_that_blastn_prints() {
 fn every_matrix_and_pair_of_scores_is_recognised() {
     for matrix in MATRICES {
         for costs in matrix.gapped {
-            let statistics = Statistics::of(&protein(matrix.name, costs.open, costs.extend)).unwrap();
-            assert_eq!((statistics.matrix(), statistics.of), (Some(matrix.name), Of::Proteins { matrix, costs }));
+            let statistics = Statistics::for_scheme(&protein(matrix.name, costs.open, costs.extend)).unwrap();
+            assert_eq!(
+                (statistics.matrix(), statistics.molecule),
+                (Some(matrix.name), MoleculeStatistics::Proteins { matrix, costs })
+            );
         }
-        assert_eq!(Statistics::of(&protein(matrix.name, 100, 1)), None);
-        let without_gaps = Statistics::of(&protein(matrix.name, matrices::NO_GAPS, matrices::NO_GAPS)).unwrap();
+        assert_eq!(Statistics::for_scheme(&protein(matrix.name, 100, 1)), None);
+        let without_gaps = Statistics::for_scheme(&protein(matrix.name, matrices::NO_GAPS, matrices::NO_GAPS)).unwrap();
         assert_eq!(without_gaps.gapped(), without_gaps.ungapped());
     }
     assert_eq!(
@@ -70,21 +75,22 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
         13 + 15 + 11 + 9 + 7 + 10 + 8 + 15 + 1
     );
     for (scheme, lambda) in [("blastn", 0.625), ("blastn-short", 1.374), ("megablast", 0.64), ("truong", 0.0)] {
-        let statistics = Statistics::of(&NamedScheme::find(scheme).unwrap().scoring(Alphabet::Dna).unwrap());
+        let statistics = Statistics::for_scheme(&NamedScheme::find(scheme).unwrap().scoring(Alphabet::Dna).unwrap());
         let found = statistics.map_or(0.0, |statistics| statistics.gapped().lambda);
         assert!((found - lambda).abs() < 1e-3, "{scheme} {found}");
     }
-    assert_eq!(Statistics::of(&nucleotide(7, -3, Gaps::linear(9))), None);
-    assert_eq!(Statistics::of(&nucleotide(0, 0, Gaps::linear(1))), None);
-    let statistics = Statistics::of(&protein("BLOSUM62", 11, 1)).unwrap();
+    assert_eq!(Statistics::for_scheme(&nucleotide(7, -3, Gaps::linear(9))), None);
+    assert_eq!(Statistics::for_scheme(&nucleotide(0, 0, Gaps::linear(1))), None);
+    let statistics = Statistics::for_scheme(&protein("BLOSUM62", 11, 1)).unwrap();
     assert_eq!(statistics.to_string(), "lambda 0.267, K 0.041, H 0.140");
 }
 
-/// The footer of BLASTP for queries of 57 residues, and of 147 in another database.
+/// The numbers are from the footer of BLASTP for a query of 57 residues, and for one of 147 in
+/// another database.
 #[test]
-fn search_spaces_are_those_of_blast() {
+fn search_spaces_equal_blast_output() {
     let database = DatabaseSize { sequences: 20_000, symbols: 9_055_569 };
-    let statistics = Statistics::of(&protein("BLOSUM62", 11, 1)).unwrap();
+    let statistics = Statistics::for_scheme(&protein("BLOSUM62", 11, 1)).unwrap();
     assert_eq!(statistics.search_space(57, &database), 228_300_363.0);
     let database = DatabaseSize { sequences: 62, symbols: 8822 };
     for (matrix, open, extend, space) in [
@@ -97,7 +103,7 @@ fn search_spaces_are_those_of_blast() {
         ("IDENTITY", 15, 2, 1_174_320.0),
         ("PAM30", matrices::NO_GAPS, matrices::NO_GAPS, 1_296_834.0),
     ] {
-        let statistics = Statistics::of(&protein(matrix, open, extend)).unwrap();
+        let statistics = Statistics::for_scheme(&protein(matrix, open, extend)).unwrap();
         assert_eq!(statistics.search_space(147, &database), space, "{matrix} {open} {extend}");
     }
 }
@@ -114,16 +120,16 @@ fn schemes() -> impl Strategy<Value = Scoring> {
 }
 
 proptest! {
-    /// No pair below the least score has an E-value so small, and a pair of little more has.
+    /// No pair below the least score has such a small E-value, and a pair slightly above has.
     #[test]
-    fn the_least_score_is_low_enough(
+    fn least_score_excludes_no_significant_pair(
         scoring in schemes(),
         query in 1u32..5000,
         (shortest, range, within) in (1u32..40_000, 0u32..40_000, 0.0..1.0f64),
         (sequences, mean) in (1u64..1_000_000, 20u64..2000),
         power in -40.0..3.0f64,
     ) {
-        let statistics = Statistics::of(&scoring).unwrap();
+        let statistics = Statistics::for_scheme(&scoring).unwrap();
         let database = DatabaseSize { sequences, symbols: sequences * mean };
         let (evalue, longest) = (10f64.powf(power), shortest + range);
         let least = statistics.least_score(evalue, query, shortest..=longest, &database);
@@ -134,14 +140,14 @@ proptest! {
                 prop_assert!(found > evalue, "{score} < {least}: {found:e} for {evalue:e}");
             }
         }
-        // Of a single length it is exact.
+        // The bound is exact for a single length.
         let least = statistics.least_score(evalue, query, target..=target, &database);
         prop_assert!(statistics.evalue(least, query, target, &database) <= evalue);
     }
 
     #[test]
     fn evalues_fall_with_scores(scoring in schemes(), score in 1i64..3000, query in 1u32..5000, target in 1u32..40_000) {
-        let statistics = Statistics::of(&scoring).unwrap();
+        let statistics = Statistics::for_scheme(&scoring).unwrap();
         let database = DatabaseSize { sequences: 1000, symbols: 400_000 };
         let evalue = |score| statistics.evalue(score, query, target, &database);
         prop_assert!(evalue(score) >= evalue(score + 1) && statistics.bits(score) < statistics.bits(score + 1));
@@ -149,8 +155,8 @@ proptest! {
 }
 
 #[test]
-fn what_no_pair_can_have_needs_an_endless_score() {
-    let statistics = Statistics::of(&protein("BLOSUM62", 11, 1)).unwrap();
+fn impossible_evalues_have_infinite_least_scores() {
+    let statistics = Statistics::for_scheme(&protein("BLOSUM62", 11, 1)).unwrap();
     let database = DatabaseSize { sequences: 10, symbols: 1000 };
     assert_eq!(statistics.least_score(-1.0, 100, 1..=10, &database), i64::MAX);
     assert_eq!(statistics.least_score(f64::NAN, 100, 1..=10, &database), i64::MAX);

@@ -70,7 +70,7 @@ fn strict_name(line: &[u8]) -> (&[u8], &[u8]) {
 /// The line that is wrong.
 fn line(error: &Error) -> Option<u64> {
     match error {
-        Error::Input { place, .. } => place.line,
+        Error::Input { location, .. } => location.line,
         _ => None,
     }
 }

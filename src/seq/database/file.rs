@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 
 use super::layout::{BLOCK_BYTES, FOOT_BYTES, Foot, Section, TRUNCATED, check_head, damaged, sum, u64_of};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 use crate::seq::bytes::{Backing, Bytes};
 use crate::seq::messages::input_error;
@@ -47,7 +47,7 @@ fn checked_foot(map: &[u8]) -> Result<Foot, String> {
 impl DatabaseFile {
     /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
     pub(super) fn open(name: &Path, file: File) -> Result<(Self, Vec<u32>)> {
-        let wrong = |message: String| input_error(Place::of_file(name), message);
+        let wrong = |message: String| input_error(InputLocation::in_file(name), message);
         let failed = |source| Error::io(name, source);
         let opened = Stamp::of(&file).map_err(failed)?;
         if opened.bytes == 0 {
@@ -89,7 +89,7 @@ impl DatabaseFile {
     }
 
     fn wrong(&self, message: String) -> Error {
-        input_error(Place::of_file(&self.name), message)
+        input_error(InputLocation::in_file(&self.name), message)
     }
 
     /// Returns the error of a damaged file. If the file was written to since it was opened, returns that error instead.

@@ -11,7 +11,7 @@ use super::layout::sum;
 use super::runs::{Key, Runs};
 use super::subjects::Size;
 use super::writer::Writer;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, Code};
 use crate::seq::input::{Input, is_standard};
 use crate::seq::reader::{Duplicates, NAMED_DUPLICATES, ReadOptions, Recorder};
@@ -158,7 +158,7 @@ pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen:
         put_aside(&std::mem::take(&mut held), &mut runs)?;
     }
     let source = match paths {
-        [path] => Place::of_file(path).to_string(),
+        [path] => InputLocation::in_file(path).to_string(),
         _ => "the files together".to_owned(),
     };
     let repeated = names.repeated()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::file::DatabaseFile;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, AlphabetChoice};
 use crate::seq::input::{DATABASE_NAME_BYTES, Input, is_database, is_standard, open_file};
 use crate::seq::messages::input_error;
@@ -97,7 +97,7 @@ impl Subjects {
                     subjects.alphabet.letters(),
                     alphabet.letters()
                 );
-                Err(input_error(Place::of_file(path), message))
+                Err(input_error(InputLocation::in_file(path), message))
             }
             _ => Ok(subjects),
         }

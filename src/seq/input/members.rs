@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::Compression;
-use crate::error::Place;
+use crate::error::InputLocation;
 
 /// Reads all members of compressed data, one after the other.
 pub(super) struct Members<R: BufRead> {
@@ -74,8 +74,8 @@ impl<R: BufRead> Members<R> {
             let format = self.compression.name();
             return match self.compression {
                 Compression::Gzip | Compression::Bzip2 => {
-                    let place = Place::of_file(&self.name);
-                    tracing::warn!("{place}: there is garbage after the {format} data, which is ignored");
+                    let location = InputLocation::in_file(&self.name);
+                    tracing::warn!("{location}: there is garbage after the {format} data, which is ignored");
                     Ok(None)
                 }
                 Compression::Xz | Compression::Zstd => {

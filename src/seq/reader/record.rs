@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{EMPTY_PARTNER, EmptyRecords, Letters, Recorder};
-use crate::error::{Place, Result};
+use crate::error::{InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, AlphabetChoice, Code};
 use crate::seq::detect::{self, CARRIAGE_RETURN, ILLEGAL};
 use crate::seq::messages::{blank_comments, complaint, describe, input_error, lines_and_column};
@@ -17,8 +17,8 @@ struct RecordPlace<'r> {
 
 impl RecordPlace<'_> {
     /// A place in the record.
-    fn of(&self, file: &str, line: u64, column: Option<u64>) -> Place {
-        Place {
+    fn of(&self, file: &str, line: u64, column: Option<u64>) -> InputLocation {
+        InputLocation {
             file: file.to_owned(),
             record: (!self.name.is_empty()).then(|| self.name.to_string()),
             line: Some(line),
@@ -27,7 +27,7 @@ impl RecordPlace<'_> {
     }
 
     /// The place of a letter, by its index in the lines after the header.
-    fn of_letter(&self, file: &str, lines: &[u8], index: usize) -> Place {
+    fn of_letter(&self, file: &str, lines: &[u8], index: usize) -> InputLocation {
         let (ends, column) = lines_and_column(lines, index);
         self.of(file, self.line + 1 + ends, Some(column))
     }
@@ -128,8 +128,8 @@ impl Recorder {
         let Some(index) = illegal else { return Ok(()) };
         let other = self.compared_with.filter(|_| letters[index].is_ascii_alphabetic());
         let hint = other.map_or_else(String::new, |other| format!(", the alphabet of {other}"));
-        let place = record.of_letter(&self.loaded.name, lines, index);
-        Err(input_error(place, complaint(letters[index], self.choice) + &hint))
+        let location = record.of_letter(&self.loaded.name, lines, index);
+        Err(input_error(location, complaint(letters[index], self.choice) + &hint))
     }
 
     /// Keeps the qualities of the sequence added last.
@@ -137,8 +137,8 @@ impl Recorder {
         let is_quality = |byte: &u8| byte.is_ascii_graphic();
         if let Some(index) = qualities.iter().position(|byte| !is_quality(byte)) {
             let message = format!("{} is no quality: these are '!' to '~'", describe(qualities[index]));
-            let place = record.of(&self.loaded.name, record.line + 3, Some(index as u64 + 1));
-            return Err(input_error(place, message));
+            let location = record.of(&self.loaded.name, record.line + 3, Some(index as u64 + 1));
+            return Err(input_error(location, message));
         }
         // A gap that is taken out takes its quality along.
         let letters = letters.iter().filter(|byte| !b"\r\n".contains(byte));

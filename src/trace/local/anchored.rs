@@ -146,10 +146,10 @@ impl<E: Element> Form<E> {
             return None;
         }
         let size = substitution.size();
-        let mut table = vec![[E::of(worst - best); STEPS]; size];
+        let mut table = vec![[E::from_number(worst - best); STEPS]; size];
         for (b, row) in table.iter_mut().enumerate().skip(1) {
             for (a, entry) in row[..size].iter_mut().enumerate().skip(1) {
-                *entry = E::of(i64::from(substitution.score(a as Code, b as Code)) - gains.of[a]);
+                *entry = E::from_number(i64::from(substitution.score(a as Code, b as Code)) - gains.of[a]);
             }
         }
         Some(Form { table, least: E::MIN + margin })
@@ -192,7 +192,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
     let Sweep { at, gains, form, values, most } = task;
     let Values { skew, above, gaps, cells, strips, begins, arrays, .. } = values;
     let (m, n, count) = (at.query.len(), at.target.len(), W::COUNT);
-    let nowhere = W::Elem::of(form.least);
+    let nowhere = W::Elem::from_number(form.least);
     let codes = codes_of(at.target);
     let mut skew = Skew::<W>::new(at.target, form.table.len(), skew);
     // Column c is at MAX_LANES + c: before and behind the columns there is room for the other lanes of a vector.
@@ -225,7 +225,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
         // either side, and `cells` what was asked for.
         unsafe {
             skew.begin(&form.table, &codes, &lanes);
-            let (goal, below) = (W::load(goal.as_ptr()), W::splat(W::Elem::of(-1)));
+            let (goal, below) = (W::load(goal.as_ptr()), W::splat(W::Elem::from_number(-1)));
             let base = used;
             let sweep = StripSweep {
                 at,
@@ -234,7 +234,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
                 nowhere,
                 gain: W::load(gain.as_ptr()),
                 goal,
-                floor: W::splat(W::Elem::of(dead)),
+                floor: W::splat(W::Elem::from_number(dead)),
                 steps: low..n + count - 1,
                 quiet,
                 above: above.as_mut_ptr(),
@@ -258,7 +258,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: Sweep<'_, W::Elem>) -> Swep
 
             // The last row is the next one's row above, and nothing else is.
             let done = (t + 1).saturating_sub(count).clamp(low, n);
-            let limit = W::Elem::of(dead.max(-gains.query[bottom]));
+            let limit = W::Elem::from_number(dead.max(-gains.query[bottom]));
             for row in [&mut *above, &mut *gaps] {
                 keep_last_row(row, low..done, count, t, limit, nowhere);
             }

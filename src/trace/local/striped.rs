@@ -143,7 +143,7 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
             }
             row::<W>(form, scores, &above[..length], &mut h[..length], &mut insertion[..length])
         };
-        let bound = W::Elem::of(form.zero().number() + least);
+        let bound = W::Elem::from_number(form.zero().number() + least);
         // SAFETY: as above.
         if unsafe { greatest.exceeds(W::splat(bound)) } {
             let mut lanes = [form.zero(); MAX_LANES];
@@ -237,7 +237,7 @@ unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, colum
     }
     // SAFETY: the caller's; there is room for the most lanes.
     unsafe {
-        let (cost, floor) = (W::splat(W::Elem::of(through)), W::splat(W::Elem::of(least)));
+        let (cost, floor) = (W::splat(W::Elem::from_number(through)), W::splat(W::Elem::from_number(least)));
         for _ in 0..RUNS_AT_ONCE {
             let passed = deletion.shift_down(form.zero()).max(floor).sub(cost);
             if !passed.exceeds(deletion) {
@@ -250,7 +250,7 @@ unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, colum
         let mut before = form.zero().number();
         for lane in lanes[..W::COUNT].iter_mut().rev() {
             before = (before - through).max(lane.number());
-            *lane = W::Elem::of(before);
+            *lane = W::Elem::from_number(before);
         }
         W::load(lanes.as_ptr())
     }

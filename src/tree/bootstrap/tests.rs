@@ -1,4 +1,4 @@
-//! Against what ClustalW 2.1 writes with `-bootstrap=40 -seed=5`.
+//! RowComparison with the output of ClustalW 2.1 for `-bootstrap=40 -seed=5`.
 
 use super::*;
 use crate::seq::PAD;
@@ -29,13 +29,13 @@ fn rows(alphabet: Alphabet, texts: &[&str]) -> Vec<Vec<Code>> {
     texts.iter().map(row).collect()
 }
 
-fn of_rows(alphabet: Alphabet, rows: &[Vec<Code>], comparison: Comparison) -> UnrootedTree {
-    neighbour_joining(Distances::of_rows(alphabet, rows, comparison, &threads()).0, &threads())
+fn of_rows(alphabet: Alphabet, rows: &[Vec<Code>], comparison: RowComparison) -> UnrootedTree {
+    neighbour_joining(Distances::from_rows(alphabet, rows, comparison, &threads()).0, &threads())
 }
 
 fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) -> String {
     let rows = rows(alphabet, texts);
-    let comparison = Comparison { without_gaps, kimura: false };
+    let comparison = RowComparison { without_gaps, kimura: false };
     let tree = of_rows(alphabet, &rows, comparison);
     let bootstrap = Bootstrap { trials: 40, seed: 5, comparison };
     let support = tree.support(alphabet, &rows, bootstrap, &threads());
@@ -43,7 +43,7 @@ fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) 
 }
 
 #[test]
-fn files_of_support_are_clustalws() {
+fn support_files_equal_clustalw_output() {
     let text = |alphabet, texts: &[&str], without_gaps| text(alphabet, texts, without_gaps, Labels::Branches);
     assert_eq!(
         text(Alphabet::Protein, &PROTEINS, false),
@@ -64,7 +64,7 @@ fn files_of_support_are_clustalws() {
 }
 
 #[test]
-fn labels_may_be_those_of_nodes() {
+fn support_can_be_written_as_node_labels() {
     assert_eq!(
         text(Alphabet::Protein, &PROTEINS, false, Labels::Nodes),
         "(~(~s1:0.09936,~s3:0.12791)~40:0.24989,~(~(~s2:0.22538,~s5:0.15760)~40:0.10663,~s6:0.21351)~35:0.06206,~s4:0.17995)TRICHOTOMY;~"
@@ -72,13 +72,13 @@ fn labels_may_be_those_of_nodes() {
 }
 
 #[test]
-fn without_rows_there_is_no_tree() {
-    let tree = of_rows(Alphabet::Dna, &[], Comparison::default());
+fn no_rows_give_an_empty_tree() {
+    let tree = of_rows(Alphabet::Dna, &[], RowComparison::default());
     assert_eq!((tree.leaves, tree.joins.len()), (0, 0));
 }
 
 #[test]
-fn sides_are_those_without_the_first_leaf() {
+fn splits_exclude_the_first_leaf() {
     for leaves in [4u32, 63, 64, 65, 130] {
         let join = |children| crate::tree::Join { children, lengths: [0.0; 2] };
         let mut joins = vec![join([0, leaves - 1])];
@@ -87,7 +87,7 @@ fn sides_are_those_without_the_first_leaf() {
         }
         let tree = UnrootedTree { leaves: leaves as usize, joins, centre: vec![] };
         for (number, split) in (0..).zip(tree.splits()) {
-            // The first leaf and the last are in all, then 1, 2 and so on.
+            // The first leaf and the last are in all groups, then leaf 1, 2 and so on.
             let has = |leaf: u32| split[leaf as usize / 64] >> (leaf % 64) & 1 == 1;
             let outside: Vec<u32> = (0..leaves).filter(|&leaf| has(leaf)).collect();
             assert_eq!(outside, (number + 1..leaves - 1).collect::<Vec<u32>>(), "{leaves} {number}");

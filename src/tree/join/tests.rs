@@ -2,7 +2,7 @@ use super::*;
 use crate::tree::tests::threads;
 
 impl Nodes {
-    /// The pair to be joined, found by looking at all, as ClustalW does.
+    /// Returns the pair to join by considering all pairs, as ClustalW does.
     fn least_of_all(&self) -> (usize, usize) {
         let scale = self.scale();
         let (mut best, mut pair) = (scale.worst(), (self.left[0] as usize, self.left[1] as usize));
@@ -20,7 +20,7 @@ impl Nodes {
     }
 }
 
-/// Neighbour joining with a search through all pairs.
+/// Neighbour joining that considers all pairs.
 fn plain(distances: Distances) -> UnrootedTree {
     let leaves = distances.sequences();
     let mut nodes = Nodes::new(distances);
@@ -40,20 +40,21 @@ fn made(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distanc
     distances
 }
 
-/// A matrix of one of several kinds: of any numbers, of few different ones, all the same, along a tree, with copies.
+/// Returns a random matrix of one of several kinds: arbitrary numbers, few distinct numbers, equal
+/// numbers, distances along a tree, and copies.
 fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
     match kind {
         0 => made(leaves, |_, _| random.f64()),
         1 => made(leaves, |_, _| f64::from(random.u8(0..4)) / 4.0),
         2 => made(leaves, |_, _| 0.25),
         3 => {
-            // Each leaf hangs on a line; some stick out far.
+            // Each leaf hangs on a line, some of them far away.
             let at: Vec<f64> = (0..leaves).map(|_| random.f64() * 3.0).collect();
             let out: Vec<f64> = (0..leaves).map(|_| random.f64().powi(8) * 50.0).collect();
             made(leaves, |a, b| (at[a] - at[b]).abs() + out[a] + out[b])
         }
         _ => {
-            // Many are the same, and single precision makes ties.
+            // Many sequences are identical, and single precision makes ties.
             let group: Vec<usize> = (0..leaves).map(|_| random.usize(0..leaves / 4 + 1)).collect();
             let between = made(leaves / 4 + 1, |_, _| f64::from(random.u8(1..60)) / 60.0);
             made(leaves, |a, b| f64::from(between.get(group[a], group[b]) as f32))
@@ -62,7 +63,7 @@ fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
 }
 
 #[test]
-fn the_search_finds_what_looking_at_all_pairs_finds() {
+fn bounded_search_equals_full_search() {
     let threads = threads();
     for seed in 0..400 {
         let mut random = fastrand::Rng::with_seed(seed);
@@ -72,7 +73,7 @@ fn the_search_finds_what_looking_at_all_pairs_finds() {
 }
 
 #[test]
-fn threads_find_the_same() {
+fn parallel_search_equals_serial_search() {
     let threads = threads();
     for kind in 0..5 {
         let mut random = fastrand::Rng::with_seed(kind as u64);
@@ -82,7 +83,7 @@ fn threads_find_the_same() {
 }
 
 #[test]
-fn what_is_no_number_ends_too() {
+fn nan_distances_terminate() {
     let distances = made(6, |a, _| if a == 3 { f64::NAN } else { 0.5 });
     assert_eq!(neighbour_joining(distances, &threads()).joins.len(), 3);
 }

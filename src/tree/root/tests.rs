@@ -2,8 +2,8 @@ use super::*;
 use crate::tree::tests::threads;
 use crate::tree::{Distances, neighbour_joining, newick};
 
-/// A tree of few or many leaves, with its Newick nodes.
-fn drawn(random: &mut fastrand::Rng, threads: &rayon::ThreadPool) -> (UnrootedTree, Vec<Node>, Vec<Option<u32>>) {
+/// Returns a random tree of few or many leaves, with its Newick nodes.
+fn drawn(random: &mut fastrand::Rng, threads: &rayon::ThreadPool) -> (UnrootedTree, Vec<NewickNode>, Vec<Option<u32>>) {
     let leaves = random.usize(3..50);
     let mut distances = Distances::new(leaves);
     let steps = random.u32(2..2000);
@@ -18,12 +18,12 @@ fn drawn(random: &mut fastrand::Rng, threads: &rayon::ThreadPool) -> (UnrootedTr
     (tree, nodes, sequences)
 }
 
-/// What [`Ways::balance`] says, by a walk from every leaf.
+/// Computes [`LeafPaths::balance`] by following the path from every leaf.
 fn plain(tree: &Binary, node: usize) -> (f32, f32) {
-    // The nodes above, with the length of the way there.
+    // The ancestors of the node, with their distances.
     let mut above = vec![];
     let (mut here, mut way) = (node, 0.0f32);
-    while here != NONE {
+    while here != NO_INDEX {
         above.push((here, way));
         way += tree.length[here];
         here = tree.parent[here];
@@ -49,20 +49,20 @@ fn plain(tree: &Binary, node: usize) -> (f32, f32) {
 }
 
 #[test]
-fn sums_are_those_of_walks_in_the_same_order() {
+fn path_sums_have_the_same_rounding_as_single_paths() {
     let threads = threads();
     for seed in 0..200 {
         let (_, nodes, sequences) = drawn(&mut fastrand::Rng::with_seed(seed), &threads);
         let (tree, root, _) = Binary::new(&nodes, &sequences);
-        let ways = Ways::new(&tree);
+        let paths = LeafPaths::new(&tree);
         for &node in tree.met.iter().filter(|&&node| node != root) {
-            assert_eq!(ways.balance(node), plain(&tree, node), "seed {seed}, node {node}");
+            assert_eq!(paths.balance(node), plain(&tree, node), "seed {seed}, node {node}");
         }
     }
 }
 
 #[test]
-fn a_root_changes_no_way() {
+fn rooting_preserves_path_lengths() {
     let threads = threads();
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     for seed in 0..200 {
@@ -70,11 +70,11 @@ fn a_root_changes_no_way() {
         let rooted = tree.rooted(&threads);
         assert_eq!(rooted, tree.rooted(&single), "seed {seed}");
         assert_eq!(rooted.joins.len(), rooted.leaves - 1, "seed {seed}");
-        // Ways in the tree as it was read, by the nodes above both leaves.
+        // Path lengths in the tree as it was read, from the ancestors of both leaves.
         let (read, _, _) = Binary::new(&nodes, &sequences);
         let ups = |leaf: usize| {
             let (mut here, mut up, mut all) = (leaf, 0.0f64, vec![]);
-            while here != NONE {
+            while here != NO_INDEX {
                 all.push((here, up));
                 up += f64::from(read.length[here]);
                 here = read.parent[here];
@@ -97,7 +97,7 @@ fn a_root_changes_no_way() {
 }
 
 #[test]
-fn any_text_is_read_or_refused() {
+fn any_text_is_parsed_or_refused() {
     let threads = threads();
     let (mut taken, mut refused) = (0, 0);
     for seed in 0..3000 {

@@ -94,9 +94,9 @@ proptest! {
         let column = (position - before.rfind('\n').unwrap()) as u64;
         let header = before.lines().rev().find(|line| line.starts_with('>')).unwrap();
         match read_bytes("x", text.as_bytes(), &DETECT) {
-            Err(Error::Input { place, .. }) => {
-                prop_assert_eq!((place.line, place.column), (Some(line), Some(column)));
-                prop_assert_eq!(place.record.as_deref(), header[1..].split(' ').next());
+            Err(Error::Input { location, .. }) => {
+                prop_assert_eq!((location.line, location.column), (Some(line), Some(column)));
+                prop_assert_eq!(location.record.as_deref(), header[1..].split(' ').next());
             }
             other => prop_assert!(false, "{:?}", other),
         }

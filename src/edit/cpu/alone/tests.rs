@@ -46,7 +46,7 @@ fn blocks_of_any_width_give_what_the_scalar_form_gives() {
                     } else {
                         align_pair::<Same<2>>(level, task);
                     }
-                    let expected = Outcome::Found(scalar::find(&pattern, &text, &scheme));
+                    let expected = Outcome::Distance(scalar::find(&pattern, &text, &scheme));
                     assert_eq!(outcome, expected, "{level:?} {mode:?}, {m} against {n} by {block}");
                 }
             }

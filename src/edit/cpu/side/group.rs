@@ -5,7 +5,7 @@ use crate::edit::cpu::ends::Ends;
 use crate::edit::cpu::layout::{Layout, MAX_PAIRS, VECTORS};
 use crate::edit::cpu::least::{Least, Steps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher, Planes};
-use crate::score::{EditMode, Found, Reach};
+use crate::score::{EditDistance, EditMode, OverlapReach};
 use crate::simd::{BITS, LanesU64};
 
 /// Pairs of a group, and what follows from them.
@@ -47,7 +47,7 @@ impl<'a> SideGroup<'a> {
 
     /// How far overlaps may leave ends, in that mode.
     #[inline(always)]
-    pub(super) fn reach(&self) -> Option<Reach> {
+    pub(super) fn reach(&self) -> Option<OverlapReach> {
         if let EditMode::Overlap(reach) = self.mode { Some(reach) } else { None }
     }
 
@@ -173,7 +173,7 @@ impl Followed {
     pub(super) fn least_down(
         &self,
         group: &SideGroup<'_>,
-        reach: Reach,
+        reach: OverlapReach,
         lane: usize,
         words: impl Iterator<Item = (u64, u64)>,
     ) -> u32 {
@@ -184,10 +184,10 @@ impl Followed {
 
     /// Completes what was found in columns.
     #[inline(always)]
-    pub(super) fn finish(&self, group: &SideGroup<'_>, found: &mut [Found]) {
+    pub(super) fn finish(&self, group: &SideGroup<'_>, found: &mut [EditDistance]) {
         if group.reach().is_some() {
             for (found, least) in found.iter_mut().zip(self.ends.least()) {
-                *found = Found { distance: found.distance.min(least), end: 0 };
+                *found = EditDistance { distance: found.distance.min(least), end: 0 };
             }
         } else if !group.is_global() {
             found.iter_mut().zip(self.rows.found()).for_each(|(to, found)| *to = found);
@@ -206,12 +206,12 @@ fn below(row: usize, word: usize) -> u64 {
 /// Returns the distance in the last row of `m` and column `end`, given by the differences of the
 /// column's words.
 #[inline(always)]
-pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> Found {
+pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> EditDistance {
     let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {
         let own = below(m, number);
         distance + (pv & own).count_ones() - (mv & own).count_ones()
     });
-    Found { distance, end }
+    EditDistance { distance, end }
 }
 
 /// The least value of a column that is at most `most` in its row, counted from 1, given by the differences of its words; of the

@@ -2,7 +2,7 @@ use super::*;
 use crate::edit::gpu::{TELLING_SECONDS, TRIALS};
 use crate::gpu::adapter::enumerate;
 use crate::gpu::choosing::Chooser;
-use crate::score::{Equality, Reach};
+use crate::score::{Equality, OverlapReach};
 use crate::seq::{Alphabet, SequenceStore};
 
 /// Lengths of patterns around every bound of the choice.
@@ -11,7 +11,7 @@ const LENGTHS: [u32; 34] = [
     2000, 3000, 6144, 6145, 12_288, 12_289, 16_385, 20_000, 32_768, 100_000, 1_000_000,
 ];
 /// What a reach takes in overlaps.
-const REACH: Reach = Reach { shorter: 6, constant: 0, divisor: 100, rate: Reach::ANY_RATE };
+const REACH: OverlapReach = OverlapReach { shorter: 6, constant: 0, divisor: 100, rate: OverlapReach::ANY_RATE };
 
 /// An adapter's sizes, as those of a card with or without shuffles.
 fn shape(subgroup_size: u32, workgroup_bytes: u32) -> EditShape {

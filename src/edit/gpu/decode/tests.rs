@@ -5,14 +5,14 @@ use crate::edit::kernels::myers::Selection;
 use crate::edit::{Distances, Edit, EditBlock, EditChunk, EditReport, Places, Region};
 use crate::engine::Work;
 use crate::engine::buffer_pool::BufferPool;
-use crate::score::{Equality, Limit, Reach};
+use crate::score::{Equality, Limit, OverlapReach};
 use crate::seq::{Alphabet, SequenceStore};
 
 const MODES: [EditMode; 4] = [
     EditMode::Global,
     EditMode::Infix,
     EditMode::Prefix,
-    EditMode::Overlap(Reach { shorter: 1, constant: 0, divisor: 1, rate: 20_000 }),
+    EditMode::Overlap(OverlapReach { shorter: 1, constant: 0, divisor: 1, rate: 20_000 }),
 ];
 const LIMITS: [Limit; 4] = [Limit::None, Limit::Distance(3), Limit::Rate(0.2), Limit::Distance(0)];
 const COOPERATIONS: [LaneGrouping; 3] = [LaneGrouping::Thread, LaneGrouping::Subgroup, LaneGrouping::Band];
@@ -55,14 +55,14 @@ fn lengths(batch: &EditBatch) -> Vec<(u32, u32)> {
 }
 
 /// Something that a pair of these lengths may have, and the words that a kernel writes of it.
-fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (Found, Vec<u32>) {
+fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (EditDistance, Vec<u32>) {
     let (least, most) = match variant.mode {
         EditMode::Global => (m.abs_diff(n), m.max(n)),
         EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
         EditMode::Overlap(_) => (0, m.min(n)),
     };
     let (distance, end) = (random.u32(least..=most), random.u32(0..=n));
-    let found = |end| Found { distance, end };
+    let found = |end| EditDistance { distance, end };
     match (variant.grouping, variant.mode) {
         (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => (found(n), vec![distance]),
         (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Overlap(_)) => (found(0), vec![distance]),

@@ -7,17 +7,17 @@ use super::EditFinisher;
 use crate::edit::Region;
 use crate::edit::plan::Against;
 use crate::error::Result;
-use crate::score::Found;
+use crate::score::EditDistance;
 use crate::seq::{Part, SequenceId, Strand};
 
 /// The number of a pair in its chunk or part (counting both strands once), its result and its
 /// strand.
-type ListedResult = (u32, Found, Strand);
+type ListedResult = (u32, EditDistance, Strand);
 
 impl EditFinisher<'_> {
     /// Reports the pairs of a list, which is sorted by number and has the two strands of a pair one
     /// after the other.
-    pub(super) fn listed(&mut self, range: Range<SequenceId>, part: &Part, list: &[(u32, Found)]) -> Result<()> {
+    pub(super) fn listed(&mut self, range: Range<SequenceId>, part: &Part, list: &[(u32, EditDistance)]) -> Result<()> {
         let job = self.aligner.job;
         let mut list = self.better_listed(list);
         if let Against::Candidates(_, candidates) = &job.against {
@@ -58,7 +58,7 @@ impl EditFinisher<'_> {
 
     /// Selects the strand with the lower distance of each pair if both were compared, or the plus
     /// strand if the distances are equal.
-    fn better_listed(&self, list: &[(u32, Found)]) -> Vec<ListedResult> {
+    fn better_listed(&self, list: &[(u32, EditDistance)]) -> Vec<ListedResult> {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
             let strand = strands.of(0).1;

@@ -145,7 +145,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
             if walk.trusts_bits && walk.i > top && walk.gap.is_none() {
                 let pairs = walk.i - top;
                 let above = walk.j.checked_sub(pairs).and_then(|column| match top {
-                    0 => Some(W::Elem::of(form.edge(column))),
+                    0 => Some(W::Elem::from_number(form.edge(column))),
                     _ => kept.value(place, walk.lane, column),
                 });
                 if let Some(above) = above {
@@ -221,10 +221,10 @@ impl<W: Lanes> Part<'_, W> {
         for ((dh, f), column) in dh.iter_mut().zip(f).zip(columns.clone()) {
             // Where padding lies above, the first column is no first real one there.
             *dh = match column {
-                0 if form.own_ends() && strips.pad() > 0 => W::Elem::of(form.edge_step()),
+                0 if form.own_ends() && strips.pad() > 0 => W::Elem::from_number(form.edge_step()),
                 _ => form.edge_difference(column + 1),
             };
-            *f = W::Elem::of(dh.number() - form.opening());
+            *f = W::Elem::from_number(dh.number() - form.opening());
         }
     }
 
@@ -303,18 +303,18 @@ impl<W: Lanes> Part<'_, W> {
     /// dv before the first column of a strip, lane by lane.
     fn edges(&self, strip: usize) -> [W::Elem; MAX_LANES] {
         let Part { form, strips, top, .. } = self;
-        let mut edges = [W::Elem::of(0); MAX_LANES];
+        let mut edges = [W::Elem::from_number(0); MAX_LANES];
         if self.columns.start == 0 {
             for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
                 *edge = match strips.done(strip, lane) {
                     0 if strips.is_corner(strip, lane) => form.corner_difference(),
-                    0 => W::Elem::of(0),
+                    0 => W::Elem::from_number(0),
                     done => form.edge_difference(top + done),
                 };
             }
         } else if let Some(lane) = (strips.done(strip, 0)).checked_sub(1).filter(|&lane| lane < W::COUNT) {
             // A gap opens down from the row above.
-            edges[lane] = W::Elem::of(-form.opening());
+            edges[lane] = W::Elem::from_number(-form.opening());
         }
         edges
     }
@@ -389,7 +389,7 @@ impl<'a> Diagonal<'a> {
     #[inline(always)]
     fn take_if_right<E: Element>(self, form: &DifferenceScoring<E>, above: E, matches: &Matches, walk: &mut Walk) {
         let value = self.value(form);
-        if E::of(walk.rest() - value) == above {
+        if E::from_number(walk.rest() - value) == above {
             self.take(value, matches, walk);
         }
     }

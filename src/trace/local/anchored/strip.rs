@@ -50,10 +50,11 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
         // SAFETY: the caller's; `cells` has what was asked for.
         unsafe {
             let costs = at.scoring.gaps;
-            let (first, next) = (W::splat(W::Elem::of(costs.first.into())), W::splat(W::Elem::of(costs.next.into())));
+            let (first, next) =
+                (W::splat(W::Elem::from_number(costs.first.into())), W::splat(W::Elem::from_number(costs.next.into())));
             let first_gain = first.add(gain);
             let (mut cell, mut left, mut gap, mut diagonal) = (floor, floor, floor, floor);
-            let mut over = W::splat(W::Elem::of(-1));
+            let mut over = W::splat(W::Elem::from_number(-1));
             let (h, f) = (above.add(MAX_LANES), gaps.wrapping_add(MAX_LANES));
             let (mut t, end) = (steps.start, steps.end);
             while t < end {
@@ -115,18 +116,18 @@ impl<E: Element> StripLanes<E> {
         let mut lanes = StripLanes {
             codes: [PAD; MAX_LANES],
             gain: [E::default(); MAX_LANES],
-            goal: [E::of(1); MAX_LANES],
-            start: [E::of(least); MAX_LANES],
+            goal: [E::from_number(1); MAX_LANES],
+            start: [E::from_number(least); MAX_LANES],
         };
         let top = rows.start;
         for row in rows {
             let lane = count - 1 - (row - top);
             lanes.codes[lane] = at.query[row];
-            lanes.gain[lane] = E::of(gains.of[usize::from(at.query[row])]);
+            lanes.gain[lane] = E::from_number(gains.of[usize::from(at.query[row])]);
             // What is above 0 no cell reaches.
-            lanes.goal[lane] = E::of((at.score - gains.query[row + 1]).min(1));
+            lanes.goal[lane] = E::from_number((at.score - gains.query[row + 1]).min(1));
             if row - top < starts {
-                lanes.start[lane] = E::of((-gains.query[row]).max(least));
+                lanes.start[lane] = E::from_number((-gains.query[row]).max(least));
             }
         }
         lanes
