@@ -284,7 +284,7 @@ pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, PhyloScheme,
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 
 use seq::Code;
-use trace::{Hint, Workspace};
+use trace::{Hint, TracebackWorkspace};
 
 /// The examples in README.md are compiled and run with those of the documentation.
 #[cfg(doctest)]
@@ -318,7 +318,7 @@ struct ReadMe;
 pub fn align(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scoring) -> Result<Alignment> {
     let query = encode("query", query.as_ref(), scoring.alphabet)?;
     let target = encode("target", target.as_ref(), scoring.alphabet)?;
-    trace::traceback(&query, &target, scoring, Hint::NONE, &mut Workspace::default())
+    trace::traceback(&query, &target, scoring, Hint::NONE, &mut TracebackWorkspace::default())
 }
 
 /// The parts of two sequences that score most (Smith-Waterman): [`align`] in [`Mode::Local`], whatever `scoring` says of its

@@ -18,13 +18,13 @@ use crate::alignment::Cigar;
 use crate::error::{Error, Result};
 use crate::score::{EditDistance, EditMode, EditScheme, Equality, Scoring};
 use crate::seq::Code;
-use crate::trace::{Hint, Workspace, traceback};
+use crate::trace::{Hint, TracebackWorkspace, traceback};
 
 /// Buffers that are used again and again; one for each thread.
 #[derive(Debug, Default)]
 pub struct EditWorkspace {
     bits: Bits,
-    trace: Workspace,
+    trace: TracebackWorkspace,
 }
 
 /// How patterns are aligned.

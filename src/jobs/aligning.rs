@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::pairs::cpu;
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::Code;
-use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
+use crate::trace::{EndRegion, Hint, TracebackWorkspace, traceback_from};
 
 /// Maximum number of targets of a query whose alignment ends are found in one call.
 const MAX_TOGETHER: usize = 128;
@@ -104,7 +104,7 @@ impl Aligning<'_> {
         &self,
         pair: ScoredPair<'_>,
         names: impl Fn() -> [&'n str; 2],
-        workspace: &mut Workspace,
+        workspace: &mut TracebackWorkspace,
     ) -> Result<AlignedPair> {
         check_interrupt(self.interrupt)?;
         let ScoredPair { query, target, score, matches, traced, end } = pair;

@@ -47,12 +47,12 @@ pub fn workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engin
 pub struct Scratch {
     compute: Workspace,
     /// None if it traces nothing.
-    trace: Option<trace::Workspace>,
+    trace: Option<trace::TracebackWorkspace>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Scratch { compute: Workspace::default(), trace: Some(trace::Workspace::default()) }
+        Scratch { compute: Workspace::default(), trace: Some(trace::TracebackWorkspace::default()) }
     }
 }
 
@@ -89,7 +89,7 @@ impl CpuKind for Pairs {
 fn trace_hits(
     batch: &Batch,
     found: &mut compute::Found,
-    workspace: &mut trace::Workspace,
+    workspace: &mut trace::TracebackWorkspace,
     interrupt: &AtomicBool,
 ) -> Result<Traced> {
     let chunk = &batch.chunk;

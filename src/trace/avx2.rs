@@ -1,31 +1,31 @@
-//! The traceback's rows for 32-bit values where eight cells are one vector (AVX2).
+//! The traceback's rows for 32-bit values in vectors of eight cells (AVX2).
 //!
-//! The same operations as in [`Portable`], in its order. By hand, as compilers make poor code of
-//! the step from eight comparisons to eight direction bytes.
+//! The operations and their order are the same as in [`Portable`]. The vectors are written by hand
+//! because compilers generate slow code for packing eight comparisons into eight direction bytes.
 
 use std::marker::PhantomData;
 
 use super::rows::{
-    BY_EQUAL_CODES, BY_SHARED_BITS, DELETION_LEAVES, FROM_INSERTION, GapRow, INSERTION_LEAVES, Portable, Row, Rows,
-    Steps, Sweep,
+    BY_EQUAL_CODES, BY_SHARED_BITS, BandSweep, DELETION_LEAVES, FROM_INSERTION, GapRow, INSERTION_LEAVES, LaneRow,
+    Portable, RowCode, StepRange,
 };
-use super::wavefront::{Arrays, Costs, Directions, LANES, Value, Wave};
+use super::wavefront::{Arrays, BandDirections, LANES, PackedCosts, PackedValue, Wave};
 use crate::seq::Code;
 use crate::simd::{EightLanes, InstructionSet, Simd, SimdKernel};
 
-/// Code for a level: vectors of eight cells if it has them, else [`Portable`].
-pub(super) struct InEights<S>(PhantomData<S>);
+/// Code for the instruction set `S`: vectors of eight cells if it has them, otherwise [`Portable`].
+pub(super) struct EightLaneRows<S>(PhantomData<S>);
 
-impl<S: Simd> Rows<i32> for InEights<S> {
+impl<S: Simd> RowCode<i32> for EightLaneRows<S> {
     const NARROW_LANES: usize = if S::EIGHT_FIT_REGISTER { 4 * LANES } else { 0 };
 
     #[inline(always)]
-    fn linear<const SCORES: u8>(row: Row<i32>, costs: &Costs<i32>) {
+    fn linear<const SCORES: u8>(row: LaneRow<i32>, costs: &PackedCosts<i32>) {
         if !S::EIGHT_FIT_REGISTER {
             return Portable::linear::<SCORES>(row, costs);
         }
-        let Row { query, target, h_above, h_left, h, directions } = row;
-        // SAFETY: the kernel that calls is run at S.
+        let LaneRow { query, target, h_above, h_left, h, directions } = row;
+        // SAFETY: the kernel that calls this function runs with the instructions of S.
         unsafe {
             let cells = Cells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
@@ -38,13 +38,13 @@ impl<S: Simd> Rows<i32> for InEights<S> {
     }
 
     #[inline(always)]
-    fn affine<const SCORES: u8>(row: Row<i32>, gaps: GapRow<i32>, costs: &Costs<i32>) {
+    fn affine<const SCORES: u8>(row: LaneRow<i32>, gaps: GapRow<i32>, costs: &PackedCosts<i32>) {
         if !S::EIGHT_FIT_REGISTER {
             return Portable::affine::<SCORES>(row, gaps, costs);
         }
-        let Row { query, target, h_above, h_left, h, directions } = row;
+        let LaneRow { query, target, h_above, h_left, h, directions } = row;
         let GapRow { insertion_above, deletion_left, insertion, deletion } = gaps;
-        // SAFETY: the kernel that calls is run at S.
+        // SAFETY: the kernel that calls this function runs with the instructions of S.
         unsafe {
             let cells = Cells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above.iter().zip(h_left));
@@ -66,33 +66,34 @@ impl<S: Simd> Rows<i32> for InEights<S> {
 
     #[inline(always)]
     fn narrow<const AFFINE: bool, const SCORES: u8>(
-        sweep: &Sweep<'_, i32>,
+        sweep: &BandSweep<'_, i32>,
         wave: &mut Wave<i32>,
-        steps: Steps,
-        out: &mut Directions,
+        steps: StepRange,
+        out: &mut BandDirections,
     ) {
-        // SAFETY: the kernel that calls is run at S.
-        let level = unsafe { InstructionSet::from_simd::<S>() };
-        // Each is a function of its own, with all registers for itself.
+        // SAFETY: the kernel that calls this function runs with the instructions of S.
+        let instructions = unsafe { InstructionSet::from_simd::<S>() };
+        // Each width is a separate function, so that it can use all registers.
         match sweep.geometry.lanes / LANES {
-            1 => level.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),
-            2 => level.run(Narrow::<AFFINE, SCORES, 2> { sweep, wave, steps, out }),
-            3 => level.run(Narrow::<AFFINE, SCORES, 3> { sweep, wave, steps, out }),
-            _ => level.run(Narrow::<AFFINE, SCORES, 4> { sweep, wave, steps, out }),
+            1 => instructions.run(Narrow::<AFFINE, SCORES, 1> { sweep, wave, steps, out }),
+            2 => instructions.run(Narrow::<AFFINE, SCORES, 2> { sweep, wave, steps, out }),
+            3 => instructions.run(Narrow::<AFFINE, SCORES, 3> { sweep, wave, steps, out }),
+            _ => instructions.run(Narrow::<AFFINE, SCORES, 4> { sweep, wave, steps, out }),
         }
     }
 }
 
-/// Steps of a band of N blocks, without border cells. A step's values are the next step's neighbours, so they stay in
-/// registers: a wave in memory would be read across the bounds of what was just written, for which processors wait.
+/// Steps of a band of N blocks without border cells. A step's values are the next step's
+/// neighbours, so they stay in registers. In memory, each step would read across the boundaries of
+/// the preceding stores, which stalls processors.
 ///
-/// All lanes are computed; those outside the matrix, or from which the sweep's apex is out of reach, are not read by
-/// others ([`super::wavefront`]).
+/// All lanes are computed. Lanes outside the matrix, and lanes that cannot lead to the sweep's
+/// apex, are not read by other lanes ([`super::wavefront`]).
 struct Narrow<'s, 'a, const AFFINE: bool, const SCORES: u8, const N: usize> {
-    sweep: &'s Sweep<'a, i32>,
+    sweep: &'s BandSweep<'a, i32>,
     wave: &'s mut Wave<i32>,
-    steps: Steps,
-    out: &'s mut Directions,
+    steps: StepRange,
+    out: &'s mut BandDirections,
 }
 
 impl<const AFFINE: bool, const SCORES: u8, const N: usize> SimdKernel for Narrow<'_, '_, AFFINE, SCORES, N> {
@@ -116,14 +117,14 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     #[inline(always)]
     unsafe fn compute<V: EightLanes>(self) {
         let Narrow { sweep, wave, steps, out } = self;
-        let Sweep { symbols, costs, geometry, .. } = *sweep;
+        let BandSweep { symbols, costs, geometry, .. } = *sweep;
         // SAFETY: the caller's.
         unsafe {
             let cells = Cells::<V>::new(costs);
-            let mut even = Registers::<V, N>::of::<AFFINE>(&wave.even);
-            let mut odd = Registers::<V, N>::of::<AFFINE>(&wave.odd);
+            let mut even = Registers::<V, N>::from_arrays::<AFFINE>(&wave.even);
+            let mut odd = Registers::<V, N>::from_arrays::<AFFINE>(&wave.odd);
             let (mut at, stride) = out.rows((steps.to - steps.from) as usize, N * LANES, steps.keep);
-            let (query_at, target_at) = symbols.place(geometry, steps.from + 1);
+            let (query_at, target_at) = symbols.lane_zero_indices(geometry, steps.from + 1);
             let (mut query_at, mut target_at) = (query_at as usize, target_at as usize);
             let mut is_even = geometry.phase(steps.from + 1) == 0;
             for _ in steps.from..steps.to {
@@ -131,7 +132,8 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
                 let target = symbols.target_reversed[target_at..][..N * LANES].as_chunks::<LANES>().0;
                 let directions = out.bytes[at..][..N * LANES].as_chunks_mut::<LANES>().0;
                 let scores = |block: usize| cells.scores::<SCORES>(&query[block], &target[block]);
-                // One neighbour is in the same lane of the other array, one in the lane before (even) or after (odd).
+                // One neighbour is in the same lane of the other array. The second neighbour is one
+                // lane before it (even) or after it (odd).
                 if is_even {
                     let gap = if AFFINE { up(&odd.insertion) } else { odd.insertion };
                     let above = Neighbours { h: up(&odd.h), gap };
@@ -154,11 +156,11 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     }
 }
 
-/// The neighbours of cells on one side.
+/// Neighbours of cells on one side.
 #[derive(Clone, Copy)]
 struct Neighbours<T> {
     h: T,
-    /// I of neighbours above, D of neighbours to the left.
+    /// I of neighbours above, or D of neighbours to the left.
     gap: T,
 }
 
@@ -192,7 +194,7 @@ unsafe fn step<V: EightLanes, const AFFINE: bool, const N: usize>(
     }
 }
 
-/// The arrays of a band of N blocks.
+/// Values of a band of N blocks in registers.
 #[derive(Clone, Copy)]
 struct Registers<V, const N: usize> {
     h: [V; N],
@@ -206,7 +208,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn of<const AFFINE: bool>(arrays: &Arrays<i32>) -> Self {
+    unsafe fn from_arrays<const AFFINE: bool>(arrays: &Arrays<i32>) -> Self {
         // SAFETY: the caller's.
         unsafe {
             let none = [V::splat(0); N];
@@ -242,10 +244,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
     }
 }
 
-/// Moves lane p - 1 to lane p; lane 0 becomes unreachable.
-///
-/// # Safety
-/// The processor has the instructions of `V`.
+/// Moves lane p - 1 to lane p. Lane 0 becomes unreachable.
 #[inline(always)]
 unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
@@ -259,10 +258,7 @@ unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     }
 }
 
-/// Moves lane p + 1 to lane p; the last lane becomes unreachable.
-///
-/// # Safety
-/// The processor has the instructions of `V`.
+/// Moves lane p + 1 to lane p. The last lane becomes unreachable.
 #[inline(always)]
 unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller's.
@@ -278,7 +274,7 @@ unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
 
 /// The recurrence on eight cells.
 struct Cells<'a, V> {
-    costs: &'a Costs<i32>,
+    costs: &'a PackedCosts<i32>,
     matching: V,
     mismatching: V,
     opening: V,
@@ -288,12 +284,9 @@ struct Cells<'a, V> {
 }
 
 impl<'a, V: EightLanes> Cells<'a, V> {
-    /// Sets lanes to the costs.
-    ///
-    /// # Safety
-    /// The processor has the instructions of `V`.
+    /// Broadcasts the costs to all lanes.
     #[inline(always)]
-    unsafe fn new(costs: &'a Costs<i32>) -> Self {
+    unsafe fn new(costs: &'a PackedCosts<i32>) -> Self {
         let (matching, mismatching) = costs.two_scores;
         // SAFETY: the caller's.
         unsafe {
@@ -320,7 +313,9 @@ impl<'a, V: EightLanes> Cells<'a, V> {
             match SCORES {
                 BY_SHARED_BITS => self.matching.blend(self.mismatching, V::disjoint(a, b)),
                 BY_EQUAL_CODES => self.mismatching.blend(self.matching, V::same_codes(a, b)),
-                _ => load(&std::array::from_fn(|lane| self.costs.table[Costs::<i32>::table_index(a[lane], b[lane])])),
+                _ => load(&std::array::from_fn(|lane| {
+                    self.costs.table[PackedCosts::<i32>::table_index(a[lane], b[lane])]
+                })),
             }
         }
     }
@@ -361,8 +356,8 @@ impl<'a, V: EightLanes> Cells<'a, V> {
         }
     }
 
-    /// Returns where H comes from. An equal comparison is -1: from D less one is from I, and the
-    /// diagonal clears it.
+    /// Returns the source of H. A true comparison gives -1. Adding it to the code for D gives the
+    /// code for I, and a diagonal that gives the value clears it.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
@@ -379,7 +374,7 @@ impl<'a, V: EightLanes> Cells<'a, V> {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn load<V: EightLanes>(lanes: &[i32; LANES]) -> V {
-    // SAFETY: the caller's; there are eight lanes.
+    // SAFETY: the caller guarantees the instructions, and `lanes` has eight elements.
     unsafe { V::load(lanes.as_ptr()) }
 }
 
@@ -389,6 +384,6 @@ unsafe fn load<V: EightLanes>(lanes: &[i32; LANES]) -> V {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn store<V: EightLanes>(lanes: &mut [i32; LANES], vector: V) {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees the instructions, and `lanes` has eight elements.
     unsafe { vector.store(lanes.as_mut_ptr()) }
 }

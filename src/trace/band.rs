@@ -1,84 +1,95 @@
-//! Which cells an alignment of known score can visit.
+//! The cells that an alignment of known score can visit.
 //!
-//! A cell (i, j) lies on the diagonal `d = i - j`; the walk goes from diagonal 0 to diagonal `m - n`, and only gap
-//! columns change the diagonal, each by one. So a path that visits diagonal d has at least `|d| + |d - (m - n)|` gap
-//! columns, and a limit on gap columns is a band of diagonals. Two limits hold for global alignments with charged end
-//! gaps. Let an alignment have G gap columns and P = (m + n - G) / 2 columns with two symbols.
+//! A cell (i, j) lies on the diagonal `d = i - j`. A path goes from diagonal 0 to diagonal `m - n`.
+//! Only gap columns change the diagonal, each by one. A path that visits diagonal d therefore has
+//! at least `|d| + |d - (m - n)|` gap columns, and a limit on gap columns is a band of diagonals.
+//! Two limits hold for global alignments with charged end gaps. Let an alignment have G gap columns
+//! and P = (m + n - G) / 2 columns with two symbols.
 //!
-//! If G is more than `|m - n|`, the least there can be, then both sequences have a gap, and there are two openings or
-//! more.
+//! The least possible G is `|m - n|`. If G is greater, both sequences have a gap, and there are at
+//! least two openings.
 //!
-//! 1. No column with two symbols scores more than s, so `score <= s P - next G - 2 opening`, that is
-//!    `G (s + 2 next) <= s (m + n) - 2 score - 4 opening`, unless G is the least.
-//! 2. If M columns match, P - M do not; with the greatest scores s of a match and t of a mismatch
-//!    `score <= s M + t (P - M) - next G - 2 opening`, that is
-//!    `G (t + 2 next) <= 2 s M + t (m + n - 2 M) - 2 score - 4 opening`, unless G is the least. Also
-//!    `G <= m + n - 2 M`, as P >= M. With one score for all matches, one for all mismatches and linear gaps, both sides
-//!    are equal: G is known.
+//! 1. No column with two symbols scores more than s. Unless G is the least, `score <= s P - next G
+//!    - 2 opening`, that is `G (s + 2 next) <= s (m + n) - 2 score - 4 opening`.
+//! 2. If M columns match, P - M do not. Let s be the greatest score of a match and t the greatest
+//!    score of a mismatch. Unless G is the least, `score <= s M + t (P - M) - next G - 2 opening`,
+//!    that is `G (t + 2 next) <= 2 s M + t (m + n - 2 M) - 2 score - 4 opening`. Also `G <= m + n -
+//!    2 M` because P >= M. If all matches have one score, all mismatches have one score and gaps
+//!    are linear, both sides are equal and G is known.
 //!
-//! A limit whose factor on the left is not positive says nothing. All shrink as the score grows.
+//! A limit with a factor on the left that is not positive has no effect. All limits shrink as the
+//! score grows.
 //!
-//! With free end gaps only inner gap columns cost, and another limit serves. A path that visits diagonal d >= 0 has j
-//! columns with two symbols before cell (j + d, j) at most, and min(m - d, n) - j after it, so `P <= min(m - d, n)`;
-//! for d < 0 likewise `P <= min(m, n + d)`. As `score <= s P` and P >= M, all diagonals of alignments with P at least
-//! `max(score / s, M)` are from `P - n` to `m - P`.
+//! With free end gaps only inner gap columns cost, and another limit applies. A path that visits
+//! diagonal d >= 0 has at most j columns with two symbols before cell (j + d, j), and at most min(m
+//! - d, n) - j after it, so `P <= min(m - d, n)`. For d < 0, `P <= min(m, n + d)` in the same way.
+//! As `score <= s P` and P >= M, all diagonals of alignments with P at least `max(score / s, M)`
+//! are from `P - n` to `m - P`.
 //!
-//! With end gaps that have other costs both limits hold: the last one, since no gap is a gain, and the others with the end
-//! gaps' costs for all gaps, which is what a gap costs at least. Where it is known how long the gap at the end can be, a third one
-//! does: a path that visits a diagonal far from the last one comes back to it by that gap and then by inner gaps, with what these
-//! cost, an opening among it.
+//! With other costs of end gaps, all limits hold. The last one holds because no gap increases the
+//! score. The others hold with the end gaps' costs for all gaps, because every gap costs at least
+//! as much. If the length of the gap at the end is bounded, a third limit applies. A path that
+//! visits a diagonal far from the last one returns to it by the end gap and by inner gaps. These
+//! cost their columns and at least one opening.
 //!
-//! **Why a band gives the same walk.** Let B be a set of cells that holds every cell of every alignment with the best
-//! (score, matches), and let a value within B be the best over paths that stay in B. Such a value is never above the
-//! true one. It equals the true one in each state of each cell that some best alignment passes: the part of that
-//! alignment up to there is best for that state (else the whole could be bettered) and lies in B. The walk back
-//! starts at (m, n), or at an end of a best alignment if end gaps have costs of their own, and keeps to states on best alignments. There it asks whether a predecessor's value and the step
-//! between give this state's value. If the true values agree, the predecessor is on a best alignment too (its best
-//! prefix, the step, and what was walked already), so its value within B is true and they agree within B. If the
-//! values within B agree, the predecessor's cannot be below its true value, for then a path through it would beat this
-//! state's true value; so the true values agree. Every answer is the same as without a band, hence the whole walk. A
-//! greater set than B does no harm: the argument asks only that B hold those cells.
+//! **Why a band gives the same traceback.** Let B be a set of cells that contains every cell of
+//! every alignment with the best (score, matches). Let a value within B be the best over paths that
+//! stay in B. Such a value is never above the true value. It equals the true value in each state of
+//! each cell that some best alignment passes: the prefix of that alignment up to the cell is best
+//! for that state (otherwise the whole alignment could be improved) and lies in B.
+//!
+//! The traceback starts at (m, n), or at an end of a best alignment if end gaps have their own
+//! costs. It visits only states on best alignments. At each state it tests whether a predecessor's
+//! value plus the step between them gives this state's value. If the true values agree, the
+//! predecessor is also on a best alignment (its best prefix, the step, and the traceback so far).
+//! Its value within B is then true, and the values within B agree. If the values within B agree,
+//! the predecessor's value cannot be below its true value, because then a path through it would
+//! exceed this state's true value. So the true values agree. Every test has the same result as
+//! without a band, and so has the whole traceback. A larger set than B is safe as well: the
+//! argument only requires that B contains those cells.
 
 use super::hint::Hint;
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
 
-/// What the scores of the codes that occur in two sequences are like.
+/// Properties of the scores of the codes that occur in two sequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScoreRange {
-    /// Least and greatest score of a pair that can occur.
+    /// Least score of a pair of codes that can occur.
     pub least: i32,
     pub greatest: i32,
-    /// The greatest score of a match and of a mismatch, if there can be one.
+    /// Greatest score of a match, if one can occur.
     pub best_match: Option<i32>,
     pub best_mismatch: Option<i32>,
-    /// How the score of two codes can be found.
+    /// The way to find the score of two codes.
     pub scores: ScoresBy,
 }
 
-/// How the score of two codes can be found.
+/// Ways to find the score of two codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScoresBy {
     /// In a table.
     Table,
-    /// Every two codes that can meet match exactly if they share a bit, and all matches score alike, and all mismatches.
+    /// By a bitwise AND. Two codes of the pair match exactly if they share a bit. All matches have
+    /// one score, and all mismatches have one score.
     SharedBits,
-    /// The same, but codes match if they are equal.
+    /// By comparison. Two codes of the pair match exactly if they are equal. All matches have one
+    /// score, and all mismatches have one score.
     EqualCodes,
 }
 
 impl ScoreRange {
-    /// `query` and `target` are not empty.
-    pub(super) fn of(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
+    /// Computes the properties of two non-empty sequences.
+    pub(super) fn from_codes(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
         let present = |codes: &[Code]| {
-            let mut is_there = [false; 256];
-            codes.iter().for_each(|&code| is_there[code as usize] = true);
-            is_there
+            let mut is_present = [false; 256];
+            codes.iter().for_each(|&code| is_present[code as usize] = true);
+            is_present
         };
         let (in_query, in_target) = (present(query), present(target));
-        let members = |is_there: &[bool; 256]| {
-            let is_there = *is_there;
-            (0..=u8::MAX).take(substitution.size()).filter(move |&code| is_there[code as usize])
+        let members = |is_present: &[bool; 256]| {
+            let is_present = *is_present;
+            (0..=u8::MAX).take(substitution.size()).filter(move |&code| is_present[code as usize])
         };
         let mut range = ScoreRange {
             least: i32::MAX,
@@ -108,22 +119,24 @@ impl ScoreRange {
         range
     }
 
-    /// Scores of match and mismatch, if there are only these two.
+    /// Returns the scores of a match and of a mismatch, if only these two scores occur.
     pub(super) fn two_scores(&self) -> (i32, i32) {
         (self.best_match.unwrap_or(0), self.best_mismatch.unwrap_or(0))
     }
 
-    /// The diagonals of all canonical alignments of `m` and `n` symbols, as far as the hint says.
+    /// Returns a band that contains all canonical alignments of `m` and `n` symbols that agree with
+    /// the hint.
     pub(super) fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
-        let band = Band::of_gap_columns(m, n, self.gap_limit(m, n, scoring.end_costs(), hint));
+        let band = Band::for_gap_columns(m, n, self.gap_limit(m, n, scoring.end_costs(), hint));
         if !scoring.has_own_ends() {
             return band;
         }
-        band.meet(Band::of_pairs(m, n, self.least_pairs(m, n, hint)))
+        band.intersect(Band::for_pairs(m, n, self.min_pairs(m, n, hint)))
     }
 
-    /// The diagonals of all canonical alignments of `m` and `n` symbols whose gap at the end takes in at most `left` symbols of the
-    /// query or of the target, where end gaps have costs of their own.
+    /// Returns a band that contains all canonical alignments of `m` and `n` symbols whose gap at
+    /// the end contains at most `left` symbols (query, target). Only for end gaps with their own
+    /// costs.
     pub(super) fn band_to_end(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint, left: [u64; 2]) -> Band {
         let (m, n) = (m as i64, n as i64);
         let mut band = Band { low: -n, high: m };
@@ -133,14 +146,14 @@ impl ScoreRange {
             let columns = GapWeights { inner: factor + 2 * inner, end: factor + 2 * ends, opening };
             let reach = |ahead: i64, left: u64| columns.reach(bound, ahead, left as i64);
             if let (Some(high), Some(low)) = (reach(m - n, left[1]), reach(n - m, left[0])) {
-                band = band.meet(Band { low: -low, high });
+                band = band.intersect(Band { low: -low, high });
             }
         }
         band
     }
 
-    /// The limits 1 and 2 on what gaps cost, twice, as far as the hint says: with factor f and bound b, `2 cost + f G <= b` of
-    /// alignments of `total` symbols together.
+    /// Returns limits 1 and 2 on the cost of gaps as far as the hint gives them. A limit (f, b)
+    /// states `2 cost + f G <= b` for alignments with `total` symbols in both sequences together.
     fn losses(&self, total: i64, hint: Hint) -> impl Iterator<Item = (i64, i64)> + use<> {
         let s = i64::from(self.greatest);
         let by_score = hint.score.map(|score| (s, s * total - 2 * score));
@@ -151,18 +164,18 @@ impl ScoreRange {
         by_score.into_iter().chain(by_matches)
     }
 
-    /// The least number of columns with two symbols of an alignment with any end gaps, with a score of at least
-    /// `hint.score` and, if these are given, `hint.matches` matches.
-    fn least_pairs(&self, m: usize, n: usize, hint: Hint) -> u64 {
+    /// Returns the least number of columns with two symbols in an alignment that scores at least
+    /// `hint.score` and has `hint.matches` matches, if given. It holds for all costs of end gaps.
+    fn min_pairs(&self, m: usize, n: usize, hint: Hint) -> u64 {
         let Some(score) = hint.score else { return 0 };
         let greatest = i64::from(self.greatest);
         let by_score = if greatest > 0 { score.max(0).div_euclid(greatest) as u64 } else { 0 };
         by_score.max(hint.matches.unwrap_or(0)).min(m.min(n) as u64)
     }
 
-    /// The most gap columns that an alignment of `m` and `n` symbols with a score of at least `hint.score` can have,
-    /// and exactly `hint.matches` matches if these are given, where a gap costs `gaps` or more. (With matches the score must
-    /// be exact.)
+    /// Returns the greatest number of gap columns of an alignment of `m` and `n` symbols that
+    /// scores at least `hint.score`, if every gap costs at least `gaps`. If `hint.matches` is
+    /// given, the alignment must have exactly this number of matches and exactly the hinted score.
     fn gap_limit(&self, m: usize, n: usize, gaps: Gaps, hint: Hint) -> u64 {
         let (total, next, opening) = ((m + n) as i64, i64::from(gaps.next), i64::from(gaps.opening()));
         let mut limit = total;
@@ -177,26 +190,29 @@ impl ScoreRange {
         if let (Some(_), Some(matches)) = (hint.score, hint.matches) {
             apply(1, total - 2 * matches as i64);
         }
-        // Fewer than the difference of the lengths is impossible.
+        // No alignment has fewer gap columns than the difference of the lengths.
         limit.max(m.abs_diff(n) as i64) as u64
     }
 }
 
-/// By how much each gap column makes an alignment score less than its bound, twice, and each opening of an inner gap.
+/// Twice the loss of score, relative to a limit's bound, by each gap column and each opening of an
+/// inner gap.
 #[derive(Clone, Copy)]
 struct GapWeights {
     inner: i64,
-    /// Never above `inner`.
+    /// Loss by a column of an end gap, at most `inner`.
     end: i64,
     opening: i64,
 }
 
 impl GapWeights {
-    /// The greatest diagonal that an alignment reaches which may score `bound` less, if the last one is `ahead` and the gap at the end
-    /// takes at most `left` symbols back to it; `None` if that is not told.
+    /// Returns the greatest diagonal that an alignment can reach if gaps may cost `bound` in all.
+    /// `ahead` is the last diagonal, and the gap at the end returns at most `left` symbols to it.
+    /// Returns `None` if the weights give no limit.
     ///
-    /// Up to diagonal d there are d gap columns, and d - ahead back from it. Of these the first `left` may be end gaps, and the rest are
-    /// at least one inner gap.
+    /// A path up to diagonal d has d gap columns on the way there and d - ahead on the way back.
+    /// The first `left` columns of the way back may be end gaps. The rest contain at least one
+    /// inner gap.
     fn reach(self, bound: i64, ahead: i64, left: i64) -> Option<i64> {
         let GapWeights { inner, end, opening } = self;
         if end < 0 || inner <= 0 {
@@ -221,31 +237,32 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// All diagonals.
+    /// Returns the band of all diagonals.
     #[cfg(test)]
     pub(super) fn full(m: usize, n: usize) -> Self {
         Band { low: -(n as i64), high: m as i64 }
     }
 
-    /// The diagonals that alignments with at most `gap_columns` gap columns visit; at least `|m - n|` of these.
-    pub(super) fn of_gap_columns(m: usize, n: usize, gap_columns: u64) -> Self {
+    /// Returns the diagonals that alignments with at most `gap_columns` gap columns visit.
+    /// `gap_columns` is at least `|m - n|`.
+    pub(super) fn for_gap_columns(m: usize, n: usize, gap_columns: u64) -> Self {
         let (m, n) = (m as i64, n as i64);
         let spare = (gap_columns as i64 - (m - n).abs()) / 2;
         Band { low: ((m - n).min(0) - spare).max(-n), high: ((m - n).max(0) + spare).min(m) }
     }
 
-    /// The diagonals of alignments with at least so many columns with two symbols.
-    pub(super) fn of_pairs(m: usize, n: usize, pairs: u64) -> Self {
+    /// Returns the diagonals that alignments with at least `pairs` columns of two symbols visit.
+    pub(super) fn for_pairs(m: usize, n: usize, pairs: u64) -> Self {
         Band { low: pairs as i64 - n as i64, high: m as i64 - pairs as i64 }
     }
 
-    /// A guess at the band of similar sequences.
+    /// Returns a first guess for the band of similar sequences.
     pub(super) fn guess(m: usize, n: usize) -> Self {
-        Self::of_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
+        Self::for_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
     }
 
-    /// The diagonals of both. Both have those of a path.
-    pub(super) fn meet(self, other: Band) -> Band {
+    /// Returns the diagonals in both bands. Both must contain the diagonals of one path.
+    pub(super) fn intersect(self, other: Band) -> Band {
         Band { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
@@ -253,7 +270,8 @@ impl Band {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// Four times as wide, but no wider than `limit` (on either side where this band is not already).
+    /// Returns a band that is four times as wide. Neither side grows beyond `limit`, and no side
+    /// shrinks.
     pub(super) fn wider(self, limit: Band) -> Self {
         let more = self.high - self.low + 8;
         Band {
@@ -271,22 +289,22 @@ mod tests {
     use crate::seq::Alphabet;
 
     #[test]
-    fn bands_hold_the_diagonals_within_reach() {
-        assert_eq!(Band::of_gap_columns(10, 10, 0), Band { low: 0, high: 0 });
-        assert_eq!(Band::of_gap_columns(10, 10, 5), Band { low: -2, high: 2 });
-        assert_eq!(Band::of_gap_columns(10, 7, 3), Band { low: 0, high: 3 });
-        assert_eq!(Band::of_gap_columns(7, 10, 8), Band { low: -5, high: 2 });
-        assert_eq!(Band::of_gap_columns(2, 3, 5), Band::full(2, 3));
+    fn gap_columns_limit_the_band() {
+        assert_eq!(Band::for_gap_columns(10, 10, 0), Band { low: 0, high: 0 });
+        assert_eq!(Band::for_gap_columns(10, 10, 5), Band { low: -2, high: 2 });
+        assert_eq!(Band::for_gap_columns(10, 7, 3), Band { low: 0, high: 3 });
+        assert_eq!(Band::for_gap_columns(7, 10, 8), Band { low: -5, high: 2 });
+        assert_eq!(Band::for_gap_columns(2, 3, 5), Band::full(2, 3));
     }
 
     #[test]
-    fn bands_with_free_end_gaps() {
-        assert_eq!(Band::of_pairs(10, 7, 0), Band::full(10, 7));
-        assert_eq!(Band::of_pairs(10, 7, 7), Band { low: 0, high: 3 });
-        assert_eq!(Band::of_pairs(7, 10, 5), Band { low: -5, high: 2 });
+    fn pairs_limit_the_band_with_free_end_gaps() {
+        assert_eq!(Band::for_pairs(10, 7, 0), Band::full(10, 7));
+        assert_eq!(Band::for_pairs(10, 7, 7), Band { low: 0, high: 3 });
+        assert_eq!(Band::for_pairs(7, 10, 5), Band { low: -5, high: 2 });
         let band = |score, matches| {
             let scoring = Scoring { end_gaps: EndGaps::Free, ..Scoring::truong() };
-            let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+            let range = ScoreRange::from_codes(&scoring.substitution, &[1, 2], &[1, 2]);
             range.band(100, 100, &scoring, Hint { score, matches })
         };
         assert_eq!(band(None, Some(90)), Band::full(100, 100));
@@ -296,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn bands_with_costs_of_end_gaps() {
+    fn a_score_limits_the_band_with_priced_end_gaps() {
         let band = |first, next, score| {
             let ends = EndGaps::Priced(Gaps { first, next });
             let scoring = Scoring { end_gaps: ends, ..Scoring::truong() };
-            let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+            let range = ScoreRange::from_codes(&scoring.substitution, &[1, 2], &[1, 2]);
             range.band(100, 100, &scoring, Hint { score: Some(score), matches: None })
         };
-        // Moved by three: 97 matches and two end gaps of three.
+        // 97 matches and two end gaps of three symbols.
         assert_eq!(band(3, 1, 485 - 10), Band { low: -3, high: 3 });
         assert_eq!(band(9, 0, 485 - 18), Band { low: -3, high: 3 });
         assert_eq!(band(9, 9, 485 - 54), Band { low: -3, high: 3 });
@@ -311,15 +329,17 @@ mod tests {
     }
 
     #[test]
-    fn bands_with_a_short_gap_at_the_end() {
-        // A gap column of an end takes 2 of the bound, an inner one 6, opening one 40.
+    fn a_short_end_gap_limits_the_band() {
+        // A column of an end gap takes 2 of the bound, a column of an inner gap 6, and an opening
+        // 40.
         let weights = GapWeights { inner: 6, end: 2, opening: 40 };
         assert_eq!(weights.reach(100, 0, 1000), Some(25));
         assert_eq!(weights.reach(100, 0, 25), Some(25));
-        // 12 forth, 12 back of which 10 are an end gap: 24 + 20 + 12 + 40.
+        // 12 columns to the diagonal cost 24. On the way back, an end gap of 10 costs 20 and an
+        // inner gap of 2 costs 12 + 40.
         assert_eq!(weights.reach(96, 0, 10), Some(12));
         assert_eq!(weights.reach(95, 0, 10), Some(11));
-        // The end gap alone, which needs no opening.
+        // An end gap alone needs no opening.
         assert_eq!(weights.reach(60, 0, 10), Some(10));
         assert_eq!(weights.reach(0, 30, 0), Some(30));
         assert_eq!((weights.reach(100, 20, 1000), weights.reach(100, -20, 1000)), (Some(35), Some(15)));
@@ -327,18 +347,19 @@ mod tests {
         assert_eq!(GapWeights { end: -1, ..weights }.reach(100, 0, 7), None);
         let ends = EndGaps::Priced(Gaps { first: 3, next: 3 });
         let scoring = Scoring { end_gaps: ends, gaps: Gaps::from_blast(20, 5), ..Scoring::truong() };
-        let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+        let range = ScoreRange::from_codes(&scoring.substitution, &[1, 2], &[1, 2]);
         let band = |left| {
             let hint = Hint { score: Some(400), matches: Some(90) };
             range.band_to_end(100, 100, &scoring, hint, left)
         };
-        // 90 matches score 50 more than that, ten mismatches 10 more: of 20 that may be lost, twice, 2 go for a column.
+        // 90 matches score 50 more than the hint, and ten mismatches cost 40 of these. Twice the
+        // loss is at most 20, and each column takes 2 of it.
         assert_eq!(band([100, 100]), Band { low: -5, high: 5 });
         assert_eq!(band([0, 3]), Band { low: 0, high: 3 });
     }
 
     #[test]
-    fn bands_grow_to_their_limit() {
+    fn bands_grow_up_to_their_limit() {
         let (mut band, limit) = (Band { low: -2, high: 3 }, Band { low: -40, high: 1 });
         band = band.wider(limit);
         assert_eq!(band, Band { low: -21, high: 3 });
@@ -349,9 +370,9 @@ mod tests {
     }
 
     #[test]
-    fn limits_by_hand() {
+    fn gap_limits_equal_limits_computed_by_hand() {
         let scoring = Scoring::truong();
-        let range = ScoreRange::of(&scoring.substitution, &[1, 2, 4, 8], &[1, 2, 4, 8]);
+        let range = ScoreRange::from_codes(&scoring.substitution, &[1, 2, 4, 8], &[1, 2, 4, 8]);
         assert_eq!((range.scores, range.two_scores()), (ScoresBy::SharedBits, (5, -4)));
         let limit = |m, n, score, matches| range.gap_limit(m, n, scoring.gaps, Hint { score, matches });
         assert_eq!(limit(100, 100, None, None), 200);
@@ -361,20 +382,20 @@ mod tests {
         assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), Some(98)), 2);
         assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), None), 2);
         assert_eq!(limit(100, 90, Some(90 * 5 - 100), Some(90)), 10);
-        // Even a score that is out of reach leaves the band of a path.
+        // A score that is out of reach still leaves the band of one path.
         assert_eq!(limit(100, 90, Some(1000), None), 10);
     }
 
     #[test]
-    fn what_scores_are_like() {
+    fn score_ranges_describe_the_codes_that_occur() {
         let scoring = Scoring::protein();
-        let range = ScoreRange::of(&scoring.substitution, &[23], &[23, 1]);
+        let range = ScoreRange::from_codes(&scoring.substitution, &[23], &[23, 1]);
         assert_eq!((range.least, range.greatest, range.scores), (-3, 11, ScoresBy::EqualCodes));
         assert_eq!((range.best_match, range.best_mismatch), (Some(11), Some(-3)));
-        assert_eq!(ScoreRange::of(&scoring.substitution, &[23], &[23, 1, 4]).scores, ScoresBy::Table);
+        assert_eq!(ScoreRange::from_codes(&scoring.substitution, &[23], &[23, 1, 4]).scores, ScoresBy::Table);
         let literal = Equality::literal(Alphabet::Bytes).scoring();
-        let range = ScoreRange::of(&literal.substitution, b"Bytes", b"bits");
+        let range = ScoreRange::from_codes(&literal.substitution, b"Bytes", b"bits");
         assert_eq!((range.scores, range.two_scores()), (ScoresBy::EqualCodes, (0, -1)));
-        assert_eq!(ScoreRange::of(&literal.substitution, &[1, 2], &[1, 4]).scores, ScoresBy::SharedBits);
+        assert_eq!(ScoreRange::from_codes(&literal.substitution, &[1, 2], &[1, 4]).scores, ScoresBy::SharedBits);
     }
 }

@@ -1,90 +1,90 @@
-//! The canonical global alignment of two sequences: chooses the band and the width of the numbers.
+//! The canonical global alignment of two sequences: chooses the band and the integer width.
 
 use super::band::{Band, ScoreRange, ScoresBy};
+use super::checkpoints::{CheckpointedSweep, Traceback};
 use super::hint::{EndRegion, Hint};
-use super::rows::Sweep;
-use super::sweep::{Ends, ScoredCell, SweepValue};
-use super::walk::{Tracer, Walk};
-use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
+use super::rows::BandSweep;
+use super::sweep::{BorderEnds, RowValue, ScoredCell};
+use super::wavefront::{BandDirections, Geometry, MatrixCell, PackedCosts, PackedValue, Symbols, TABLE_SIDE, Wave};
 use crate::alignment::{Alignment, Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::Scoring;
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// What tracebacks may use.
+/// Resources that tracebacks may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resources {
-    /// Bytes of directions, or of values, that are kept at once.
+    /// Limit in bytes on the directions or values that are kept at once.
     pub budget_bytes: usize,
-    pub level: InstructionSet,
+    pub instructions: InstructionSet,
 }
 
-/// Buffers of global tracebacks, and what these may use.
+/// GlobalBuffers of global tracebacks, and the resources that these may use.
 #[derive(Debug)]
-pub(super) struct Buffers {
+pub(super) struct GlobalBuffers {
     pub resources: Resources,
     symbols: Symbols,
-    directions: Directions,
+    directions: BandDirections,
     wave_32: Wave<i32>,
     wave_64: Wave<i64>,
 }
 
-impl Buffers {
-    /// Empty buffers, for the best level.
+impl GlobalBuffers {
+    /// Returns empty buffers for the best available instruction set.
     pub(super) fn new(budget_bytes: usize) -> Self {
-        Buffers {
-            resources: Resources { budget_bytes, level: InstructionSet::best() },
+        GlobalBuffers {
+            resources: Resources { budget_bytes, instructions: InstructionSet::best() },
             symbols: Symbols::default(),
-            directions: Directions::default(),
+            directions: BandDirections::default(),
             wave_32: Wave::default(),
             wave_64: Wave::default(),
         }
     }
 }
 
-/// What is known of the best alignments of two sequences beside a [`Hint`].
+/// Limits on the best alignments of two sequences, in addition to a [`Hint`].
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known<'a> {
-    /// A band that holds all of them.
+pub(super) struct GlobalLimits<'a> {
+    /// Band that contains all of them.
     pub within: Option<Band>,
-    /// Where they end before the gap at the end. Only where end gaps have costs of their own.
+    /// Region of their ends before the gap at the end. Only used if end gaps have their own costs.
     pub end: Option<&'a EndRegion>,
 }
 
-/// The canonical global alignment of two sequences, whatever the mode.
+/// Returns the canonical global alignment of two sequences. It ignores the mode of `scoring`.
 pub(super) fn global(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
-    known: Known<'_>,
-    buffers: &mut Buffers,
+    limits: GlobalLimits<'_>,
+    buffers: &mut GlobalBuffers,
 ) -> Result<Alignment> {
     let (alignment, matches) = if query.is_empty() || target.is_empty() {
         (one_is_empty(query.len(), target.len(), scoring), 0)
     } else {
-        let pair = Pair { known, ..Pair::new(query, target, scoring, hint) };
+        let pair = GlobalPair { limits, ..GlobalPair::new(query, target, scoring, hint) };
         if pair.scores() == ScoresBy::Table {
-            fits_the_table(scoring)?;
+            check_table_size(scoring)?;
         }
         let magnitude = pair.magnitude();
         if i32::holds(magnitude) {
             let mut wave = std::mem::take(&mut buffers.wave_32);
-            let found = pair.align(buffers, &mut wave);
+            let alignment = pair.align(buffers, &mut wave);
             buffers.wave_32 = wave;
-            found
+            alignment
         } else if i64::holds(magnitude) {
             let mut wave = std::mem::take(&mut buffers.wave_64);
-            let found = pair.align(buffers, &mut wave);
+            let alignment = pair.align(buffers, &mut wave);
             buffers.wave_64 = wave;
-            found
+            alignment
         } else {
             pair.align(buffers, &mut Wave::<i128>::default())
         }
     };
-    let differs = |what: &str, found: i128, hinted: i128| {
-        Err(Error::Internal(format!("the traceback found {what} {found}, the engine {hinted}")))
+    let differs = |what: &str, traced: i128, hinted: i128| {
+        Err(Error::Internal(format!("the traceback found {what} {traced}, but the engine reported {hinted}")))
     };
     match hint {
         Hint { score: Some(score), .. } if score != alignment.score => {
@@ -95,8 +95,8 @@ pub(super) fn global(
     }
 }
 
-/// Whether every pair of codes has a place in tables of scores.
-pub(super) fn fits_the_table(scoring: &Scoring) -> Result<()> {
+/// Returns an error if the score tables are too small for the alphabet of `scoring`.
+pub(super) fn check_table_size(scoring: &Scoring) -> Result<()> {
     if scoring.substitution.size() <= TABLE_SIDE {
         return Ok(());
     }
@@ -117,27 +117,30 @@ fn run_length(symbols: usize) -> u32 {
     u32::try_from(symbols).expect("a sequence of fewer than 2^32 symbols")
 }
 
-/// Two sequences that are not empty, with what their codes say about scores.
-struct Pair<'a> {
+/// Two non-empty sequences, with the properties of their codes' scores.
+struct GlobalPair<'a> {
     query: &'a [Code],
     target: &'a [Code],
     scoring: &'a Scoring,
     hint: Hint,
-    known: Known<'a>,
+    limits: GlobalLimits<'a>,
     range: ScoreRange,
     weight: i128,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> GlobalPair<'a> {
     fn new(query: &'a [Code], target: &'a [Code], scoring: &'a Scoring, hint: Hint) -> Self {
-        let range = ScoreRange::of(&scoring.substitution, query, target);
+        let range = ScoreRange::from_codes(&scoring.substitution, query, target);
         let weight = query.len().min(target.len()) as i128 + 1;
-        Pair { query, target, scoring, hint, known: Known::default(), range, weight }
+        GlobalPair { query, target, scoring, hint, limits: GlobalLimits::default(), range, weight }
     }
 
-    /// A bound on every packed, offset value that a path inside the matrices has, with an opening to spare: diagonal
-    /// steps number min(m, n) at most, gap steps only cost openings, of which the best path to a cell in the band has
-    /// at most two; border cells keep of their offset what end gaps cost less, and lack no more than an inner gap's first
+    /// Returns a bound on the absolute packed values, with their offsets, of all paths inside the
+    /// matrices. The bound includes the cost of one more opening.
+    ///
+    /// There are at most min(m, n) diagonal steps. Gap steps only cost openings, and the best path
+    /// to a cell in the band has at most two. A border cell keeps the part of its offset that
+    /// exceeds the end gap's cost. Its value is lower by at most the cost of an inner gap's first
     /// symbol.
     fn magnitude(&self) -> i128 {
         let (m, n) = (self.query.len() as i128, self.target.len() as i128);
@@ -148,7 +151,7 @@ impl<'a> Pair<'a> {
         self.weight * (diagonal * m.min(n) + borders + 4 * i128::from(gaps.opening())) + self.weight
     }
 
-    /// How the sweep finds scores. It compares codes with linear gaps only.
+    /// Returns how the sweep finds scores. It compares codes for equality with linear gaps only.
     fn scores(&self) -> ScoresBy {
         match self.range.scores {
             ScoresBy::EqualCodes if !self.scoring.gaps.is_linear() => ScoresBy::Table,
@@ -156,7 +159,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn costs<T: SweepValue>(&self) -> Costs<T> {
+    fn costs<T: RowValue>(&self) -> PackedCosts<T> {
         let (gaps, ends) = (self.scoring.gaps, self.scoring.end_costs());
         let packed = |score: i32, is_match: bool| {
             let offset = i128::from(score) + 2 * i128::from(gaps.next);
@@ -168,16 +171,16 @@ impl<'a> Pair<'a> {
         if scores == ScoresBy::Table {
             let substitution = &self.scoring.substitution;
             let size = substitution.size() as Code;
-            // A score that no two symbols of the pair have may be beyond what its numbers hold.
+            // Scores that do not occur in the pair may exceed the range of `T`.
             let occurs = self.range.least..=self.range.greatest;
             for (a, b) in (1..size).flat_map(|a| (1..size).map(move |b| (a, b))) {
                 let score = substitution.score(a, b);
                 if occurs.contains(&score) {
-                    table[Costs::<T>::table_index(a, b)] = packed(score, substitution.is_match(a, b));
+                    table[PackedCosts::<T>::table_index(a, b)] = packed(score, substitution.is_match(a, b));
                 }
             }
         }
-        Costs {
+        PackedCosts {
             scores,
             two_scores: (packed(yes, true), packed(no, false)),
             table,
@@ -190,66 +193,70 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The alignment and its matches, by numbers that hold [`Self::magnitude`].
-    fn align<T: SweepValue>(&self, buffers: &mut Buffers, wave: &mut Wave<T>) -> (Alignment, u64) {
+    /// Returns the alignment and its number of matches. `T` must hold [`Self::magnitude`].
+    fn align<T: RowValue>(&self, buffers: &mut GlobalBuffers, wave: &mut Wave<T>) -> (Alignment, u64) {
         buffers.symbols.set(self.query, self.target);
         let costs = self.costs::<T>();
         let (m, n) = (self.query.len(), self.target.len());
         if self.hint.score.is_some() {
             let mut band = self.range.band(m, n, self.scoring, self.hint);
-            let by_end = self.known.end.map(|end| self.range.band_to_end(m, n, self.scoring, self.hint, end.left()));
-            for other in self.known.within.into_iter().chain(by_end) {
-                band = band.meet(other);
+            let by_end = self
+                .limits
+                .end
+                .map(|end| self.range.band_to_end(m, n, self.scoring, self.hint, end.longest_end_gaps()));
+            for other in self.limits.within.into_iter().chain(by_end) {
+                band = band.intersect(other);
             }
             return self.align_within(band, &costs, buffers, wave);
         }
-        // Without a score, a band for similar sequences comes first. What it finds is some alignment's score, hence at
-        // most the best one, so the band that this score asks for holds all best alignments. If it is within the band
-        // that was swept, that one held them too.
+        // Without a score, try a band for similar sequences first. The score of the alignment found
+        // there is at most the best score. Therefore the band for this score contains all best
+        // alignments. If the band that was swept contains that band, the result is canonical.
         let mut band = Band::guess(m, n);
         loop {
-            let found = self.align_within(band, &costs, buffers, wave);
-            let enough = self.range.band(m, n, self.scoring, Hint { score: Some(found.0.score), matches: None });
+            let alignment = self.align_within(band, &costs, buffers, wave);
+            let enough = self.range.band(m, n, self.scoring, Hint { score: Some(alignment.0.score), matches: None });
             if band.contains(enough) {
-                return found;
+                return alignment;
             }
             band = band.wider(enough);
         }
     }
 
-    /// The best alignment within a band, by the rule; the canonical one if the band holds all best ones.
-    fn align_within<T: SweepValue>(
+    /// Returns the best alignment within a band by the rule of preference. It is the canonical
+    /// alignment if the band contains all best alignments.
+    fn align_within<T: RowValue>(
         &self,
         band: Band,
-        costs: &Costs<T>,
-        buffers: &mut Buffers,
+        costs: &PackedCosts<T>,
+        buffers: &mut GlobalBuffers,
         wave: &mut Wave<T>,
     ) -> (Alignment, u64) {
-        let Buffers { resources: Resources { budget_bytes, level }, symbols, directions, .. } = buffers;
+        let GlobalBuffers { resources: Resources { budget_bytes, instructions }, symbols, directions, .. } = buffers;
         let (m, n) = (symbols.m, symbols.n);
-        let corner = Cell { i: m, j: n };
+        let corner = MatrixCell { i: m, j: n };
         let geometry = Geometry::new(band);
         wave.start(geometry, costs.affine);
-        let nowhere = ScoredCell { value: T::UNREACHABLE, cell: corner };
-        let mut ends = costs.own_ends.then_some(Ends { column: nowhere, row: nowhere });
-        let sweep = Sweep { symbols, costs, geometry, apex: corner, level: *level };
-        let mut tracer = Tracer { sweep, wave, directions, budget_bytes: *budget_bytes };
+        let unreached = ScoredCell { value: T::UNREACHABLE, cell: corner };
+        let mut ends = costs.own_ends.then_some(BorderEnds { column: unreached, row: unreached });
+        let sweep = BandSweep { symbols, costs, geometry, apex: corner, instructions: *instructions };
+        let mut tracer = CheckpointedSweep { sweep, wave, directions, budget_bytes: *budget_bytes };
         let parts = tracer.sweep_to(0, corner, ends.as_mut());
 
         let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n));
         let value = tracer.wave.value(geometry, corner).map_or(T::UNREACHABLE, |value| value.minus(offset));
         let mut best = ScoredCell { value, cell: corner };
-        if let Some(Ends { column, row }) = ends {
+        if let Some(BorderEnds { column, row }) = ends {
             for end in [column, row] {
                 best = if end.value > best.value { end } else { best };
             }
         }
-        let mut walk = Walk::new(self.query, self.target, &self.scoring.substitution, best.cell);
-        tracer.follow(&mut walk, 0, parts);
+        let mut path = Traceback::new(self.query, self.target, &self.scoring.substitution, best.cell);
+        tracer.follow(&mut path, 0, parts);
 
         let packed = best.value.to_wide();
         let score = i64::try_from(packed.div_euclid(self.weight)).expect("scores and lengths are bounded");
-        (Alignment::whole(score, walk.finish()), packed.rem_euclid(self.weight) as u64)
+        (Alignment::whole(score, path.finish()), packed.rem_euclid(self.weight) as u64)
     }
 }
 
@@ -261,8 +268,9 @@ mod tests {
     use crate::seq::Alphabet;
 
     #[test]
-    fn numbers_of_every_width_give_the_same() {
-        // A fixed recipe for two sequences that differ by substitutions, a run left out and overhanging ends.
+    fn every_integer_width_gives_the_alignment_of_the_oracle() {
+        // A fixed recipe for two sequences that differ by substitutions, a deleted run and
+        // overhanging ends.
         let query: Vec<Code> = (0..90u32).map(|k| 1 << ((k * k * 7 + k / 5) % 11 % 4)).collect();
         let mut target = query[4..].to_vec();
         target.drain(30..35);
@@ -280,8 +288,8 @@ mod tests {
         for scoring in scorings {
             let expected = oracle::align(&query, &target, &scoring);
             let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
-            let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
-            let buffers = &mut Buffers::new(1_000);
+            let pair = GlobalPair::new(&query, &target, &scoring, Hint::NONE);
+            let buffers = &mut GlobalBuffers::new(1_000);
             assert!(i32::holds(pair.magnitude()));
             assert_eq!(pair.align(buffers, &mut Wave::<i32>::default()), expected);
             assert_eq!(pair.align(buffers, &mut Wave::<i64>::default()), expected);
@@ -294,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn widths_are_chosen_by_what_values_can_be() {
+    fn magnitudes_select_the_integer_width() {
         let magnitude = |length: usize, scoring: &Scoring| {
             let codes = vec![1; length];
-            Pair::new(&codes, &codes, scoring, Hint::NONE).magnitude()
+            GlobalPair::new(&codes, &codes, scoring, Hint::NONE).magnitude()
         };
         let dna = Scoring::truong();
         assert!(i32::holds(magnitude(1_600, &dna)));

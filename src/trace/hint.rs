@@ -1,51 +1,53 @@
-//! What may be known of a pair's canonical alignment before its traceback.
+//! Facts about a pair's canonical alignment that can be known before its traceback.
 
 use std::ops::Range;
 
-/// What an engine already found out about a pair's canonical alignment. It narrows the band, and the traceback must come
-/// to the same, or ends in an error. (A local traceback looks no further than where it first finds as great a score: one
-/// that is too low may pass unnoticed.)
+/// Score and matches of a pair's canonical alignment, as an engine computed them. They narrow the
+/// band. The traceback returns an error if its result differs from the hint. A local traceback
+/// stops at the first cell with the hinted score, so it may not detect a score that is too low.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hint {
-    /// The score.
+    /// Score of the alignment.
     pub score: Option<i64>,
-    /// The number of matches. It narrows the band only beside a score.
+    /// Number of matches. It narrows the band only together with a score.
     pub matches: Option<u64>,
 }
 
 impl Hint {
-    /// Nothing is known.
+    /// The empty hint.
     pub const NONE: Hint = Hint { score: None, matches: None };
 }
 
-/// Where a pair's canonical alignment ends: one of these symbols of the query is its last one, and one of these of the target. Where
-/// whole sequences are aligned and end gaps have costs of their own, that is before the gap at the end, of every alignment with the best
-/// score and the most matches.
+/// Region that contains the end of a pair's canonical alignment. The last aligned query symbol is
+/// in `query`, and the last aligned target symbol is in `target`. If whole sequences are aligned
+/// and end gaps have their own costs, the region holds the ends, before the gap at the end, of all
+/// alignments with the best score and the most matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndRegion {
-    /// Symbols of the query, counted from 0.
+    /// Indices of query symbols, counted from 0.
     pub query: Range<u32>,
-    /// Symbols of the target.
+    /// Indices of target symbols, counted from 0.
     pub target: Range<u32>,
 }
 
 impl EndRegion {
-    /// Returns the region of sequences of `lengths` symbols (query, target), of which the gap at
-    /// the end takes in at most `left`.
+    /// Returns the region for sequences of `lengths` symbols (query, target) whose gap at the end
+    /// contains at most `left` symbols (query, target).
     pub(crate) fn before_gaps(lengths: [u32; 2], left: [u32; 2]) -> Self {
         let range = |symbols: u32, left: u32| symbols.saturating_sub(left + 1)..symbols;
         EndRegion { query: range(lengths[0], left[0]), target: range(lengths[1], left[1]) }
     }
 
-    /// The most symbols of query and target that the gap at the end takes in.
-    pub(crate) fn left(&self) -> [u64; 2] {
-        // Before the first symbol there may be none.
-        let of = |range: &Range<u32>| range.len().saturating_sub(usize::from(range.start > 0)) as u64;
-        [of(&self.query), of(&self.target)]
+    /// Returns the greatest numbers of query and target symbols that the gap at the end can
+    /// contain.
+    pub(crate) fn longest_end_gaps(&self) -> [u64; 2] {
+        // A range that starts at 0 also allows an end before the first symbol.
+        let spare = |range: &Range<u32>| range.len().saturating_sub(usize::from(range.start > 0)) as u64;
+        [spare(&self.query), spare(&self.target)]
     }
 
-    /// The same of the target with the query.
-    pub(crate) fn turned(self) -> Self {
+    /// Returns the region of the pair with query and target exchanged.
+    pub(crate) fn exchanged(self) -> Self {
         EndRegion { query: self.target, target: self.query }
     }
 }

@@ -1,48 +1,49 @@
-//! The rows of a sweep: what the cells of a step are computed from, and code for it that every
-//! machine can run.
+//! Inputs and outputs of a sweep's rows of cells, and the code for rows that runs on every
+//! processor.
 
-use super::wavefront::{Cell, Costs, Directions, Geometry, LANES, Symbols, Value, Wave};
+use super::wavefront::{BandDirections, Geometry, LANES, MatrixCell, PackedCosts, PackedValue, Symbols, Wave};
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// How a sweep finds the score of two codes: a [`ScoresBy`](super::band::ScoresBy) as a number,
-/// which code is made for.
+/// Ways to find the score of two codes: the variants of [`ScoresBy`](super::band::ScoresBy) as
+/// constants for const generics.
 pub(super) const BY_TABLE: u8 = 0;
 pub(super) const BY_SHARED_BITS: u8 = 1;
 pub(super) const BY_EQUAL_CODES: u8 = 2;
 
-/// Where a cell's H comes from: two bits of its direction.
+/// Mask of the two direction bits for the source of a cell's H.
 pub(super) const FROM: u8 = 3;
 pub(super) const FROM_DIAGONAL: u8 = 0;
 pub(super) const FROM_INSERTION: u8 = 1;
-/// The cell's I leaves its gap. (With linear gaps neither this nor the next bit is set.)
+/// Set if the cell's I leaves its gap. Linear gaps set neither this bit nor [`DELETION_LEAVES`].
 pub(super) const INSERTION_LEAVES: u8 = 4;
-/// The cell's D leaves its gap.
+/// Set if the cell's D leaves its gap.
 pub(super) const DELETION_LEAVES: u8 = 8;
 
-/// What a sweep is over.
+/// Inputs of a sweep over a band.
 #[derive(Clone, Copy)]
-pub(super) struct Sweep<'a, T> {
+pub(super) struct BandSweep<'a, T> {
     pub symbols: &'a Symbols,
-    pub costs: &'a Costs<T>,
+    pub costs: &'a PackedCosts<T>,
     pub geometry: Geometry,
-    /// Only cells from which this one can be reached are needed.
-    pub apex: Cell,
-    /// What it is computed with.
-    pub level: InstructionSet,
+    /// The target cell of the sweep. Only cells that can lead to it are computed.
+    pub apex: MatrixCell,
+    /// Instruction set to compute with.
+    pub instructions: InstructionSet,
 }
 
-/// Steps after `from` up to `to`.
+/// Range of steps: after `from`, up to and including `to`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
+pub(super) struct StepRange {
     pub from: i64,
     pub to: i64,
     /// Whether to keep all directions.
     pub keep: bool,
 }
 
-/// The blocks of one step, equally many of each. `h` holds the diagonal neighbours and takes the result.
-pub(super) struct Row<'a, T> {
+/// Blocks of lanes of one step. All slices have the same length. `h` holds the diagonal neighbours
+/// before the computation and the new values after it.
+pub(super) struct LaneRow<'a, T> {
     pub query: &'a [[Code; LANES]],
     pub target: &'a [[Code; LANES]],
     pub h_above: &'a [[T; LANES]],
@@ -51,7 +52,7 @@ pub(super) struct Row<'a, T> {
     pub directions: &'a mut [[u8; LANES]],
 }
 
-/// The same for the gap states.
+/// Gap states of the blocks in a [`LaneRow`].
 pub(super) struct GapRow<'a, T> {
     pub insertion_above: &'a [[T; LANES]],
     pub deletion_left: &'a [[T; LANES]],
@@ -59,36 +60,43 @@ pub(super) struct GapRow<'a, T> {
     pub deletion: &'a mut [[T; LANES]],
 }
 
-/// Code for the rows of one kind of machine: called only from kernels that are run at its level.
-pub(super) trait Rows<T> {
-    /// The most lanes of [`Self::narrow`].
+/// Code for the rows on one kind of processor. Only kernels that run with the matching instruction
+/// set call it.
+pub(super) trait RowCode<T> {
+    /// Greatest number of lanes that [`Self::narrow`] supports.
     const NARROW_LANES: usize;
-    /// Steps without border cells of a band with few lanes; appends to the directions.
+    /// Computes steps that contain no border cells, in a band of at most [`Self::NARROW_LANES`]
+    /// lanes. Appends their directions to `out`.
     fn narrow<const AFFINE: bool, const SCORES: u8>(
-        sweep: &Sweep<'_, T>,
+        sweep: &BandSweep<'_, T>,
         wave: &mut Wave<T>,
-        steps: Steps,
-        out: &mut Directions,
+        steps: StepRange,
+        out: &mut BandDirections,
     );
-    /// A row with linear gaps.
-    fn linear<const SCORES: u8>(row: Row<T>, costs: &Costs<T>);
-    /// A row with affine gaps.
-    fn affine<const SCORES: u8>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>);
+    /// Computes a row with linear gaps.
+    fn linear<const SCORES: u8>(row: LaneRow<T>, costs: &PackedCosts<T>);
+    /// Computes a row with affine gaps.
+    fn affine<const SCORES: u8>(row: LaneRow<T>, gaps: GapRow<T>, costs: &PackedCosts<T>);
 }
 
-/// Code for any machine.
+/// Code that runs on every processor.
 pub(super) struct Portable;
 
-impl<T: Value> Rows<T> for Portable {
+impl<T: PackedValue> RowCode<T> for Portable {
     const NARROW_LANES: usize = 0;
 
-    fn narrow<const AFFINE: bool, const SCORES: u8>(_: &Sweep<'_, T>, _: &mut Wave<T>, _: Steps, _: &mut Directions) {
+    fn narrow<const AFFINE: bool, const SCORES: u8>(
+        _: &BandSweep<'_, T>,
+        _: &mut Wave<T>,
+        _: StepRange,
+        _: &mut BandDirections,
+    ) {
         unreachable!("a band has lanes");
     }
 
     #[inline(always)]
-    fn linear<const SCORES: u8>(row: Row<T>, costs: &Costs<T>) {
-        let Row { query, target, h_above, h_left, h, directions } = row;
+    fn linear<const SCORES: u8>(row: LaneRow<T>, costs: &PackedCosts<T>) {
+        let LaneRow { query, target, h_above, h_left, h, directions } = row;
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
         for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
             let scores = costs.scores::<SCORES>(a, b);
@@ -100,8 +108,8 @@ impl<T: Value> Rows<T> for Portable {
     }
 
     #[inline(always)]
-    fn affine<const SCORES: u8>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>) {
-        let Row { query, target, h_above, h_left, h, directions } = row;
+    fn affine<const SCORES: u8>(row: LaneRow<T>, gaps: GapRow<T>, costs: &PackedCosts<T>) {
+        let LaneRow { query, target, h_above, h_left, h, directions } = row;
         let GapRow { insertion_above, deletion_left, insertion, deletion } = gaps;
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left).zip(insertion_above.iter().zip(deletion_left));
         let outputs = h.iter_mut().zip(directions).zip(insertion.iter_mut().zip(deletion));
@@ -125,19 +133,20 @@ impl<T: Value> Rows<T> for Portable {
     }
 }
 
-/// Where H comes from, the diagonal before I, and I before D.
+/// Returns the source of H. The diagonal takes precedence over I, and I over D.
 #[inline(always)]
 fn from(diagonal: bool, insertion: bool) -> u8 {
     if diagonal { FROM_DIAGONAL } else { FROM_INSERTION + u8::from(!insertion) }
 }
 
-/// One value for each lane. Whole arrays are read before any is written, so that the compiler makes vectors of them.
+/// Returns one value for each lane. It reads whole arrays before any is written, so that the
+/// compiler can vectorize the computation.
 #[inline(always)]
 fn each<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {
     std::array::from_fn(f)
 }
 
-impl<T: Value> Costs<T> {
+impl<T: PackedValue> PackedCosts<T> {
     #[inline(always)]
     fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> [T; LANES] {
         let (matching, mismatching) = self.two_scores;

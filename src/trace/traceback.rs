@@ -1,92 +1,99 @@
-//! The production traceback: the canonical alignment of one pair, in a band if a band is known to hold it.
+//! The production traceback: the canonical alignment of one pair, within a band of diagonals if one
+//! is known to contain it.
 //!
-//! Which cells are computed is `band`'s matter; how, `wavefront`'s, `rows`' and `sweep`'s; the walk
-//! back over them, `walk`'s. `global` chooses the band and the width of the numbers, `local` finds
-//! where local alignments begin and end.
+//! - `band` determines which cells are computed.
+//! - `wavefront`, `rows` and `sweep` compute them.
+//! - `checkpoints` follows the directions back through the cells.
+//! - `global` chooses the band and the integer width.
+//! - `local` finds where local alignments start and end.
 
-use super::global::{self, Known, fits_the_table, global};
+use super::global::{GlobalBuffers, GlobalLimits, check_table_size, global};
 use super::hint::EndRegion;
 pub use super::hint::Hint;
-use super::local;
+use super::local::{self, LocalBuffers};
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// Buffers that tracebacks use again and again; one for each thread.
+/// Buffers for repeated tracebacks. Each thread has its own.
 #[derive(Debug)]
-pub struct Workspace {
-    global: global::Buffers,
-    local: local::Buffers,
+pub struct TracebackWorkspace {
+    global: GlobalBuffers,
+    local: LocalBuffers,
 }
 
-impl Workspace {
-    /// Bytes of directions that a workspace keeps if nothing else is said: those of all cells of two sequences of 8,000
-    /// symbols.
+impl TracebackWorkspace {
+    /// Default limit in bytes on the directions that a workspace keeps: enough for all cells of two
+    /// sequences of 8,000 symbols.
     pub const DEFAULT_BUDGET_BYTES: usize = 64 << 20;
 
-    /// A workspace with [`Workspace::DEFAULT_BUDGET_BYTES`].
+    /// Returns a workspace with a limit of [`TracebackWorkspace::DEFAULT_BUDGET_BYTES`].
     pub fn new() -> Self {
         Self::with_budget(Self::DEFAULT_BUDGET_BYTES)
     }
 
-    /// A workspace that keeps at most about so many bytes of directions at once, and, to find where a local alignment begins,
-    /// of values. Any number is enough; less is slower.
+    /// Returns a workspace that keeps about `budget_bytes` bytes of directions at most. The search
+    /// for the start of a local alignment keeps about `budget_bytes` bytes of values at most. Every
+    /// limit gives the same results. A lower limit makes tracebacks slower.
     pub fn with_budget(budget_bytes: usize) -> Self {
-        Workspace { global: global::Buffers::new(budget_bytes), local: local::Buffers::default() }
+        TracebackWorkspace { global: GlobalBuffers::new(budget_bytes), local: LocalBuffers::default() }
     }
 
-    /// Computes with these instructions. Changes no result.
-    pub fn with_level(mut self, level: InstructionSet) -> Self {
-        self.global.resources.level = level;
+    /// Sets the instruction set to compute with. It changes no result.
+    pub fn with_instructions(mut self, instructions: InstructionSet) -> Self {
+        self.global.resources.instructions = instructions;
         self
     }
 }
 
-impl Default for Workspace {
+impl Default for TracebackWorkspace {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// The canonical alignment of two sequences (the rule is in [`crate::trace`]). Either may be empty.
+/// Returns the canonical alignment of two sequences by the rule in [`crate::trace`]. Either
+/// sequence may be empty.
 ///
 /// # Errors
-/// [`Error::Usage`](crate::Error::Usage) for a code that `scoring` has no score for.
-/// [`Error::Internal`](crate::Error::Internal) if the alignment has not the score or the matches of
-/// `hint`: one of the two was computed wrongly.
+/// [`Error::Usage`](crate::Error::Usage) for a code that has no score in `scoring`.
+/// [`Error::Internal`](crate::Error::Internal) if the score or the matches of the alignment differ
+/// from `hint`: either the traceback or the engine computed a wrong value.
 pub fn traceback(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
-    workspace: &mut Workspace,
+    workspace: &mut TracebackWorkspace,
 ) -> Result<Alignment> {
     traceback_from(query, target, scoring, hint, None, workspace)
 }
 
-/// The same where it may be known in which cells a local alignment ends. With the score that saves most of the work.
+/// Returns the canonical alignment of two sequences like [`traceback()`], given a region that
+/// contains the alignment's end. A region together with a score saves most of the work of a local
+/// traceback.
 ///
 /// # Errors
-/// As [`traceback()`].
+/// See [`traceback()`].
 pub fn traceback_from(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
     region: Option<&EndRegion>,
-    workspace: &mut Workspace,
+    workspace: &mut TracebackWorkspace,
 ) -> Result<Alignment> {
     scoring.check_codes(query)?;
     scoring.check_codes(target)?;
     match scoring.mode {
         Mode::Global => {
             let end = region.filter(|_| scoring.has_own_ends());
-            global(query, target, scoring, hint, Known { end, ..Known::default() }, &mut workspace.global)
+            global(query, target, scoring, hint, GlobalLimits { end, ..GlobalLimits::default() }, &mut workspace.global)
         }
         Mode::Local => {
-            fits_the_table(scoring)?;
+            check_table_size(scoring)?;
             local::traceback(query, target, scoring, hint, region, &mut workspace.global, &mut workspace.local)
         }
     }
@@ -99,8 +106,9 @@ mod tests {
     use crate::seq::Alphabet;
 
     #[test]
-    fn letters_without_a_table_have_distances_only() {
-        let align = |scoring: &Scoring| traceback(b"Bytes", b"bites", scoring, Hint::NONE, &mut Workspace::default());
+    fn bytes_are_aligned_by_distance_only() {
+        let align =
+            |scoring: &Scoring| traceback(b"Bytes", b"bites", scoring, Hint::NONE, &mut TracebackWorkspace::default());
         let distance = Equality::literal(Alphabet::Bytes).scoring();
         let alignment = align(&distance).unwrap();
         assert_eq!((alignment.score, alignment.cigar.to_string().as_str()), (-2, "2X3="));

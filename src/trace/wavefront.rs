@@ -1,58 +1,63 @@
-//! The layout of the traceback's sweep ([`super::sweep`]): a band of the matrices, antidiagonal by antidiagonal.
+//! The layout of the traceback's sweep ([`super::sweep`]): a band of the matrices, one antidiagonal
+//! after another.
 //!
-//! **Values.** Score and matches are one number, `score * weight + matches` with a weight above every number of
-//! matches, so that comparing numbers compares scores first. Added to it is `next * weight` for each symbol consumed,
-//! `i + j` in all (the gap-offset transform): a gap's further symbols are then free, its first costs the opening, and
-//! values stay small.
+//! **Values.** Score and matches are packed into one number, `score * weight + matches`. The weight
+//! exceeds every possible number of matches, so comparing packed values compares scores first. The
+//! gap-offset transform adds `next * weight` for each consumed symbol, `i + j` in all. A gap's
+//! further symbols are then free, its first symbol costs the opening, and values stay small.
 //!
-//! **Layout.** Step `s` computes the cells with `i + j = s`. Cells on diagonal `d = i - j` are computed every other
-//! step, and stay where they are: the even array holds diagonals `low, low + 2, ...`, the odd one `low + 1, low + 3,
-//! ...`. In terms of a lane p of the array that a step writes (`phase` 0 even, 1 odd):
+//! **Layout.** Step `s` computes the cells with `i + j = s`. The cells on a diagonal `d = i - j`
+//! are computed every other step, always in the same lane of the same array. The even array holds
+//! the diagonals `low, low + 2, ...`, and the odd array holds `low + 1, low + 3, ...`. For a lane p
+//! of the array that a step writes (`phase` 0 for the even array, 1 for the odd array):
 //!
 //! ```text
 //! this[p]              before the step: (i-1, j-1), the diagonal neighbour; after it: (i, j)
-//! other[p - 1 + phase] (i-1, j), the one above: diagonal d - 1
-//! other[p + phase]     (i, j-1), the one to the left: diagonal d + 1
+//! other[p - 1 + phase] (i-1, j), the neighbour above: diagonal d - 1
+//! other[p + phase]     (i, j-1), the neighbour to the left: diagonal d + 1
 //! i = i0 + p, j = j0 - p
 //! ```
 //!
-//! So query codes are read forwards and target codes backwards, and a step is one pass over contiguous lanes. Arrays
-//! have a lane more at either end that nothing reaches. Lanes are computed in blocks of [`LANES`]; what the last block
-//! computes too much is a wider band, or cells outside the matrix. Those are never read by cells of the matrix: steps
-//! never decrease i or j, so cells beyond the ends lead nowhere, and cells before i = 0 or j = 0 lead into the matrix
-//! only across border cells, which are written over after each step. They may overflow, and wrap.
+//! Query codes are therefore read forwards and target codes backwards, and a step is one pass over
+//! contiguous lanes. Each array has one guard lane at either end that no path reaches. Lanes are
+//! computed in blocks of [`LANES`]. The surplus lanes of the last block widen the band or lie
+//! outside the matrix. Cells of the matrix never read cells outside it. Steps never decrease i or
+//! j, so cells beyond the ends lead nowhere. Cells before i = 0 or j = 0 lead into the matrix only
+//! across border cells, which are overwritten after each step. Values outside the matrix may
+//! overflow and wrap.
 
 use std::ops::RangeInclusive;
 
 use super::band::{Band, ScoresBy};
 use crate::seq::{Code, PAD};
 
-/// Cells computed at once; arrays are whole blocks of these.
+/// Number of cells computed at once. Arrays are whole blocks of this length.
 pub(super) const LANES: usize = 8;
 
-/// Idle codes at either end of a sequence: what blocks of lanes read beyond a sequence, or a narrow band beyond its
-/// cells.
-pub(super) const IDLE_CODES: usize = 48;
+/// Number of padding codes at either end of a sequence. Blocks of lanes read them beyond the
+/// sequence's ends, and so does a narrow band beyond its cells.
+pub(super) const PADDING_CODES: usize = 48;
 
-/// Codes a side of the substitution table.
+/// Number of rows and of columns of the substitution table.
 pub(super) const TABLE_SIDE: usize = 32;
 
-/// A packed score and matches: a signed integer wide enough for a pair's values.
-pub(super) trait Value: Copy + Ord + Send + 'static {
-    /// Below every value that a path has, even after an opening is subtracted.
+/// A packed score and number of matches: a signed integer that is wide enough for a pair's values.
+pub(super) trait PackedValue: Copy + Ord + Send + 'static {
+    /// A value below the value of every path, even after an opening is subtracted.
     const UNREACHABLE: Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Panics if it does not fit; [`Self::holds`] is asked before.
+    /// Converts a number. Panics if it does not fit, so callers check [`Self::holds`] first.
     fn from_wide(wide: i128) -> Self;
     fn to_wide(self) -> i128;
-    /// Whether values up to `magnitude` either way, and sums of two, stay clear of [`Self::UNREACHABLE`].
+    /// Returns whether numbers up to `magnitude` in absolute value, and sums of two of them, stay
+    /// above [`Self::UNREACHABLE`].
     fn holds(magnitude: i128) -> bool;
 }
 
 macro_rules! value {
     ($($integer:ty)*) => {$(
-        impl Value for $integer {
+        impl PackedValue for $integer {
             const UNREACHABLE: Self = <$integer>::MIN / 2;
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -76,32 +81,34 @@ macro_rules! value {
 }
 value!(i32 i64 i128);
 
-/// Packed scores of one pair of sequences.
-pub(super) struct Costs<T> {
-    /// How scores are found.
+/// Packed scores and costs of one pair of sequences.
+pub(super) struct PackedCosts<T> {
+    /// The way to find scores.
     pub scores: ScoresBy,
-    /// Scores of match and mismatch, if there are only these two.
+    /// Scores of a match and of a mismatch, if only these two scores occur.
     pub two_scores: (T, T),
-    /// Scores of all pairs of codes, `a * 32 + b`, if they are found there.
+    /// Scores of all pairs of codes at [`Self::table_index`], if scores are found in a table.
     pub table: Box<[T; TABLE_SIDE * TABLE_SIDE]>,
-    /// What a gap's first symbol costs more than each further one.
+    /// Cost of a gap's first symbol minus the cost of each further symbol.
     pub opening: T,
-    /// What the offset adds for each symbol.
+    /// Offset for each symbol.
     pub step: T,
     pub affine: bool,
-    /// What the first symbol of an end gap costs more than each further one, and what the offset adds beyond these.
+    /// Cost of an end gap's first symbol minus the cost of each further symbol.
     pub end_opening: T,
+    /// Offset for each symbol minus the cost of each further symbol of an end gap.
     pub end_step: T,
-    /// Whether end gaps have costs of their own.
+    /// Whether end gaps have their own costs.
     pub own_ends: bool,
 }
 
-impl<T: Value> Costs<T> {
+impl<T: PackedValue> PackedCosts<T> {
     pub(super) fn table_index(a: Code, b: Code) -> usize {
         a as usize % TABLE_SIDE * TABLE_SIDE + b as usize % TABLE_SIDE
     }
 
-    /// Value of the border cell that `step` symbols of one sequence lead to, and what an end gap of so many adds.
+    /// Returns the value of the border cell after `step` symbols of one sequence. This is also the
+    /// value that an end gap of `step` symbols adds.
     pub(super) fn border(&self, step: i64) -> T {
         match step {
             0 => T::from_wide(0),
@@ -110,7 +117,8 @@ impl<T: Value> Costs<T> {
     }
 }
 
-/// The sequences of a pair as the sweep reads them, with [`IDLE_CODES`] at either end.
+/// The sequences of a pair in the order in which the sweep reads them, with [`PADDING_CODES`] at
+/// either end.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     pub query: Vec<Code>,
@@ -120,31 +128,32 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Where in `query` and in `target_reversed` the codes of a step's lane 0 are (those of the next lanes follow):
-    /// the cell (i, j) has query symbol i - 1, and target symbol j - 1, which is n - j backwards. May be negative by
-    /// less than the lane that is asked for.
-    pub(super) fn place(&self, geometry: Geometry, step: i64) -> (i64, i64) {
+    /// Returns the indices in `query` and in `target_reversed` of the codes of a step's lane 0. The
+    /// codes of the following lanes follow. Cell (i, j) has query symbol i - 1, and target symbol j
+    /// - 1, which is at n - j in reverse order. An index may be negative by less than the index of
+    /// the first lane that is read.
+    pub(super) fn lane_zero_indices(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);
         let i0 = (step + geometry.low + phase) >> 1;
         let j0 = (step - geometry.low - phase) >> 1;
-        (IDLE_CODES as i64 + i0 - 1, IDLE_CODES as i64 + self.n - j0)
+        (PADDING_CODES as i64 + i0 - 1, PADDING_CODES as i64 + self.n - j0)
     }
 
     pub(super) fn set(&mut self, query: &[Code], target: &[Code]) {
-        let idle = || std::iter::repeat_n(PAD, IDLE_CODES);
+        let padding = || std::iter::repeat_n(PAD, PADDING_CODES);
         self.query.clear();
-        self.query.extend(idle().chain(query.iter().copied()).chain(idle()));
+        self.query.extend(padding().chain(query.iter().copied()).chain(padding()));
         self.target_reversed.clear();
-        self.target_reversed.extend(idle().chain(target.iter().rev().copied()).chain(idle()));
+        self.target_reversed.extend(padding().chain(target.iter().rev().copied()).chain(padding()));
         (self.m, self.n) = (query.len() as i64, target.len() as i64);
     }
 }
 
-/// The lanes' places: lane p of the even array is diagonal `low + 2 p`.
+/// Positions of the lanes: lane p of the even array is diagonal `low + 2 p`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Geometry {
     pub low: i64,
-    /// Lanes of each array; whole blocks.
+    /// Number of lanes of each array, a multiple of [`LANES`].
     pub lanes: usize,
 }
 
@@ -154,36 +163,37 @@ impl Geometry {
         Geometry { low: band.low, lanes: diagonals.div_ceil(2).next_multiple_of(LANES) }
     }
 
-    /// 0 if `step` writes the even array, 1 if the odd one.
+    /// Returns 0 if `step` writes the even array, 1 if it writes the odd array.
     pub(super) fn phase(&self, step: i64) -> i64 {
         (step - self.low) & 1
     }
 
-    /// Whether there is a lane for a diagonal.
+    /// Returns whether a diagonal has a lane.
     pub(super) fn contains(&self, diagonal: i64) -> bool {
         (0..2 * self.lanes as i64).contains(&(diagonal - self.low))
     }
 
-    /// The last step that has a border cell within the band.
+    /// Returns the last step that has a border cell within the band.
     pub(super) fn last_border_step(&self) -> i64 {
         (-self.low).max(self.low + 2 * self.lanes as i64 - 1)
     }
 
-    /// Lane of a diagonal of this step's parity.
+    /// Returns the lane of a diagonal with the parity of this step.
     pub(super) fn lane(&self, step: i64, diagonal: i64) -> usize {
         ((diagonal - self.low - self.phase(step)) >> 1) as usize
     }
 
-    /// First and last lane, of either array, of the diagonals up to `reach` from one.
+    /// Returns the first and the last lane, in either array, of the diagonals at a distance of at
+    /// most `reach` from `diagonal`.
     pub(super) fn lanes_within(&self, diagonal: i64, reach: i64) -> (usize, usize) {
         let lane = |diagonal: i64| ((diagonal - self.low) >> 1).clamp(0, self.lanes as i64 - 1) as usize;
         (lane(diagonal - reach), lane(diagonal + reach))
     }
 
-    /// Lanes of the cells of `step` that are in the band, have i >= 0 and j >= 0, and from which `apex` can be
-    /// reached. The set is closed: whichever cells lead to one of its cells are in that step's set, or outside band
-    /// and matrix.
-    pub(super) fn lanes_of(&self, step: i64, apex: Cell) -> RangeInclusive<i64> {
+    /// Returns the lanes of all cells of `step` that are in the band, have i >= 0 and j >= 0, and
+    /// can lead to `apex`. The set is closed: every cell that leads to a cell in it is in the set
+    /// of its own step, or outside the band or the matrix.
+    pub(super) fn lanes_of(&self, step: i64, apex: MatrixCell) -> RangeInclusive<i64> {
         let high = self.low + 2 * self.lanes as i64 - 1;
         let left = apex.step() - step;
         let least = self.low.max(-step).max(apex.diagonal() - left);
@@ -195,12 +205,12 @@ impl Geometry {
 
 /// A cell of the matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct MatrixCell {
     pub i: i64,
     pub j: i64,
 }
 
-impl Cell {
+impl MatrixCell {
     pub(super) fn step(self) -> i64 {
         self.i + self.j
     }
@@ -210,8 +220,8 @@ impl Cell {
     }
 }
 
-/// Three states of the cells of every other step, each an array of lanes with a guard at either end. With linear gaps
-/// only H is used: a gap state is then a neighbour's H.
+/// The three states of the cells of every other step. Each is an array of lanes with a guard at
+/// either end. Linear gaps use only `h`: a gap state is then the neighbour's H.
 #[derive(Debug)]
 pub(super) struct Arrays<T> {
     pub h: Vec<T>,
@@ -225,7 +235,7 @@ impl<T> Default for Arrays<T> {
     }
 }
 
-/// The two latest steps.
+/// Values of the two latest steps.
 #[derive(Debug)]
 pub(super) struct Wave<T> {
     pub even: Arrays<T>,
@@ -238,8 +248,8 @@ impl<T> Default for Wave<T> {
     }
 }
 
-impl<T: Value> Wave<T> {
-    /// Step 0: nothing but the cell (0, 0) is reached.
+impl<T: PackedValue> Wave<T> {
+    /// Sets the values of step 0, in which only the cell (0, 0) is reachable.
     pub(super) fn start(&mut self, geometry: Geometry, affine: bool) {
         let length = geometry.lanes + 2;
         for array in self.arrays_mut() {
@@ -256,8 +266,8 @@ impl<T: Value> Wave<T> {
         origin.h[1 + geometry.lane(0, 0)] = T::from_wide(0);
     }
 
-    /// H of a cell of one of the two latest steps, if the band has it.
-    pub(super) fn value(&self, geometry: Geometry, cell: Cell) -> Option<T> {
+    /// Returns H of a cell of one of the two latest steps if the band contains it.
+    pub(super) fn value(&self, geometry: Geometry, cell: MatrixCell) -> Option<T> {
         let arrays = if geometry.phase(cell.step()) == 0 { &self.even } else { &self.odd };
         let lane = geometry.contains(cell.diagonal()).then(|| geometry.lane(cell.step(), cell.diagonal()))?;
         Some(arrays.h[1 + lane])
@@ -269,15 +279,15 @@ impl<T: Value> Wave<T> {
         [&mut even.h, &mut even.insertion, &mut even.deletion, h, insertion, deletion]
     }
 
-    /// What cells on the way to `apex` need after `step`, copied.
-    pub(super) fn save(&mut self, geometry: Geometry, step: i64, apex: Cell) -> Saved<T> {
+    /// Copies the values after `step` from which cells on the way to `apex` are computed.
+    pub(super) fn save(&mut self, geometry: Geometry, step: i64, apex: MatrixCell) -> WaveCheckpoint<T> {
         let (first, last) = geometry.lanes_within(apex.diagonal(), apex.step() - step + 2);
         let copy = |array: &mut Vec<T>| array.get(1 + first..=1 + last).unwrap_or_default().to_vec();
-        Saved { step, first, lanes: self.arrays_mut().map(copy) }
+        WaveCheckpoint { step, first, lanes: self.arrays_mut().map(copy) }
     }
 
-    /// Puts saved lanes back where they were.
-    pub(super) fn restore(&mut self, saved: &Saved<T>) {
+    /// Copies the values of a checkpoint back to their lanes.
+    pub(super) fn restore(&mut self, saved: &WaveCheckpoint<T>) {
         for (array, lanes) in self.arrays_mut().into_iter().zip(&saved.lanes) {
             if !lanes.is_empty() {
                 array[1 + saved.first..][..lanes.len()].copy_from_slice(lanes);
@@ -286,9 +296,9 @@ impl<T: Value> Wave<T> {
     }
 }
 
-/// Lanes as they stood after a step.
+/// Lanes with their values after a step.
 #[derive(Debug)]
-pub(super) struct Saved<T> {
+pub(super) struct WaveCheckpoint<T> {
     pub step: i64,
     first: usize,
     lanes: [Vec<T>; 6],
@@ -296,18 +306,19 @@ pub(super) struct Saved<T> {
 
 /// Directions of a range of steps.
 #[derive(Debug, Default)]
-pub(super) struct Directions {
+pub(super) struct BandDirections {
     pub bytes: Vec<u8>,
-    /// For each step from `first_step` on, where lane 0's byte is, or would be if it were kept (so it may have wrapped).
+    /// For each step from `first_step` on, the index of the byte of lane 0. The index may have
+    /// wrapped if the byte of lane 0 is not kept.
     origins: Vec<usize>,
     first_step: i64,
-    /// Bytes that are kept.
+    /// Number of bytes that are kept.
     end: usize,
 }
 
-impl Directions {
-    /// Room for a step's directions: `length` bytes for the lanes from `base` on, at the returned index. They are
-    /// written over by the next step's if they are not to be kept.
+impl BandDirections {
+    /// Makes space for a step's directions: `length` bytes for the lanes from `base` on. Returns
+    /// the index of the first byte. The next step overwrites the bytes unless `keep` is set.
     #[inline(always)]
     pub(super) fn row(&mut self, base: usize, length: usize, keep: bool) -> usize {
         let start = self.end;
@@ -317,7 +328,8 @@ impl Directions {
         start
     }
 
-    /// The same for many steps with lanes from 0 on: the index of the first, and how much further the next ones are.
+    /// Makes space for many steps with lanes from 0 on. Returns the index of the first step's
+    /// bytes, and the distance between the bytes of successive steps.
     pub(super) fn rows(&mut self, steps: usize, length: usize, keep: bool) -> (usize, usize) {
         let (start, stride) = (self.end, if keep { length } else { 0 });
         self.reserve(start + steps * stride + length);
@@ -328,14 +340,15 @@ impl Directions {
 
     fn reserve(&mut self, bytes: usize) {
         if self.bytes.len() < bytes {
-            // Ahead of what comes, but not twice as far as a vector would go by itself: the budget is meant.
+            // Grows in advance by a quarter. A vector would double its length, which could exceed
+            // the budget.
             let bytes = bytes + bytes / 4;
             self.bytes.reserve_exact(bytes - self.bytes.len());
             self.bytes.resize(bytes, 0);
         }
     }
 
-    /// Forgets all; the next directions are those of `first_step`.
+    /// Removes all directions. The next directions belong to `first_step`.
     pub(super) fn restart(&mut self, first_step: i64) {
         self.first_step = first_step;
         self.origins.clear();
@@ -343,7 +356,7 @@ impl Directions {
     }
 
     #[inline]
-    pub(super) fn of(&self, geometry: Geometry, cell: Cell) -> u8 {
+    pub(super) fn direction(&self, geometry: Geometry, cell: MatrixCell) -> u8 {
         let origin = self.origins[(cell.step() - self.first_step) as usize];
         self.bytes[origin.wrapping_add(geometry.lane(cell.step(), cell.diagonal()))]
     }

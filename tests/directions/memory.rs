@@ -7,7 +7,7 @@ use pairwave::engine::{Capacity, Ticket};
 use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::Report;
-use pairwave::trace::{Hint, Workspace, traceback};
+use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 use super::*;
 
@@ -111,7 +111,7 @@ fn runs_that_do_not_fit(stem: &str) {
 /// What an adapter that counts loop iterations would end too early is refused; what is not refused is right.
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
-    let mut workspace = Workspace::default();
+    let mut workspace = TracebackWorkspace::default();
     let mut engines = [(kernel_default(stem), MatrixShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
     for scoring in six_scorings(&Scoring::truong()) {
         for length in [2000, 3000, 4000] {
@@ -150,7 +150,7 @@ fn long_pairs(stem: &str) {
 /// Walks of very many steps, along gaps and through many runs, in all lanes at once and in lanes that differ.
 fn long_walks(stem: &str) {
     let mut rng = rng(0x10a7);
-    let mut workspace = Workspace::default();
+    let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
     // Narrower tiles would be so many that the walks are a small part of the work.
     let shape = MatrixShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };

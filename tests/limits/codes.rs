@@ -19,10 +19,10 @@ fn the_traceback_refuses_them() {
     for mode in [Mode::Global, Mode::Local] {
         let scoring = mislabelled(mode);
         for (query, target) in [(&[15][..], &[255, 255][..]), (&[255], &[15]), (&[1, 16], &[1]), (&[1], &[8, 33])] {
-            let mut workspace = trace::Workspace::default();
+            let mut workspace = trace::TracebackWorkspace::default();
             assert_refused(traceback(query, target, &scoring, Hint::NONE, &mut workspace), "both are checked");
         }
-        let found = traceback(&[1, 15], &[1, 15], &scoring, Hint::NONE, &mut trace::Workspace::default());
+        let found = traceback(&[1, 15], &[1, 15], &scoring, Hint::NONE, &mut trace::TracebackWorkspace::default());
         assert!(found.is_ok(), "the last code has a score: {found:?}");
         assert_refused(pairwave::align(b"\x0f", b"\xff\xff", &scoring), "the library's function");
     }

@@ -27,9 +27,10 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     let (expected, matches) = truth(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
-    let levels = InstructionSet::available().into_iter().map(|level| (trace::Workspace::DEFAULT_BUDGET_BYTES, level));
+    let levels =
+        InstructionSet::available().into_iter().map(|level| (trace::TracebackWorkspace::DEFAULT_BUDGET_BYTES, level));
     for (budget, level) in levels.chain([(0, InstructionSet::best())]) {
-        let mut workspace = trace::Workspace::with_budget(budget).with_level(level);
+        let mut workspace = trace::TracebackWorkspace::with_budget(budget).with_instructions(level);
         for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }] {
             let found = traceback(query, target, scoring, hint, &mut workspace);
             let what = || {
@@ -113,7 +114,8 @@ fn scores_that_do_not_occur_do_not_count() {
                 });
                 let scoring = Scoring { substitution, ..plain.clone() };
                 let trace = |scoring: &Scoring| {
-                    traceback(&query, &target, scoring, Hint::NONE, &mut trace::Workspace::new()).expect("it is traced")
+                    traceback(&query, &target, scoring, Hint::NONE, &mut trace::TracebackWorkspace::new())
+                        .expect("it is traced")
                 };
                 assert_eq!(trace(&scoring), trace(&plain), "{}", name(&scoring));
             }

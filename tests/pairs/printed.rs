@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, NamedScheme, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code, reverse_complement};
-use pairwave::trace::{Hint, Workspace, traceback};
+use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 /// Codes by the first word of the header.
 fn proteins() -> HashMap<String, Vec<Code>> {
@@ -36,7 +36,7 @@ fn scoring(matrix: &str, open: i32, extend: i32, mode: Mode, end_gaps: EndGaps) 
 
 #[test]
 fn scores_of_parasail() {
-    let (proteins, mut workspace, mut compared) = (proteins(), Workspace::new(), 0);
+    let (proteins, mut workspace, mut compared) = (proteins(), TracebackWorkspace::new(), 0);
     for row in rows(include_str!("printed/parasail.tsv")) {
         let number = |at: usize| row[at].parse::<i32>().unwrap();
         let modes = [(Mode::Local, EndGaps::Charged), (Mode::Global, EndGaps::Charged), (Mode::Global, EndGaps::Free)];
@@ -55,7 +55,7 @@ fn scores_of_parasail() {
 
 #[test]
 fn scores_of_ssearch36() {
-    let (proteins, mut workspace, mut compared) = (proteins(), Workspace::new(), 0);
+    let (proteins, mut workspace, mut compared) = (proteins(), TracebackWorkspace::new(), 0);
     let scoring = scoring("BLOSUM62", 11, 1, Mode::Local, EndGaps::Charged);
     for row in rows(include_str!("printed/ssearch36.tsv")) {
         let (query, target) = (&proteins[row[0]], &proteins[row[1]]);

@@ -7,7 +7,7 @@ use pairwave::alignment::{Alignment, verify};
 use pairwave::pairs::oracle::{self, ReferenceAlignment};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Hint, Workspace, traceback};
+use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 use proptest::prelude::*;
 
 /// Schemes for DNA: the default, affine, heavily tied (a mismatch for two gaps), with free symbols, and odd ones.
@@ -85,8 +85,8 @@ fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), Strin
     let expected = oracle::align(query, target, scoring);
     let score = Some(expected.score);
     let matches = Some(expected.matches);
-    for budget_bytes in [Workspace::DEFAULT_BUDGET_BYTES, 3_000, 0] {
-        let mut workspace = Workspace::with_budget(budget_bytes);
+    for budget_bytes in [TracebackWorkspace::DEFAULT_BUDGET_BYTES, 3_000, 0] {
+        let mut workspace = TracebackWorkspace::with_budget(budget_bytes);
         for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }, Hint { score: None, matches }]
         {
             let context = |error: String| format!("{budget_bytes} bytes, {hint:?}: {error}");
@@ -216,7 +216,7 @@ fn end_gaps_of_either_extreme_are_free_or_charged() {
         let gaps = Gaps { first: next + random.i32(0..4), next };
         let align = |end_gaps| {
             let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps).unwrap();
-            let found = traceback(&query, &target, &scoring, Hint::NONE, &mut Workspace::new()).unwrap();
+            let found = traceback(&query, &target, &scoring, Hint::NONE, &mut TracebackWorkspace::new()).unwrap();
             judge(&found, &oracle::align(&query, &target, &scoring)).unwrap();
             found
         };
@@ -235,7 +235,7 @@ fn wrong_hints_are_found_out() {
     let mut target = query.clone();
     target.drain(10..13);
     let right = oracle::align(&query, &target, &scoring);
-    let mut workspace = Workspace::new();
+    let mut workspace = TracebackWorkspace::new();
     for (score, matches) in [
         (Some(right.score + 1), None),
         (Some(right.score - 1), Some(right.matches)),

@@ -12,7 +12,7 @@ use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::pairs::{Hit, Report, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::{Code, SequenceId};
-use crate::trace::{EndRegion, Workspace};
+use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Turns results of engines into results for the caller.
 #[derive(Clone)]
@@ -84,17 +84,17 @@ impl PairAligner {
         if ends.is_empty() && self.aligning().finds_ends() {
             ends = self.ends(&hits, open.clone(), Some(pool))?;
         }
-        let align = |workspace: &mut Workspace, &index: &usize| {
+        let align = |workspace: &mut TracebackWorkspace, &index: &usize| {
             self.align(&hits[index], traced.cigar(index), ends.get(index), workspace).transpose()
         };
         let is_traced = |&index: &usize| traced.spans.get(index).is_some_and(Option::is_some);
         let results: Result<Vec<PairResult>> = if open.len() <= MAX_RESULTS_ALONE && open.iter().all(is_traced) {
             // CPU threads have traced these pairs themselves, and all of them may be busy.
-            let mut workspace = Workspace::default();
+            let mut workspace = TracebackWorkspace::default();
             open.iter().filter_map(|index| align(&mut workspace, index)).collect()
         } else {
             let open = open.par_iter();
-            pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
+            pool.install(|| open.map_init(TracebackWorkspace::default, align).filter_map(|result| result).collect())
         };
         Ok((results?, aligned))
     }
@@ -134,7 +134,7 @@ impl PairAligner {
         hit: &Hit,
         traced: Option<Cigar>,
         end: Option<&EndRegion>,
-        workspace: &mut Workspace,
+        workspace: &mut TracebackWorkspace,
     ) -> Result<Option<PairResult>> {
         let (job, planned) = (&self.job, &self.planned);
         let (row, target) = self.orient(hit);

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::jobs::block::{BlockSink, Encode};
 use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
 use crate::score::AlignmentCounts;
-use crate::trace::{EndRegion, Workspace};
+use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Minimum number of results that a thread encodes in one piece. Smaller pieces do not pay off.
 const MIN_PIECE_RESULTS: usize = 8;
@@ -44,7 +44,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Reused memory of a thread that encodes rows.
 #[derive(Default)]
 struct LineScratch {
-    workspace: Workspace,
+    workspace: TracebackWorkspace,
     cigar: Cigar,
 }
 

@@ -17,7 +17,7 @@ use crate::pairs::Hit;
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
 use crate::seq::{Code, SequenceId, SequenceStore};
-use crate::trace::{EndRegion, Workspace};
+use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Number of pairs that are traced back together, for one or several queries. It keeps all threads
 /// busy and needs little memory.
@@ -126,10 +126,10 @@ impl HitTracer<'_> {
                 *aligned += trials.len() as u64;
             }
             let ends = self.ends(&trials)?;
-            let hit = |workspace: &mut Workspace, (at, trial): (usize, &HitTrial)| {
+            let hit = |workspace: &mut TracebackWorkspace, (at, trial): (usize, &HitTrial)| {
                 self.hit(trial.query, &trial.pair, ends.get(at), workspace)
             };
-            let traced = || trials.par_iter().enumerate().map_init(Workspace::default, hit).collect();
+            let traced = || trials.par_iter().enumerate().map_init(TracebackWorkspace::default, hit).collect();
             let hits: Result<Vec<Option<SearchHit>>> = self.execution.threads.pool.install(traced);
             for (trial, hit) in trials.iter().zip(hits?) {
                 hit.into_iter().for_each(|hit| window[trial.index].take(hit, most));
@@ -174,7 +174,7 @@ impl HitTracer<'_> {
         query: SequenceId,
         pair: &HitCandidate,
         end: Option<&EndRegion>,
-        workspace: &mut Workspace,
+        workspace: &mut TracebackWorkspace,
     ) -> Result<Option<SearchHit>> {
         self.execution.run.check_interrupt()?;
         let (job, score) = (self.job, pair.score.0);

@@ -162,7 +162,7 @@ fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     if is_local {
         // The job traces local alignments back, including the pairs that a CPU thread has scored.
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
-        let found = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::Workspace::default())?;
+        let found = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::TracebackWorkspace::default())?;
         let found_start = (found.query_start as usize, found.target_start as usize);
         if found_start != start {
             return wrong(format!("an alignment from {found_start:?} on"), format!("{start:?}"));

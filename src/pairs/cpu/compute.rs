@@ -221,7 +221,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             if tells_ends {
                 let (m, n) = (query.len() as u32, chunk.targets.length(target));
                 let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
-                into.ends.push(if is_turned(target) { region.turned() } else { region });
+                into.ends.push(if is_turned(target) { region.exchanged() } else { region });
             }
             if let Some(traces) = &mut into.traces {
                 traces.spans.push(span);

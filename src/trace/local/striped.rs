@@ -1,32 +1,35 @@
-//! Where a local alignment ends, in narrow lanes: Smith and Waterman's recurrence row by row, a row in stripes (Farrar 2007).
+//! The end of a local alignment in narrow lanes: Smith and Waterman's recurrence row by row, with
+//! each row in stripes (Farrar 2007).
 //!
-//! A row of n columns is cut into as many runs as a vector has lanes, and vector k holds the k-th column of each. So the
-//! recurrence ([`super::forward`] has it) takes a vector from the one before it, and only gaps along the row that go from one
-//! run to the next are left for later: what comes into each run is found lane by lane, and carried on until no lane has one
-//! that betters what begins at its cell.
+//! A row of n columns is cut into one run of columns per lane. Vector k holds the k-th column of
+//! each run, so the recurrence of [`super::forward`] computes a vector from the vector before it.
+//! Only gaps along the row that cross from one run to the next need a second pass. The gaps that
+//! enter each run are computed lane by lane. They are then extended until no lane has a gap that
+//! exceeds a gap opened at the current cell.
 //!
-//! Values are those of [`LocalScoring`], which says up to which score they are right. Lanes are turned round: the last
-//! one has the first run.
+//! [`LocalScoring`] defines the values and the scores up to which they are exact. Lanes are in
+//! reverse order: the last lane holds the first run.
 
-use super::forward::End;
+use super::forward::LocalEnd;
 use crate::score::difference::Element;
 use crate::score::{LocalScoring, Scoring};
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
-/// What a sweep in numbers of some width finds.
+/// Result of a sweep with integers of one width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// The first cell with the greatest score; none if nothing scores more than 0, or as much as was asked for.
-    End(Option<End>),
-    /// The numbers do not hold the scores.
+pub(super) enum StripedResult {
+    /// The first cell with the greatest score. `None` if no alignment scores more than 0, or none
+    /// reaches the requested score.
+    End(Option<LocalEnd>),
+    /// The integers do not hold the scores.
     TooNarrow,
 }
 
-/// Rows of one width.
+/// Rows of one integer width.
 #[derive(Debug, Default)]
 pub(super) struct Stripes<E> {
-    /// Scores of the columns against each code, and which codes have theirs.
+    /// Scores of the columns against each code.
     profile: AlignedBuffer<E>,
     has_profile: Vec<bool>,
     /// Codes of the columns, vector by vector.
@@ -36,52 +39,53 @@ pub(super) struct Stripes<E> {
     insertion: AlignedBuffer<E>,
 }
 
-/// Rows of every width.
+/// Rows of every integer width.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
-    bytes: Stripes<i8>,
-    shorts: Stripes<i16>,
-    words: Stripes<i32>,
+pub(super) struct StripedBuffers {
+    lanes_8: Stripes<i8>,
+    lanes_16: Stripes<i16>,
+    lanes_32: Stripes<i32>,
 }
 
-/// The end of the canonical local alignment in the narrowest numbers that hold it. With `enough`, the greatest score, which
-/// is above 0, the first row that reaches it is the last one that is computed.
+/// Returns the end of the canonical local alignment, using the narrowest integers that hold its
+/// score. `enough` is the greatest score, above 0, if known. The sweep then stops after the first
+/// row that reaches it.
 pub(super) fn sweep(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     enough: Option<i64>,
-    buffers: &mut Buffers,
-    level: InstructionSet,
-) -> Found {
-    let Buffers { bytes, shorts, words } = buffers;
-    let mut found = sweep_in(query, target, scoring, enough, bytes, level);
-    if found == Found::TooNarrow {
-        found = sweep_in(query, target, scoring, enough, shorts, level);
+    buffers: &mut StripedBuffers,
+    instructions: InstructionSet,
+) -> StripedResult {
+    let StripedBuffers { lanes_8, lanes_16, lanes_32 } = buffers;
+    let mut result = sweep_in(query, target, scoring, enough, lanes_8, instructions);
+    if result == StripedResult::TooNarrow {
+        result = sweep_in(query, target, scoring, enough, lanes_16, instructions);
     }
-    if found == Found::TooNarrow {
-        found = sweep_in(query, target, scoring, enough, words, level);
+    if result == StripedResult::TooNarrow {
+        result = sweep_in(query, target, scoring, enough, lanes_32, instructions);
     }
-    found
+    result
 }
 
-/// The same in numbers of one width.
+/// Returns the end of the canonical local alignment, using integers of one width.
 pub(super) fn sweep_in<E: LaneElement>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     enough: Option<i64>,
     stripes: &mut Stripes<E>,
-    level: InstructionSet,
-) -> Found {
-    let Some(form) = LocalScoring::<E>::new(scoring) else { return Found::TooNarrow };
+    instructions: InstructionSet,
+) -> StripedResult {
+    let Some(form) = LocalScoring::<E>::new(scoring) else { return StripedResult::TooNarrow };
     if enough.is_some_and(|enough| enough > form.limit()) {
-        return Found::TooNarrow;
+        return StripedResult::TooNarrow;
     }
     if query.is_empty() || target.is_empty() {
-        return Found::End(None);
+        return StripedResult::End(None);
     }
-    level.run(Striped { query, target, form: &form, enough, stripes })
+    instructions.run(Striped { query, target, form: &form, enough, stripes })
 }
 
 struct Striped<'a, E> {
@@ -93,12 +97,12 @@ struct Striped<'a, E> {
 }
 
 impl<E: LaneElement> SimdKernel for Striped<'_, E> {
-    type Output = Found;
+    type Output = StripedResult;
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
-    unsafe fn run<S: Simd>(self) -> Found {
-        // SAFETY: the caller's.
+    unsafe fn run<S: Simd>(self) -> StripedResult {
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe { rows::<E::In<S>>(self) }
     }
 }
@@ -109,7 +113,7 @@ impl<E: LaneElement> SimdKernel for Striped<'_, E> {
 /// The processor has the instructions of `W`. Codes of `task.target` are less than
 /// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
-unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
+unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> StripedResult {
     let Striped { query, target, form, enough, stripes } = task;
     let Stripes { profile, has_profile, columns, above, h, insertion } = stripes;
     let vectors = target.len().div_ceil(W::COUNT);
@@ -128,12 +132,13 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
     let insertion = insertion.at_least(length);
     above[..length].fill(form.zero());
     insertion[..length].fill(form.zero());
-    // What a row has to better.
+    // Score that a row must exceed.
     let mut least = enough.map_or(0, |enough| enough - 1);
     let mut best = None;
     for (i, &code) in query.iter().enumerate() {
         let scores = &mut profile[usize::from(code) * length..][..length];
-        // SAFETY: the caller's: W's instructions are there; all of these are `vectors` vectors.
+        // SAFETY: the caller guarantees the instructions of W, and each of these slices holds
+        // `vectors` vectors.
         let greatest = unsafe {
             if !std::mem::replace(&mut has_profile[usize::from(code)], true) {
                 let row = &form.table()[usize::from(code)];
@@ -144,17 +149,17 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
             row::<W>(form, scores, &above[..length], &mut h[..length], &mut insertion[..length])
         };
         let bound = W::Elem::from_number(form.zero().number() + least);
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions of W.
         if unsafe { greatest.exceeds(W::splat(bound)) } {
             let mut lanes = [form.zero(); MAX_LANES];
-            // SAFETY: there is room for the most lanes.
+            // SAFETY: `lanes` has MAX_LANES elements.
             unsafe { greatest.store(lanes.as_mut_ptr()) };
             let value = lanes[..W::COUNT].iter().copied().max().unwrap_or(form.zero());
-            let Some(score) = form.decode(value) else { return Found::TooNarrow };
-            // Run by run, each down its lane.
+            let Some(score) = form.decode(value) else { return StripedResult::TooNarrow };
+            // Run by run, in the order of the columns.
             let runs = (0..W::COUNT).map(|run| h[W::COUNT - 1 - run..length].iter().step_by(W::COUNT));
-            let Some(column) = runs.flatten().position(|&cell| cell == value) else { return Found::TooNarrow };
-            best = Some(End { score, query: i + 1, target: column + 1 });
+            let Some(column) = runs.flatten().position(|&cell| cell == value) else { return StripedResult::TooNarrow };
+            best = Some(LocalEnd { score, query: i + 1, target: column + 1 });
             least = score;
             if enough.is_some() {
                 break;
@@ -162,15 +167,15 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> Found {
         }
         std::mem::swap(&mut above, &mut h);
     }
-    Found::End(best)
+    StripedResult::End(best)
 }
 
-/// Computes a row of H below `above`, and the values of I that the next row takes. Returns the
-/// greatest value of each lane.
+/// Computes a row of H below `above`, and the values of I for the next row. Returns the greatest
+/// value of each lane.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `scores`, `above`, `h` and `insertion` have the same
-/// length, a multiple of [`Lanes::COUNT`] above 0.
+/// length, a positive multiple of [`Lanes::COUNT`].
 #[inline(always)]
 unsafe fn row<W: Lanes>(
     form: &LocalScoring<W::Elem>,
@@ -180,12 +185,13 @@ unsafe fn row<W: Lanes>(
     insertion: &mut [W::Elem],
 ) -> W {
     let length = scores.len();
-    // SAFETY: the caller's; every place is a vector's, and all slices are as long.
+    // SAFETY: the caller guarantees the instructions. All slices have the same length, and every
+    // index is the start of a whole vector in them.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
         let mut deletion = zero;
         let mut greatest = zero;
-        // Before a run's first column is the last one of the run before it.
+        // The column before a run's first column is the last column of the previous run.
         let mut diagonal = W::load(above[length - W::COUNT..].as_ptr()).shift_down(form.zero());
         for at in (0..length).step_by(W::COUNT) {
             let gap = W::load(insertion.as_ptr().add(at));
@@ -193,12 +199,13 @@ unsafe fn row<W: Lanes>(
             diagonal = W::load(above.as_ptr().add(at));
             greatest = greatest.max(cell);
             cell.store(h.as_mut_ptr().add(at));
-            // Not below zero, so that neither are I and D, nor H.
+            // A lower limit of zero here keeps I, D and H from falling below zero.
             let opened = cell.sub(first).max(zero);
             gap.sub(next).max(opened).store(insertion.as_mut_ptr().add(at));
             deletion = deletion.sub(next).max(opened);
         }
-        // Gaps that go on in the next run, until each lane has opened one there that is as good.
+        // Gaps that continue in the next run, until each lane has opened a gap there that is as
+        // good.
         deletion = deletion.shift_down(form.zero());
         if !deletion.exceeds(W::load(h.as_ptr()).sub(first).max(zero)) {
             return greatest;
@@ -219,23 +226,24 @@ unsafe fn row<W: Lanes>(
     }
 }
 
-/// Runs that gaps are carried through all lanes at once, before it is done lane by lane.
+/// Number of runs through which gaps are carried in all lanes at once, before the computation
+/// continues lane by lane.
 const RUNS_AT_ONCE: usize = 4;
 
-/// Returns the gaps at the first column of each run, given those that leave the run before it. Adds
-/// those that come through it, a run of `columns` columns, from earlier runs.
+/// Returns the gaps at the first column of each run, given the gaps that leave the previous run.
+/// Adds gaps from earlier runs that pass through a whole run of `columns` columns.
 ///
 /// # Safety
 /// The processor has the instructions of `W`.
 #[inline(always)]
 unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, columns: usize) -> W {
     let through = form.next().number().saturating_mul(columns as i64);
-    // Below this nothing comes through a run.
+    // No gap with a value below this passes through a run.
     let least = form.zero().number().saturating_add(through);
     if least > W::Elem::MAX {
         return deletion;
     }
-    // SAFETY: the caller's; there is room for the most lanes.
+    // SAFETY: the caller guarantees the instructions, and `lanes` has MAX_LANES elements.
     unsafe {
         let (cost, floor) = (W::splat(W::Elem::from_number(through)), W::splat(W::Elem::from_number(least)));
         for _ in 0..RUNS_AT_ONCE {
@@ -262,7 +270,7 @@ mod tests {
     use crate::pairs::oracle::smith_waterman;
     use crate::score::{Ambiguity, EndGaps, Gaps, Mode};
 
-    /// Two sequences, of which some are relatives.
+    /// Returns two random sequences with related parts.
     fn pair(rng: &mut fastrand::Rng, scoring: &Scoring, longest: usize) -> [Vec<Code>; 2] {
         let code = |rng: &mut fastrand::Rng| match scoring.substitution.size() {
             16 => 1 << rng.u8(..4),
@@ -280,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn every_width_and_level_finds_the_textbooks_end() {
+    fn every_width_and_instruction_set_finds_the_end_of_the_oracle() {
         let seed = fastrand::u64(..);
         println!("seed {seed}");
         let rng = &mut fastrand::Rng::with_seed(seed);
@@ -299,30 +307,37 @@ mod tests {
         for (scoring, longest) in scorings.iter().flat_map(|scoring| [1, 2, 9, 33, 64, 70, 131].map(|n| (scoring, n))) {
             let [query, target] = pair(rng, scoring, longest);
             let expected = smith_waterman::align(&query, &target, scoring);
-            let end = (expected.score > 0).then_some(End {
+            let end = (expected.score > 0).then_some(LocalEnd {
                 score: expected.score,
                 query: expected.query.end,
                 target: expected.target.end,
             });
-            for level in InstructionSet::available() {
+            for instructions in InstructionSet::available() {
                 for enough in [None, end.map(|end| end.score)] {
-                    let Buffers { bytes, shorts, words } = &mut Buffers::default();
-                    let found = [
-                        sweep_in(&query, &target, scoring, enough, bytes, level),
-                        sweep_in(&query, &target, scoring, enough, shorts, level),
-                        sweep_in(&query, &target, scoring, enough, words, level),
+                    let StripedBuffers { lanes_8, lanes_16, lanes_32 } = &mut StripedBuffers::default();
+                    let result = [
+                        sweep_in(&query, &target, scoring, enough, lanes_8, instructions),
+                        sweep_in(&query, &target, scoring, enough, lanes_16, instructions),
+                        sweep_in(&query, &target, scoring, enough, lanes_32, instructions),
                     ];
-                    for (width, found) in widths.iter_mut().zip(found) {
-                        if found != Found::TooNarrow {
-                            assert_eq!(found, Found::End(end), "{longest} {level:?} {enough:?} {scoring:?}");
+                    for (width, result) in widths.iter_mut().zip(result) {
+                        if result != StripedResult::TooNarrow {
+                            assert_eq!(
+                                found,
+                                StripedResult::End(end),
+                                "{longest} {instructions:?} {enough:?} {scoring:?}"
+                            );
                             *width += 1;
                         }
                     }
-                    assert_eq!(found[2], Found::End(end));
+                    assert_eq!(result[2], StripedResult::End(end));
                 }
                 let beyond = end.map_or(1, |end| end.score + 1);
-                let buffers = &mut Buffers::default();
-                assert_eq!(sweep(&query, &target, scoring, Some(beyond), buffers, level), Found::End(None));
+                let buffers = &mut StripedBuffers::default();
+                assert_eq!(
+                    sweep(&query, &target, scoring, Some(beyond), buffers, instructions),
+                    StripedResult::End(None)
+                );
             }
         }
         assert!(widths[0] > 0 && widths[0] < widths[1], "{widths:?}");

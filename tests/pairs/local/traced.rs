@@ -6,7 +6,7 @@ use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::simd::InstructionSet;
-use pairwave::trace::{EndRegion, Hint, Workspace, traceback, traceback_from};
+use pairwave::trace::{EndRegion, Hint, TracebackWorkspace, traceback, traceback_from};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,7 +15,7 @@ use super::*;
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let expected = smith_waterman::align(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(expected.matches));
-    let mut workspace = Workspace::new();
+    let mut workspace = TracebackWorkspace::new();
     for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }, Hint { score: None, matches }] {
         let context = |error: String| format!("{hint:?}: {error}");
         let answer = traceback(query, target, scoring, hint, &mut workspace).map_err(|e| context(e.to_string()))?;
@@ -58,7 +58,7 @@ fn from_regions(
     let levels = InstructionSet::available();
     for (count, region) in regions.iter().enumerate() {
         let budget = [1 << 26, 3000, 200][count % 3];
-        let mut workspace = Workspace::with_budget(budget).with_level(levels[count % levels.len()]);
+        let mut workspace = TracebackWorkspace::with_budget(budget).with_instructions(levels[count % levels.len()]);
         let context = |error: String| format!("{region:?}, {budget} bytes: {error}");
         let answer = traceback_from(query, target, scoring, hint, Some(region), &mut workspace);
         judge(&answer.map_err(|error| context(error.to_string()))?, expected).map_err(context)?;

@@ -28,7 +28,7 @@ fn parts() -> Arc<SequenceStore> {
 fn gaps_at_the_end_are_as_long_as_told_at_most() {
     let store = parts();
     let all = 0..store.len() as u32;
-    let workspace = &mut trace::Workspace::default();
+    let workspace = &mut trace::TracebackWorkspace::default();
     let (mut told, mut longest) = (0, 0);
     for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
         for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {

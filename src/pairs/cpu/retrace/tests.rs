@@ -34,7 +34,7 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, e
     let spans = traces.as_ref().unwrap().spans.clone();
     assert_eq!((hits.len(), spans.len()), (store.len() * store.len(), hits.len()));
     let traces = traces.unwrap();
-    let tracing = &mut trace::Workspace::default();
+    let tracing = &mut trace::TracebackWorkspace::default();
     let mut traced = 0;
     for (hit, span) in hits.iter().zip(spans) {
         let is_turned = earlier_is_query && hit.target < hit.query;
@@ -239,12 +239,12 @@ fn walks_that_leave_the_columns_that_are_kept() {
         assert_eq!(traced(), 256, "{gaps:?}");
         // Whoever traces a pair, it has its alignment.
         let compute = Workspace::with(InstructionSet::best(), Form::Targets);
-        let scratch = &mut Scratch { compute, trace: Some(trace::Workspace::default()) };
+        let scratch = &mut Scratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
         assert_eq!(report.traced.spans.iter().flatten().count(), 256);
         for (place, hit) in report.hits.iter().enumerate() {
             let (a, b) = (store.codes(hit.query.min(hit.target)), store.codes(hit.query.max(hit.target)));
-            let expected = traceback(a, b, &scoring, Hint::NONE, &mut trace::Workspace::default()).unwrap();
+            let expected = traceback(a, b, &scoring, Hint::NONE, &mut trace::TracebackWorkspace::default()).unwrap();
             assert_eq!((hit.score, report.traced.cigar(place).unwrap()), (expected.score, expected.cigar));
         }
     }

@@ -1,4 +1,4 @@
-//! One strip of the sweep: its lanes, its cells, and what the next strip has of it.
+//! One strip of the sweep: its lanes, its cells, and the row that it passes to the next strip.
 
 use std::ops::Range;
 
@@ -10,44 +10,45 @@ use crate::simd::{AlignedBuffer, Lanes, MAX_LANES, Skew};
 /// The sweep of one strip.
 pub(super) struct StripSweep<'s, 'a, W: Lanes> {
     pub at: &'s Anchor<'a>,
-    /// Ends are above so many of its rows.
-    pub starts: usize,
+    /// Number of first rows that have ends above them.
+    pub end_rows: usize,
     /// Values of these ends.
-    pub start: &'s [W::Elem; MAX_LANES],
-    pub nowhere: W::Elem,
+    pub end_values: &'s [W::Elem; MAX_LANES],
+    pub lowest: W::Elem,
     pub gain: W,
     pub goal: W,
-    /// The value of what leads nowhere.
+    /// Value of cells that lead lowest.
     pub floor: W,
-    /// All steps; the sweep may end before.
+    /// Range of all steps. The sweep may stop earlier.
     pub steps: Range<usize>,
-    /// Step from which on nothing enters from above.
+    /// First step at which no value enters from above any more.
     pub quiet: usize,
-    /// The row above and its gaps, which become those of the last row.
+    /// The row above. The sweep overwrites it with the last row of the strip.
     pub above: *mut W::Elem,
     pub gaps: *mut W::Elem,
 }
 
 impl<W: Lanes> StripSweep<'_, '_, W> {
-    /// Computes the strip, and stores its values in `cells` from `used` on. Returns the step after
-    /// the last, and by how much the values exceed the goals at most; `None` if more than `most`
-    /// values would have to be stored.
+    /// Computes the strip and stores its values in `cells` from index `used` on. Returns the step
+    /// after the last one, and the greatest excess of the values over the goals. Returns `None` if
+    /// the number of stored values would exceed `max_values`.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `self.above` and, if `AFFINE`, `self.gaps` point
-    /// to [`MAX_LANES`] elements, then one for each column, then [`MAX_LANES`] more, all of which
-    /// may be written. `skew` is at a strip of the columns.
+    /// to [`MAX_LANES`] elements, then one element for each column, then [`MAX_LANES`] more. All of
+    /// these may be written. `skew` stands at a strip of these columns.
     #[inline(always)]
     pub(super) unsafe fn run<const AFFINE: bool>(
         self,
         skew: &mut Skew<W>,
         cells: &mut AlignedBuffer<W::Elem>,
         used: &mut usize,
-        most: usize,
+        max_values: usize,
     ) -> Option<(usize, W)> {
-        let StripSweep { at, starts, start, nowhere, gain, goal, floor, steps, quiet, above, gaps } = self;
+        let StripSweep { at, end_rows, end_values, lowest, gain, goal, floor, steps, quiet, above, gaps } = self;
         let (arrays, count) = (if AFFINE { 3 } else { 1 }, W::COUNT);
-        // SAFETY: the caller's; `cells` has what was asked for.
+        // SAFETY: the caller guarantees the preconditions, and `cells` grows to the size of each
+        // group of steps.
         unsafe {
             let costs = at.scoring.gaps;
             let (first, next) =
@@ -60,14 +61,14 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
             while t < end {
                 let to = (t + STEPS_AT_ONCE).min(end);
                 let size = (to - t) * arrays * count;
-                if *used + size > most {
+                if *used + size > max_values {
                     return None;
                 }
                 let mut out = cells.at_least(*used + size).as_mut_ptr().add(*used);
                 *used += size;
                 while t < to {
-                    if starts > 0 && t < at.ends[1] + starts {
-                        diagonal = diagonal.max(starting(start, starts, t, at.ends[1], nowhere));
+                    if end_rows > 0 && t < at.ends[1] + end_rows {
+                        diagonal = diagonal.max(values_of_ends(end_values, end_rows, t, at.ends[1], lowest));
                     }
                     let over_cell = cell.shift_down(*h.add(t));
                     let down = if AFFINE { gap.shift_down(*f.add(t)).sub(gain) } else { over_cell.sub(first_gain) };
@@ -98,21 +99,28 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
     }
 }
 
-/// What the lanes of a strip start from; the last lane has the first row.
+/// Initial values of the lanes of a strip. The last lane holds the first row.
 pub(super) struct StripLanes<E> {
     pub codes: [Code; MAX_LANES],
     pub gain: [E; MAX_LANES],
-    /// Values by which an alignment with the score is told.
+    /// Values of cells at which an alignment with the score starts.
     pub goal: [E; MAX_LANES],
     /// Values of ends above the lanes' rows.
-    pub start: [E; MAX_LANES],
+    pub end_values: [E; MAX_LANES],
 }
 
 impl<E: Element> StripLanes<E> {
-    /// Sets up the lanes of these rows. Ends are above the first `starts` of them; `least` is the
-    /// value of what leads nowhere.
+    /// Sets up the lanes of these rows. The first `end_rows` rows have ends above them. `least` is
+    /// the value of cells that lead lowest.
     #[inline(always)]
-    pub(super) fn new(at: &Anchor, gains: &Gains, rows: Range<usize>, starts: usize, count: usize, least: i64) -> Self {
+    pub(super) fn new(
+        at: &Anchor,
+        gains: &Gains,
+        rows: Range<usize>,
+        end_rows: usize,
+        count: usize,
+        least: i64,
+    ) -> Self {
         let mut lanes = StripLanes {
             codes: [PAD; MAX_LANES],
             gain: [E::default(); MAX_LANES],
@@ -124,7 +132,7 @@ impl<E: Element> StripLanes<E> {
             let lane = count - 1 - (row - top);
             lanes.codes[lane] = at.query[row];
             lanes.gain[lane] = E::from_number(gains.of[usize::from(at.query[row])]);
-            // What is above 0 no cell reaches.
+            // No cell has a value above 0, so 1 is never reached.
             lanes.goal[lane] = E::from_number((at.score - gains.query[row + 1]).min(1));
             if row - top < starts {
                 lanes.start[lane] = E::from_number((-gains.query[row]).max(least));
@@ -134,16 +142,16 @@ impl<E: Element> StripLanes<E> {
     }
 }
 
-/// Adds the cells of a step that have the score's value: alignments begin there. `vector` has the
-/// step's values.
+/// Adds the cells of a step whose value shows that an alignment with the score starts there.
+/// `vector` holds the step's values.
 #[inline(always)]
-pub(super) fn add_begins<E: Element>(
+pub(super) fn add_start_cells<E: Element>(
     at: &Anchor,
     gains: &Gains,
     rows: Range<usize>,
     step: usize,
     vector: &[E],
-    begins: &mut Vec<[usize; 2]>,
+    start_cells: &mut Vec<[usize; 2]>,
 ) {
     let top = rows.start;
     let in_step = |row: usize| Some([row, step.checked_sub(row - top)?]);
@@ -151,11 +159,11 @@ pub(super) fn add_begins<E: Element>(
         let value = vector[vector.len() - 1 - (row - top)];
         column < at.target.len() && value.number() == at.score - gains.query[row + 1]
     };
-    begins.extend(rows.filter_map(in_step).filter(reaches));
+    start_cells.extend(rows.filter_map(in_step).filter(reaches));
 }
 
-/// Keeps of a row the values of the last row of a strip, in `columns`, that are above the limit.
-/// All others that the sweep up to step `end` left there become `nowhere`.
+/// Keeps the values of a strip's last row that are in `columns` and above the limit. Sets all other
+/// values that the sweep wrote up to step `end` to `lowest`.
 #[inline(always)]
 pub(super) fn keep_last_row<E: Element>(
     row: &mut [E],
@@ -163,67 +171,67 @@ pub(super) fn keep_last_row<E: Element>(
     count: usize,
     end: usize,
     limit: E,
-    nowhere: E,
+    lowest: E,
 ) {
     if row.is_empty() {
         return;
     }
-    row[MAX_LANES + 1 + columns.start - count..MAX_LANES + columns.start].fill(nowhere);
-    row[MAX_LANES + columns.end..MAX_LANES + end].fill(nowhere);
+    row[MAX_LANES + 1 + columns.start - count..MAX_LANES + columns.start].fill(lowest);
+    row[MAX_LANES + columns.end..MAX_LANES + end].fill(lowest);
     for value in &mut row[MAX_LANES + columns.start..MAX_LANES + columns.end] {
-        *value = if *value > limit { *value } else { nowhere };
+        *value = if *value > limit { *value } else { lowest };
     }
 }
 
-/// Sets values of a row to `nowhere` before the first and after the last column from which the
-/// score can still be reached. Returns that first column, and the one after the last. `rows` are
-/// the cells of the row above row `bottom`, and its gaps if these are affine; `columns` are those
-/// that have values.
+/// Sets the values of a row to `lowest` before the first and after the last column from which the
+/// score can still be reached. Returns the first such column, and the column after the last. `rows`
+/// are the cells of the row above row `bottom`, and its gaps if these are affine. `columns` are the
+/// columns that have values.
 #[inline(always)]
-pub(super) fn keep_what_leads<E: Element>(
+pub(super) fn trim_last_row<E: Element>(
     at: &Anchor,
     gains: &Gains,
     bottom: usize,
     rows: [&mut [E]; 2],
     columns: Range<usize>,
-    nowhere: E,
+    lowest: E,
 ) -> (usize, usize) {
     let (low, done) = (columns.start, columns.end);
     let [above, gaps] = rows;
     let all_target = gains.target[at.target.len()];
     let leads = |column: usize| {
-        let value = above[MAX_LANES + column].max(if gaps.is_empty() { nowhere } else { gaps[MAX_LANES + column] });
+        let value = above[MAX_LANES + column].max(if gaps.is_empty() { lowest } else { gaps[MAX_LANES + column] });
         let rest = all_target - gains.target[column + 1];
-        value > nowhere && value.number() + gains.query[bottom] + rest >= at.score
+        value > lowest && value.number() + gains.query[bottom] + rest >= at.score
     };
     let high = (low..done).rev().find(|&column| leads(column)).map_or(low, |column| column + 1);
     let first_left = (low..high).find(|&column| leads(column)).unwrap_or(high);
     for row in [above, gaps] {
         if !row.is_empty() {
-            row[MAX_LANES + low..MAX_LANES + first_left].fill(nowhere);
-            row[MAX_LANES + high..MAX_LANES + done].fill(nowhere);
+            row[MAX_LANES + low..MAX_LANES + first_left].fill(lowest);
+            row[MAX_LANES + high..MAX_LANES + done].fill(lowest);
         }
     }
     (first_left, high)
 }
 
-/// Returns the values of ends above the first `starts` rows of a strip, from which the cells of
-/// `step` follow. `start` has the lanes' values.
+/// Returns the values of ends above the first `end_rows` rows of a strip for the cells of `step`.
+/// `end_values` holds the lanes' values.
 ///
 /// # Safety
 /// The processor has the instructions of `W`.
 #[inline(always)]
-unsafe fn starting<W: Lanes>(
-    start: &[W::Elem; MAX_LANES],
-    starts: usize,
+unsafe fn values_of_ends<W: Lanes>(
+    end_values: &[W::Elem; MAX_LANES],
+    end_rows: usize,
     step: usize,
     columns: usize,
-    nowhere: W::Elem,
+    lowest: W::Elem,
 ) -> W {
-    let mut lanes = [nowhere; MAX_LANES];
-    for row in (step + 1).saturating_sub(columns)..starts.min(step + 1) {
-        lanes[W::COUNT - 1 - row] = start[W::COUNT - 1 - row];
+    let mut lanes = [lowest; MAX_LANES];
+    for row in (step + 1).saturating_sub(columns)..end_rows.min(step + 1) {
+        lanes[W::COUNT - 1 - row] = end_values[W::COUNT - 1 - row];
     }
-    // SAFETY: the caller's; there is room for the most lanes.
+    // SAFETY: the caller guarantees the instructions, and `lanes` has MAX_LANES elements.
     unsafe { W::load(lanes.as_ptr()) }
 }
