@@ -1,5 +1,5 @@
-//! Whether a report can be what came of a batch: looked at once, where results enter the queue, so that a device that
-//! breaks its promises is given up like one that is lost. Says nothing about the scores.
+//! Plausibility check of reports. Each report is checked once, before its results enter the queue.
+//! An engine whose report fails is treated like an engine that failed. Scores are not checked.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,21 @@ use crate::engine::check::finished;
 use crate::score::Mode;
 use crate::seq::SequenceId;
 
-/// Alignments that are worth waking other threads for, and as many as one of them looks at in one go.
+/// Number of alignments above which several threads check them.
 const MANY_ALIGNMENTS: usize = 1 << 13;
 const ALIGNMENTS_A_PIECE: usize = 1 << 9;
 
-/// Checks that a report tells of pairs of the batch, of each at most once and, unless a filter may have dropped some, of
-/// all those in finished blocks; and that traced alignments are as long as their sequences. Takes about a nanosecond a
-/// pair where hits come in the order of the blocks, and as much a run of an alignment, which threads of `pool` share.
+/// Checks that a report is plausible for its batch:
+///
+/// - Every hit is a pair of a finished block, and no pair has two hits.
+/// - Every pair of a finished block has a hit, unless the filter may drop pairs.
+/// - Traced alignments are as long as their sequences.
+///
+/// It takes about a nanosecond per pair if hits are in the order of the blocks, and about as long
+/// per run of an alignment. The threads of `pool` share the alignments.
 ///
 /// # Errors
-/// What is wrong.
+/// A description of the first fault.
 pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
@@ -31,7 +36,8 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
             return Err(format!("{} results for {pairs} pairs", hits.len()));
         }
     }
-    // Hits in the order of the blocks are found in one walk; others one by one.
+    // If hits are in the order of the blocks, one pass checks all of them. Otherwise each hit is
+    // looked up.
     let mut next = hits.iter().peekable();
     for block in blocks() {
         for &target in &batch.chunk.order[block.targets.start as usize..block.targets.end as usize] {
@@ -44,10 +50,11 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
     traced(batch, report, pool)
 }
 
-/// Each hit is of a pair of a finished block, and no other hit is.
+/// Checks that each hit is a pair of a finished block, and that no pair has two hits.
 fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), String> {
     let order = &batch.chunk.order;
-    // Where a target is; where selected pairs have a target several times, that is told with the query.
+    // Index of each target in the order. Selected pairs can have a target several times. In that
+    // case the index is looked up by query and target.
     let mut places: HashMap<SequenceId, u32> = HashMap::new();
     let mut of_query: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
     let mut pairs = 0u64;
@@ -89,7 +96,8 @@ fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), Strin
     Ok(())
 }
 
-/// Alignments that were traced lie in the words that came, and cover both sequences with the matches that were reported.
+/// Checks that traced alignments are within the reported runs, and that they cover both sequences
+/// and have the reported numbers of matches.
 fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let (words, spans) = (&report.traced.words, &report.traced.spans);
     if !spans.is_empty() && spans.len() != report.hits.len() {
@@ -105,7 +113,7 @@ fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> R
         let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
         let Some(held) = held else { return damaged() };
         if chunk.scoring.mode == Mode::Local {
-            // Covers parts of both.
+            // A local alignment covers only parts of both sequences.
             return Ok(());
         }
         let (m, n) = (chunk.queries.length(hit.query), chunk.targets.length(hit.target));
@@ -137,7 +145,7 @@ mod tests {
     use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::sync::Arc;
 
-    /// All pairs of six sequences as one batch, and a right report on it.
+    /// Returns all pairs of six sequences as one batch, and a correct report of it.
     fn right(want: Want) -> (Batch, Report) {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
@@ -155,7 +163,7 @@ mod tests {
         Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::truong())))
     }
 
-    /// About half of the pairs.
+    /// Returns thresholds that about half of the pairs reach.
     fn floor() -> Want {
         Want::AtLeast(Arc::new(Floors::same(-4, 6)))
     }

@@ -1,35 +1,35 @@
-//! Least scores that are worth reporting.
+//! Score thresholds below which results are not reported.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::seq::SequenceId;
 
-/// The least score of each query that is worth reporting, by the query's number in its store. It only rises while a search goes on,
-/// as better hits are found; engines read it while they compute.
+/// Threshold of each query, indexed by the query's id in its store. Thresholds only rise during a
+/// search, as better hits are found. Engines read them while they compute.
 #[derive(Debug)]
 pub struct Floors {
     least: Box<[AtomicI64]>,
 }
 
 impl FromIterator<i64> for Floors {
-    /// One for each query.
+    /// Creates one threshold for each query.
     fn from_iter<I: IntoIterator<Item = i64>>(scores: I) -> Self {
         Floors { least: scores.into_iter().map(AtomicI64::new).collect() }
     }
 }
 
 impl Floors {
-    /// The same for so many queries.
+    /// Returns thresholds of `score` for `queries` queries.
     pub fn same(score: i64, queries: usize) -> Self {
         std::iter::repeat_n(score, queries).collect()
     }
 
-    /// The least score of a query that is worth reporting now. A query that it does not know reports everything.
+    /// Returns the current threshold of a query. A query without a threshold reports all pairs.
     pub fn least(&self, query: SequenceId) -> i64 {
         self.least.get(query as usize).map_or(i64::MIN, |least| least.load(Ordering::Relaxed))
     }
 
-    /// Nothing of the query below `score` is worth reporting any more. It does not fall if it was higher.
+    /// Raises the threshold of a query to `score`. It does not change if it is already higher.
     pub fn raise(&self, query: SequenceId, score: i64) {
         if let Some(least) = self.least.get(query as usize) {
             least.fetch_max(score, Ordering::Relaxed);

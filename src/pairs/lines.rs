@@ -1,43 +1,44 @@
-//! Results as bytes that wait for their turn: a key says where the bytes of a row lie and where they belong.
+//! Formatted rows that wait for their turn in the output, with the keys that order and select them.
 
 use crate::engine::buffer_pool::PooledVec;
 use crate::seq::{SequenceId, Strand};
 
-/// What is left to know of a row: its place in the order, what is selected by, and its bytes.
+/// Key of a formatted row: the values that determine its order and selection, and the position of
+/// its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
-    /// The query.
+    /// Id of the query.
     pub query: SequenceId,
-    /// The target.
+    /// Id of the target.
     pub target: SequenceId,
     /// The score.
     pub score: i64,
-    /// The identity, a fraction; 0 of a pair that was only scored.
+    /// Identity as a fraction, or 0 if the pair was only scored.
     pub identity: f64,
-    /// First byte in [`Lines::bytes`].
+    /// Index of the row's first byte in [`FormattedRows::bytes`].
     pub first: u32,
-    /// Number of bytes; 0 of a row that is made of its key when its turn comes.
+    /// Number of bytes. 0 if the row is formatted from its key when its turn comes.
     pub length: u32,
-    /// Which of several [`Lines`]; for whoever puts some together.
+    /// Index of the row's [`FormattedRows`] in a list of several, set by the code that joins them.
     pub piece: u32,
-    /// The query's strand.
+    /// Strand of the query.
     pub strand: Strand,
 }
 
-/// Rows in no particular order.
+/// Formatted rows in no particular order.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// A key for every row.
+    /// Key of each row.
     pub keys: PooledVec<Key>,
-    /// The rows, each by itself.
+    /// Bytes of all rows.
     pub bytes: PooledVec<u8>,
 }
 
-/// What came of a report whose rows were made at once.
+/// Formatted rows of one report.
 #[derive(Debug, Clone, Default)]
 pub struct Settled {
-    /// Its rows, in pieces.
+    /// The rows, in several pieces.
     pub pieces: Vec<Lines>,
-    /// Pairs that were aligned for it.
+    /// Number of pairs that were aligned.
     pub aligned: u64,
 }

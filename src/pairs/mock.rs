@@ -1,5 +1,4 @@
-//! An engine that does as it is told: scripted delays, losses, wrong reports and silence, and a speed, for tests of the
-//! queue.
+//! A scripted engine for tests of the queue: delays, failures, wrong reports, hanging and a speed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,82 +11,83 @@ use crate::error::{Error, Result};
 use crate::pairs::Pairs;
 use crate::score::Mode;
 
-/// What a [`MockEngine`] does with one batch.
+/// Behaviour of a [`MockEngine`] for one batch.
 #[derive(Debug, Clone)]
 pub enum Act {
-    /// Computes it, after this delay.
+    /// Computes the batch after this delay.
     Compute(Duration),
-    /// Computes all blocks but every `n`th, which it reports as unfinished.
+    /// Computes all blocks except every `n`th, and reports these as unfinished.
     LeaveEvery(usize),
-    /// Refuses it at submission; the engine goes on.
+    /// Refuses the batch at submission. The engine stays usable.
     Refuse,
-    /// Fails when it is submitted: the engine is lost.
+    /// Fails at submission: the engine is lost.
     FailSubmit,
-    /// Fails when it is submitted, as a device does that has no memory left.
+    /// Fails at submission like a device without free memory.
     OutOfMemory,
-    /// Fails when it is collected: the engine is lost.
+    /// Fails at collection: the engine is lost.
     FailCollect,
-    /// Panics when it is collected.
+    /// Panics at collection.
     Panic,
-    /// Does not answer until the gate is opened, and computes it then.
+    /// Does not answer before the gate is opened, and then computes the batch.
     Hang(Gate),
-    /// Computes it, but reports something that cannot be.
+    /// Computes the batch, but returns an implausible report.
     Wrong(Wrong),
 }
 
-/// What is wrong with a report.
+/// Faults of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// A result of a pair that was not in the batch.
+    /// A result of a pair that is not in the batch.
     Stranger,
-    /// A result twice.
+    /// Two results of one pair.
     Twice,
-    /// A result too few.
+    /// A missing result.
     Missing,
-    /// An alignment beyond the words that came.
+    /// An alignment beyond the end of the reported runs.
     Alignment,
-    /// A block as unfinished that was not in the batch.
+    /// An unfinished block that is not in the batch.
     Block,
 }
 
-/// What engines that hang wait for.
+/// Blocks hanging engines until it is opened.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
 impl Gate {
-    /// Lets all go on.
+    /// Releases all waiting engines.
     pub fn open(&self) {
         *self.0.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
         self.0.1.notify_all();
     }
 
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     pub fn wait(&self) {
         let open = self.0.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         drop(self.0.1.wait_while(open, |open| !*open));
     }
 }
 
-/// Seconds of work that an engine with a speed likes at once, when it knows its speed.
+/// Seconds of work per batch that an engine requests once it has measured its speed.
 const BATCH_SECONDS: f64 = 0.7;
 
-/// An engine that follows a script, a line per batch, and after its end computes without delay.
+/// An engine that follows a script with one action per batch. After the script's end, it computes
+/// every batch without delay by default.
 #[derive(Debug)]
 pub struct MockEngine {
     name: String,
     capacity: Capacity,
-    /// Cells a second, and whether it takes the time.
+    /// Speed in cells per second, and whether the engine takes the real time.
     speed: Option<(f64, bool)>,
     free_at: Option<Instant>,
     script: VecDeque<Act>,
-    /// What it does when the script has ended.
+    /// Action for batches after the script's end.
     last: Act,
     waiting: HashMap<Ticket, (Arc<Batch>, Act, Instant)>,
     next_ticket: u64,
 }
 
 impl MockEngine {
-    /// An engine with this name, capacity and script.
+    /// Returns an engine with this name, capacity and script.
     pub fn new(name: impl Into<String>, capacity: Capacity, script: impl IntoIterator<Item = Act>) -> Self {
         MockEngine {
             name: name.into(),
@@ -101,20 +101,21 @@ impl MockEngine {
         }
     }
 
-    /// Reports times in the kernel as if it had this speed (it waits for nothing), and from the first report on likes
-    /// batches that suit it, as a GPU does.
+    /// Reports kernel times according to this speed without waiting. After the first report, the
+    /// engine requests batches that suit the speed, as a GPU does.
     pub fn with_speed(mut self, cells_per_second: f64) -> Self {
         self.speed = Some((cells_per_second, false));
         self
     }
 
-    /// Needs the time that this speed says, asleep, one batch after the other: a device with a thread that waits.
+    /// Sleeps for the time that each batch takes at this speed, one batch after another, like a
+    /// device with a waiting thread.
     pub fn with_real_speed(mut self, cells_per_second: f64) -> Self {
         self.speed = Some((cells_per_second, true));
         self
     }
 
-    /// Does this with every batch when the script has ended.
+    /// Sets the action for all batches after the script's end.
     pub fn with_last(mut self, act: Act) -> Self {
         self.last = act;
         self
@@ -184,7 +185,7 @@ impl Engine<Pairs> for MockEngine {
     }
 }
 
-/// A right report on a batch, by the textbook's algorithm.
+/// Returns a correct report of a batch, computed by the oracle.
 pub fn compute_batch(batch: &Batch) -> Report {
     leave_every(usize::MAX, batch)
 }

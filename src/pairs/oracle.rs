@@ -1,4 +1,5 @@
-//! Oracles: the textbook algorithms of global and local alignment, slow and obviously right. Fast engines answer to these in tests.
+//! Oracles: the textbook algorithms of global and local alignment, slow and obviously correct.
+//! Tests compare the fast engines with them.
 
 pub mod needleman_wunsch;
 pub mod smith_waterman;

@@ -1,11 +1,13 @@
-//! Planning: which pairs there are, in which order, and in which pieces. Pure; knows no device.
+//! Planning: divides the pairs of a job into chunks and blocks, and orders them. It does not depend
+//! on devices.
 //!
-//! An all-against-all is cut into *chunks* of consecutive queries in input order. The pairs of a chunk are computed in
-//! any order and written when the chunk is complete, so that output follows input order while memory stays bounded.
-//! Within a chunk targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
-//! in length.
+//! An all-against-all is divided into *chunks* of consecutive queries in input order. The pairs of
+//! a chunk are computed in any order and written when the chunk is complete. Output therefore
+//! follows the input order while memory stays bounded. Within a chunk, targets are ordered by
+//! decreasing length, so that neighbours, which share a workgroup or a vector, have similar
+//! lengths.
 //!
-//! Where strands of queries are compared, the strands of a sequence are in one chunk.
+//! If strands of queries are compared, all strands of a sequence are in one chunk.
 
 pub mod cost;
 mod later;
@@ -23,21 +25,24 @@ use crate::score::{Mode, Scoring};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
 
-/// Pairs of whole sequences with more cells than this are long: a single invocation would hold a device for a second or more, and
-/// desktop drivers reset it then. Engines split them over several dispatches. (Local scores are the work of many invocations each.)
+/// Pairs of whole sequences with more cells than this are long. A single invocation would occupy a
+/// device for at least a second, and desktop drivers reset the device then. Engines split long
+/// pairs over several dispatches. Local scores are exempt because many invocations share each pair.
 pub const LONG_PAIR_CELLS: u64 = 20_000_000;
 
-/// Pairs of one class can share a batch: they need the same number format, and are all long or all not.
+/// Class of pairs that can share a batch: they need the same number format, and either all or none
+/// of them are long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LengthClass {
-    /// 0: 32 bits hold score and matches. 1: 32 bits hold the score. 2: neither.
+    /// Number format. 0: 32 bits hold score and matches. 1: 32 bits hold the score. 2: 32 bits hold
+    /// neither.
     pub format: u8,
-    /// More than [`LONG_PAIR_CELLS`] cells, and whole sequences are aligned.
+    /// Whether the pairs have more than [`LONG_PAIR_CELLS`] cells and whole sequences are aligned.
     pub long: bool,
 }
 
 impl LengthClass {
-    /// The class of pairs of these lengths. Never falls as either length grows.
+    /// Returns the class of pairs of these lengths. The class never falls as either length grows.
     pub fn of(scoring: &Scoring, query_symbols: u32, target_symbols: u32) -> Self {
         let (shorter, sum) = (query_symbols.min(target_symbols) as u64, query_symbols as u64 + target_symbols as u64);
         let format = if fits(scoring, shorter, sum, true, 31) {
@@ -52,45 +57,46 @@ impl LengthClass {
     }
 }
 
-/// Pairs to compute: all of one store, or all of one against all of another.
+/// The pairs to compute: all pairs of one store, or all pairs of two stores.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// The queries.
+    /// Store of the queries.
     pub queries: Arc<SequenceStore>,
-    /// The targets; `None` for all pairs of the queries.
+    /// Store of the targets. `None` for all pairs of the queries.
     pub against: Option<Arc<SequenceStore>>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
-    /// What engines are to report.
+    /// Results that engines report.
     pub want: Want,
-    /// What the queries are strands of, and which targets they meet.
+    /// Strands of the queries, and the targets that each query is compared with.
     pub strands: QueryStrands,
-    /// The parts to compute, one after the other; `None` for everything.
+    /// Parts to compute, one after another. `None` for all pairs.
     pub parts: Option<Arc<[Part]>>,
 }
 
 impl Job {
-    /// Where targets are.
+    /// Returns the store of the targets.
     pub fn targets(&self) -> &Arc<SequenceStore> {
         self.against.as_ref().unwrap_or(&self.queries)
     }
 
-    /// Whether queries meet only the targets after their own sequence.
+    /// Returns whether a query is compared only with the targets after its own sequence.
     fn is_later(&self) -> bool {
         self.against.is_none() || self.strands.later
     }
 
-    /// Counts pairs and cells of parts.
+    /// Returns a counter of the pairs and cells of parts.
     pub fn extents(&self) -> Extents<'_> {
         Extents::new(&self.queries, self.targets(), self.strands, self.is_later())
     }
 
-    /// The parts to compute: one that is everything, unless there are some.
+    /// Returns the parts to compute. Without a list of parts, this is a single part with all
+    /// queries.
     pub fn parts(&self) -> Vec<Part> {
         self.parts.as_ref().map_or_else(|| vec![Part::all(self.queries.len())], |parts| parts.to_vec())
     }
 
-    /// Number of pairs, of each strand.
+    /// Returns the number of pairs per strand.
     pub fn pairs(&self) -> u64 {
         if let Some(parts) = &self.parts {
             let extents = self.extents();
@@ -104,7 +110,7 @@ impl Job {
         }
     }
 
-    /// Cells of all pairs; the greatest number if there are more than 2^64.
+    /// Returns the number of cells of all pairs, or `u64::MAX` if it exceeds 64 bits.
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| length as u128).sum::<u128>();
         let cells = match &self.against {
@@ -122,25 +128,27 @@ impl Job {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The chunks, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first. None
-    /// goes beyond the end of a part; with its targets named, a part has a chunk for each sequence.
+    /// Returns the chunks. Each has consecutive queries whose pairs have `cells` cells or `pairs`
+    /// pairs together, whichever is reached first. No chunk extends beyond the end of a part. A
+    /// part with a range of targets has one chunk for each sequence.
     pub fn chunks(&self, cells: u64, pairs: u64) -> PlannedChunks {
         let left = PartsLeft::new(self.parts());
         PlannedChunks { job: self.clone(), left, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
     }
 }
 
-/// A chunk with its work. In an all-against-all of one store a block's query may be either member of a pair.
+/// A chunk with its blocks. In an all-against-all of one store, a block's query may be either
+/// member of a pair.
 pub type PlannedChunk = QueuedChunk<Pairs>;
 
-/// Iterator over chunks.
+/// Iterator over the chunks of a job.
 #[derive(Debug)]
 pub struct PlannedChunks {
     job: Job,
     left: PartsLeft,
     cells: u64,
     pairs: u64,
-    /// Order of all targets, the same for every chunk of a rectangle.
+    /// Order of all targets, used by every chunk of two stores.
     by_length: Option<Arc<[SequenceId]>>,
 }
 
@@ -181,8 +189,9 @@ impl Iterator for PlannedChunks {
             (order, later_of) = later::lists(targets, strands.sequences(begin..end));
             order.into()
         } else if triangle {
-            // The chunk's own queries first: the one at place p meets everything after p, so that each pair within the
-            // chunk comes once and a query's targets are one range.
+            // The chunk's own queries come first. The query at index p is compared with all targets
+            // after p. Each pair within the chunk thus occurs once, and each query's targets form
+            // one range.
             let mut order = sorted_by_length(queries, begin..end);
             order.extend(sorted_by_length(queries, end..queries.len() as SequenceId));
             order.into()
@@ -197,7 +206,8 @@ impl Iterator for PlannedChunks {
             let (query, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
             let symbols = queries.length(query);
             let mut cut = |run| cut_by_class(&self.job.scoring, symbols, targets, &order, run, query, &mut blocks);
-            // Two runs, each by falling length, in a triangle; one in a rectangle.
+            // Blocks of one store cover two runs of decreasing length, blocks of two stores one
+            // run.
             match later_of.get(place / copies as usize) {
                 Some(Later { own, others }) => {
                     own.clone().for_each(|place| cut(place..place + 1));
@@ -212,12 +222,12 @@ impl Iterator for PlannedChunks {
 }
 
 impl PlannedChunks {
-    /// Goes on with a part behind all others.
+    /// Adds a part after all others.
     pub fn add(&mut self, part: Part) {
         self.left.add(part);
     }
 
-    /// The chunk of one sequence's queries, and of the targets of a part.
+    /// Returns the chunk of one sequence's queries with the targets of a part.
     fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedChunk {
         let job = &self.job;
         let targets = job.targets();
@@ -232,14 +242,14 @@ impl PlannedChunks {
     }
 }
 
-/// A chunk of these queries.
+/// Returns the chunk of these queries.
 fn planned(
     job: &Job,
     queries: Range<SequenceId>,
     order: Arc<[SequenceId]>,
     mut blocks: Vec<(LengthClass, Block)>,
 ) -> PlannedChunk {
-    // Long pairs first, then classes together; queries stay in order within a class.
+    // Long pairs come first, then classes in order. Queries stay in order within a class.
     blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
     merge_neighbours(&mut blocks);
     let chunk = PairsChunk {
@@ -253,14 +263,14 @@ fn planned(
     (queries, Arc::new(chunk), blocks)
 }
 
-/// Ids of a range by falling length; equal lengths in input order.
+/// Returns the ids of a range by decreasing length. Equal lengths stay in input order.
 fn sorted_by_length(store: &SequenceStore, ids: Range<SequenceId>) -> Vec<SequenceId> {
     let mut order: Vec<SequenceId> = ids.collect();
     order.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
     order
 }
 
-/// Splits a run of targets, by falling length, where the class changes.
+/// Splits a run of targets with decreasing lengths at every change of class.
 fn cut_by_class(
     scoring: &Scoring,
     query_symbols: u32,
@@ -282,7 +292,8 @@ fn cut_by_class(
     }
 }
 
-/// Joins blocks of one query that touch and share a class: the two runs of a triangle, and targets in input order.
+/// Joins adjacent blocks of one query and class: the two runs of a triangle, and targets in input
+/// order.
 fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
     blocks.dedup_by(|later, earlier| {
         let touch =
@@ -295,7 +306,8 @@ fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
     });
 }
 
-/// Splits off the first part of a block that has portion, but at least one pair.
+/// Splits off the first part of a block that fits in `portion`, with at least one pair. Returns
+/// this part and the rest, if any.
 pub fn split_block(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block, Option<Block>) {
     let whole_store_fits = chunk.targets.packed_bytes().len() as u64 <= portion.target_bytes;
     if block.cells <= portion.cells && block.pairs() <= portion.pairs && whole_store_fits {

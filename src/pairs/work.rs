@@ -1,4 +1,4 @@
-//! Many pairs of whole sequences as work: what a block, a batch and a report are.
+//! Pairs of whole sequences as work for engines: blocks, batches and reports.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::EndRegion;
 
-/// Scores and alignments of pairs of whole sequences.
+/// The work of computing scores and alignments of pairs of whole sequences.
 #[derive(Debug, Clone, Copy)]
 pub struct Pairs;
 
@@ -68,45 +68,46 @@ impl BatchReport for Report {
 /// Blocks of pairs that are computed together.
 pub type Batch = engine::Batch<Pairs>;
 
-/// The least piece of work: one query against a run of targets.
+/// The smallest unit of work: one query against a run of targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The query, in the batch's query store.
+    /// Id of the query in the chunk's query store.
     pub query: SequenceId,
-    /// The targets: a range of [`PairsChunk::order`].
+    /// Range of the targets in [`PairsChunk::order`].
     pub targets: Range<u32>,
-    /// Cells of all its pairs together.
+    /// Number of matrix cells of all pairs of the block.
     pub cells: u64,
 }
 
 impl Block {
-    /// Pairs in the block.
+    /// Returns the number of pairs in the block.
     pub fn pairs(&self) -> u64 {
         self.targets.len() as u64
     }
 }
 
-/// What the blocks of a batch have in common.
+/// Data that all blocks of a batch share.
 #[derive(Debug)]
 pub struct PairsChunk {
-    /// Where queries are.
+    /// Store of the queries.
     pub queries: Arc<SequenceStore>,
-    /// Where targets are; the same store in an all-against-all of one file.
+    /// Store of the targets. It is the same store in an all-against-all of one file.
     pub targets: Arc<SequenceStore>,
-    /// Targets in runs by falling length: neighbours differ little in length, so that little is padded. Where pairs cannot be
-    /// turned, a few are in input order.
+    /// Targets in runs of decreasing length. Neighbours differ little in length, so little padding
+    /// is needed. If the members of a pair cannot be exchanged, a few targets are in input order.
     pub order: Arc<[SequenceId]>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
-    /// What is to come back.
+    /// Results that engines report.
     pub want: Want,
-    /// Whether of two sequences the one of the smaller number is the query of the alignment, as in an all-against-all of
-    /// one store; else a block's query is.
+    /// Whether the sequence with the smaller id is the query of the alignment, as in an
+    /// all-against-all of one store. Otherwise the block's query is.
     pub earlier_is_query: bool,
 }
 
 impl PairsChunk {
-    /// Length of the longest target in a range of the order; 0 for none.
+    /// Returns the length of the longest target in a range of the order, or 0 if the range is
+    /// empty.
     pub fn longest(&self, range: Range<u32>) -> u32 {
         self.order[range.start as usize..range.end as usize]
             .iter()
@@ -116,33 +117,35 @@ impl PairsChunk {
     }
 }
 
-/// What engines report of the pairs that they computed.
+/// Selects the pairs that engines report, and their data.
 #[derive(Debug, Clone)]
 pub enum Want {
-    /// Every pair's score.
+    /// The score of every pair.
     Scores,
-    /// Every pair's score and, where the engine has them, matches: a traceback follows.
+    /// The score of every pair, and its number of matches if the engine computes it. A traceback
+    /// follows.
     Alignments,
     /// Only the pairs that may reach an identity.
     Reaching(Arc<IdentityFilter>),
-    /// Scores of all pairs that reach their query's least score ([`Floors`]). Others may come as well: an engine leaves out what
-    /// it can, by what it reads there at any time.
+    /// The scores of all pairs that reach their query's threshold ([`ScoreThresholds`]). Engines
+    /// may also report other pairs: each engine drops a pair by the threshold that it reads at that
+    /// time.
     AtLeast(Arc<Floors>),
 }
 
 impl Want {
-    /// Whether a traceback may follow, so that matches are worth carrying beside scores.
+    /// Returns whether a traceback may follow. Engines then report matches together with scores.
     pub fn has_alignments(&self) -> bool {
         matches!(self, Want::Alignments | Want::Reaching(_))
     }
 
-    /// Whether engines may leave out pairs.
+    /// Returns whether engines may omit pairs from their reports.
     pub fn leaves_out(&self) -> bool {
         matches!(self, Want::Reaching(_) | Want::AtLeast(_))
     }
 
-    /// Whether a pair is to be reported: one of a query of `m` symbols and a target of `n` that has this score and, where they
-    /// were carried, matches.
+    /// Returns whether an engine reports a pair with this score. The query has `m` symbols and the
+    /// target `n`. `matches` is the number of matches, if the engine computed it.
     pub fn keeps(&self, query: SequenceId, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
         match self {
             Want::Scores | Want::Alignments => true,
@@ -152,12 +155,12 @@ impl Want {
     }
 }
 
-/// Greatest lengths in a batch, which decide the number format.
+/// Greatest lengths in a batch. They determine the number format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Longest query in symbols.
+    /// Length of the longest query in symbols.
     pub query_symbols: u32,
-    /// Longest target in symbols.
+    /// Length of the longest target in symbols.
     pub target_symbols: u32,
     /// Greatest `min(query, target)` of any pair.
     pub shorter: u32,
@@ -166,7 +169,7 @@ pub struct Extent {
 }
 
 impl Batch {
-    /// The greatest lengths.
+    /// Returns the greatest lengths in the batch.
     pub fn extent(&self) -> Extent {
         let mut extent = Extent::default();
         for block in self.blocks.iter().filter(|block| !block.targets.is_empty()) {
@@ -181,54 +184,56 @@ impl Batch {
     }
 }
 
-/// One pair's result.
+/// Result of one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hit {
-    /// The query.
+    /// Id of the query.
     pub query: SequenceId,
-    /// The target.
+    /// Id of the target.
     pub target: SequenceId,
     /// The exact score.
     pub score: i64,
-    /// Matches of the best alignment, if the engine carried them.
+    /// Number of matches of the best alignment, if the engine computed it.
     pub matches: Option<u64>,
 }
 
-/// What came of a batch.
+/// Results of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Results of finished blocks, in no particular order.
+    /// Results of the finished blocks, in no particular order.
     pub hits: Vec<Hit>,
-    /// Alignments of some of the hits, where the engine traced them.
+    /// Alignments of those hits that the engine traced.
     pub traced: Traced,
-    /// Where the local alignments of the hits end, in their order, if the engine knows; else empty.
+    /// Regions that contain the ends of the alignments of all hits, in the order of the hits. Empty
+    /// if the engine does not compute them.
     pub ends: Vec<EndRegion>,
-    /// Rows that were made of hits and alignments, which are then gone from here.
+    /// Formatted rows. If present, they replace the hits and alignments.
     pub settled: Option<Settled>,
-    /// Indices of the blocks that the engine did not finish; another engine has to.
+    /// Indices of the blocks that the engine did not finish. Another engine has to compute them.
     pub unfinished: Vec<usize>,
-    /// Time that the device was busy with the kernel, where it can be told.
+    /// Time that the device spent in the kernel, if it can be measured.
     pub kernel_time: Option<Duration>,
 }
 
-/// Alignments as an engine leaves them: runs, packed.
+/// Alignments as packed runs, in the form in which engines return them.
 #[derive(Debug, Clone, Default)]
 pub struct Traced {
-    /// Runs of all alignments ([`crate::alignment::packed`]).
+    /// Packed runs of all alignments ([`crate::alignment::packed`]).
     pub words: PooledVec<u32>,
-    /// First word and number of runs of each hit, in the order of [`Report::hits`]; `None` for a hit that was not traced.
-    /// Empty if none was.
+    /// Index of the first u32 and number of runs of each hit, in the order of
+    /// [`PairsReport::hits`]. `None` for a hit that was not traced. Empty if no hit was traced.
     pub spans: Vec<Option<(usize, u32)>>,
 }
 
 impl Traced {
-    /// The alignment of the hit at this place, if it was traced.
+    /// Returns the alignment of the hit with this index, if it was traced.
     pub fn cigar(&self, index: usize) -> Option<Cigar> {
         let (first, runs) = (*self.spans.get(index)?)?;
         Some(packed::unpack(&self.words[first..], runs))
     }
 
-    /// Makes `cigar` the alignment of the hit at this place; false if it was not traced.
+    /// Reads the alignment of the hit with this index into `cigar`. Returns false if it was not
+    /// traced.
     pub fn read(&self, index: usize, cigar: &mut Cigar) -> bool {
         let Some((first, runs)) = self.spans.get(index).copied().flatten() else { return false };
         packed::unpack_into(&self.words[first..], runs, cigar);

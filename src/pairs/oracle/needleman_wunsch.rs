@@ -1,6 +1,6 @@
-//! Global alignment with affine gaps, from the textbook: Needleman and Wunsch 1970 with the three states of
-//! Gotoh 1982 (J. Mol. Biol. 162:705-708, equations 1 to 3). A linear gap cost is the affine one with
-//! `first == next`.
+//! Global alignment with affine gaps as in the textbook: Needleman and Wunsch 1970 with the three
+//! states of Gotoh 1982 (J. Mol. Biol. 162:705-708, equations 1 to 3). A linear gap cost is an
+//! affine gap cost with `first == next`.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -8,9 +8,10 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
 //! ```
 //!
-//! Row 0 and column 0 of H are what an end gap costs, and so much comes off the cells of the last row and column, of which
-//! the best is the score. A value is a score and a number of matching columns, compared in this order. All matrices are kept
-//! in full.
+//! Row 0 and column 0 of H hold the negative costs of end gaps. The cost of the end gap that
+//! follows is subtracted from each cell of the last row and column, and the best result is the
+//! score. A value is a pair of a score and a number of matching columns, compared in this order.
+//! All matrices are kept in full.
 
 use crate::alignment::{Cigar, Op};
 use crate::score::{Gaps, Scoring};
@@ -19,28 +20,28 @@ use crate::seq::Code;
 /// Score and matches, compared in this order.
 type Value = (i64, i64);
 
-/// What no path reaches: far below every score, and far from overflow.
+/// Value that no path reaches: far below every score, and far from overflow.
 const UNREACHABLE: Value = (i64::MIN / 4, 0);
 
-/// The canonical global alignment of two sequences (the rule is in [`crate::trace`]).
+/// The canonical global alignment of two sequences by the rule in [`crate::trace`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceAlignment {
-    /// The greatest score of any alignment.
+    /// The greatest score of all alignments.
     pub score: i64,
-    /// The most `=` columns of any alignment with that score.
+    /// The greatest number of `=` columns of all alignments with that score.
     pub matches: u64,
-    /// The columns.
+    /// Columns of the alignment.
     pub cigar: Cigar,
 }
 
-/// The best score and, among alignments with this score, the most matches.
+/// Returns the best score, and the greatest number of matches of all alignments with this score.
 pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
     let matrices = Matrices::fill(query, target, scoring);
     let ((score, matches), _) = matrices.last_cell(scoring.end_costs());
     (score, matches as u64)
 }
 
-/// The canonical alignment.
+/// Returns the canonical alignment.
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAlignment {
     let (m, n) = (query.len(), target.len());
     let matrices = Matrices::fill(query, target, scoring);
@@ -95,7 +96,7 @@ enum State {
     Deletion,
 }
 
-/// Each `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
+/// Matrices of H, I and D, indexed by `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
 pub(super) struct Matrices {
     pub(super) h: Vec<Vec<Value>>,
     insertion: Vec<Vec<Value>>,
@@ -127,7 +128,8 @@ impl Matrices {
         Matrices { h, insertion, deletion }
     }
 
-    /// The best value with the end gap that follows, and the cell where the walk back starts.
+    /// Returns the best value including the end gap that follows, and the cell where the traceback
+    /// starts.
     fn last_cell(&self, ends: Gaps) -> (Value, (usize, usize)) {
         let (m, n) = (self.h.len() - 1, self.h[0].len() - 1);
         let column = (0..m).rev().map(|i| (i, n));

@@ -1,5 +1,6 @@
-//! Local alignment with affine gaps, from the textbook: Smith and Waterman 1981 (J. Mol. Biol. 147:195-197) with the
-//! three states of Gotoh 1982 (J. Mol. Biol. 162:705-708). A linear gap cost is the affine one with `first == next`.
+//! Local alignment with affine gaps as in the textbook: Smith and Waterman 1981 (J. Mol. Biol.
+//! 147:195-197) with the three states of Gotoh 1982 (J. Mol. Biol. 162:705-708). A linear gap cost
+//! is an affine gap cost with `first == next`.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -7,9 +8,9 @@
 //! H[i,j] = max(0, H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
 //! ```
 //!
-//! H\[i,j\] is the greatest score of an alignment of two parts that end at i and j. Where the canonical one begins is
-//! read from a second set of matrices: the global ones of the two parts' prefixes, reversed. All matrices are kept in
-//! full.
+//! H\[i,j\] is the greatest score of an alignment of two parts that end at i and j. The start of
+//! the canonical alignment is found in a second set of matrices: the global matrices of the
+//! reversed prefixes of both sequences. All matrices are kept in full.
 
 use std::ops::Range;
 
@@ -18,27 +19,27 @@ use crate::alignment::Cigar;
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
 
-/// The canonical local alignment of two sequences (the rule is in [`crate::trace`]).
+/// The canonical local alignment of two sequences by the rule in [`crate::trace`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceLocalAlignment {
-    /// The greatest score of any alignment of any two parts; 0 if none is positive.
+    /// The greatest score of all alignments of any two parts, or 0 if none is positive.
     pub score: i64,
-    /// The `=` columns.
+    /// Number of `=` columns.
     pub matches: u64,
-    /// The part of the query, counted from 0; `0..0` if the alignment is empty.
+    /// Aligned part of the query, counted from 0. `0..0` if the alignment is empty.
     pub query: Range<usize>,
-    /// The part of the target.
+    /// Aligned part of the target, counted from 0.
     pub target: Range<usize>,
-    /// The columns.
+    /// Columns of the alignment.
     pub cigar: Cigar,
 }
 
-/// The greatest score of an alignment of any two parts.
+/// Returns the greatest score of all alignments of any two parts.
 pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> i64 {
     fill(query, target, scoring).into_iter().flatten().max().unwrap_or(0)
 }
 
-/// The canonical alignment. [`Scoring::mode`] and [`Scoring::end_gaps`] are of no account.
+/// Returns the canonical alignment. Ignores [`Scoring::mode`] and [`Scoring::end_gaps`].
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLocalAlignment {
     let h = fill(query, target, scoring);
     let score = h.iter().flatten().copied().max().unwrap_or(0);
@@ -63,7 +64,7 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLoc
     ReferenceLocalAlignment { score, matches: best.matches, query: query_part, target: target_part, cigar: best.cigar }
 }
 
-/// H, `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
+/// Returns H, indexed by `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
 fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Vec<i64>> {
     let (m, n) = (query.len(), target.len());
     let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));

@@ -1,34 +1,36 @@
-//! What kernels for pairs do in a second, by which one is chosen ([`crate::gpu::choosing`]).
+//! Speeds of the kernels for pairs. The chooser ([`crate::gpu::choosing`]) selects kernels by them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::gpu::choosing::Speed;
 
-/// Cells a second that one CPU thread traces back, counted as if it computed the whole matrix: 16S genes on AVX-512, in
-/// chunks that score and matches make narrow under linear gaps, less so under affine ones.
+/// Speed of tracebacks on one CPU thread in cells per second, counted over the whole matrix.
+/// Measured for 16S genes with AVX-512, in bands that are narrow by score and matches for linear
+/// gaps, and wider for affine gaps.
 const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
 
-/// One kernel's speeds.
+/// Speeds of one kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpeed {
-    /// Scores alone.
+    /// Speed without alignments.
     pub scores: Speed,
-    /// With directions and the walk back.
+    /// Speed with directions and traceback.
     pub aligned: Speed,
 }
 
-/// Kernels that the model knows, in the order of the kernel table.
+/// Number of kernels in the model, in the order of the kernel table.
 pub const KERNEL_COUNT: usize = 7;
 
-/// The speeds of all kernels on a device, for one kind of gaps.
+/// Speeds of all kernels on a device, for linear or affine gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speeds(pub [KernelSpeed; KERNEL_COUNT]);
 
 impl Speeds {
-    /// What an H200 does (1,500 symbols, DNA, by timestamps), moved to a device on which the first kernel reaches
-    /// `cells_per_second`. Other devices differ in their ratios too; what batches take corrects that.
+    /// Returns the speeds of an H200 (1,500 symbols, DNA, by timestamps), scaled to a device on
+    /// which the first kernel reaches `cells_per_second`. Other devices also differ in the ratios
+    /// between kernels. Measured batch times correct that later.
     pub fn typical(affine: bool, cells_per_second: f64) -> Self {
-        // Scores full, lone; aligned full, lone, in 10^9 cells a second.
+        // Speeds in 10^9 cells per second: scores full, scores lone, aligned full, aligned lone.
         let table: [[f64; 4]; KERNEL_COUNT] = if affine {
             [
                 [3670.0, 0.12, 1.0, 0.12],
@@ -58,7 +60,7 @@ impl Speeds {
     }
 }
 
-/// Seconds in which `threads` CPU threads trace back pairs of so many cells.
+/// Returns the seconds in which `threads` CPU threads trace pairs with this number of cells.
 pub fn host_trace_seconds(cells: f64, is_linear: bool, threads: usize) -> f64 {
     cells / (TRACE_CELLS_A_THREAD[!is_linear as usize] * threads.max(1) as f64)
 }
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_model_gives_what_was_measured() {
-        // GCUPS of an H200: pairs, length, kernel, measured.
+        // GCUPS of an H200: pairs, length, kernel, measured speed.
         for (pairs, length, kernel, measured) in
             [(8.0, 2048.0, 0, 1.9), (512.0, 2048.0, 0, 115.0), (100_000.0, 2048.0, 0, 5798.0), (64.0, 8192.0, 3, 357.0)]
         {

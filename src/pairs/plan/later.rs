@@ -1,28 +1,31 @@
-//! The targets after each sequence of a chunk, where pairs cannot be turned: of a query's reverse complement and a target
-//! it matters which is which.
+//! Lists of the targets after each sequence of a chunk, for jobs in which the members of a pair
+//! cannot be exchanged: the pair of a query's reverse complement and a target differs from the
+//! exchanged pair.
 
 use std::ops::Range;
 
 use super::sorted_by_length;
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Sequences that share a list of targets. In a chunk of n, which has no more than 2^26 pairs, lists have n / 64 times as many
-/// places as there are targets: a million at most.
+/// Number of sequences that share a list of targets. A chunk of n sequences has at most 2^26 pairs,
+/// so its lists have n / 64 times the number of targets: at most a million entries.
 const TOGETHER: usize = 64;
 
-/// The places of the targets after a sequence, which touch.
+/// Ranges of the targets after a sequence in a shared list. The two ranges are adjacent.
 #[derive(Debug, Clone)]
 pub(super) struct Later {
-    /// Those that share its list, in input order.
+    /// Targets that share the list with the sequence, in input order.
     pub own: Range<usize>,
-    /// All others, by falling length.
+    /// All other targets, by decreasing length.
     pub others: Range<usize>,
 }
 
-/// Lists of targets, and the part of one for each sequence of the chunk that holds those after it, each once.
+/// Returns lists of targets, and for each sequence of the chunk the range of a list that contains
+/// every target after it once.
 ///
-/// A part has to be in one piece, or the last targets of each piece would leave lanes empty; and by length, or neighbours
-/// would differ in it. Few share a list, so that few are out of order.
+/// A range is contiguous, because otherwise the last targets of each piece would leave lanes empty.
+/// It is ordered by length, because otherwise neighbours would differ in length. Few sequences
+/// share a list, so that few targets are out of order.
 pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<SequenceId>, Vec<Later>) {
     let (mut order, mut later) = (Vec::new(), Vec::with_capacity(chunk.len()));
     for begin in chunk.clone().step_by(TOGETHER) {

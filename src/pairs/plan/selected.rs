@@ -7,10 +7,10 @@ use super::{Job, PlannedChunk, cut_by_class};
 use crate::pairs::PairsChunk;
 use crate::seq::SequenceId;
 
-/// Pairs of a job to compute, of all that it has: query and target, sorted.
+/// Selected pairs of a job: query and target, sorted.
 pub type Selection = Arc<Vec<(SequenceId, SequenceId)>>;
 
-/// Cells of selected pairs.
+/// Returns the number of cells of the selected pairs.
 pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 {
     let targets = job.targets();
     selection
@@ -50,9 +50,9 @@ pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
     SelectedParts { pairs: Arc::new(pairs), ends }
 }
 
-/// Plans chunks of selected pairs. Each has all strands of consecutive queries of a part that have
-/// `pairs` pairs together or a little more. Every query's targets are a range of their own in
-/// [`PairsChunk::order`], by falling length.
+/// Plans chunks of selected pairs. Each chunk has all strands of consecutive queries of a part,
+/// with `pairs` pairs together or a few more. Every query's targets form a range in
+/// [`PairsChunk::order`], by decreasing length.
 pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedChunk> + Send {
     let SelectedParts { pairs: selection, ends } = selected;
     let (mut next, mut ends) = (0, ends.into_iter().peekable());
@@ -60,7 +60,7 @@ pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl 
         while ends.next_if(|&end| end <= next).is_some() {}
         let rest = &selection[next..*ends.peek()?];
         let first = rest.first()?.0;
-        // To the end of the query that the last pair belongs to.
+        // The chunk ends after the query of the last pair.
         let last = rest[(pairs.max(1) - 1).min(rest.len() - 1)].0;
         // All strands of a sequence are in one chunk.
         let copies = job.strands.copies();
@@ -71,7 +71,7 @@ pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl 
     })
 }
 
-/// The chunk of these pairs, which are sorted, each once.
+/// Returns the chunk of these pairs, which must be sorted and distinct.
 pub(crate) fn chunk(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedChunk {
     let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());

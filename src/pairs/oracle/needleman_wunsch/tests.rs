@@ -1,4 +1,5 @@
-//! The oracle against alignments worked by hand and against all alignments of tiny sequences.
+//! Compares the oracle with alignments worked out by hand, and with all alignments of tiny
+//! sequences.
 
 use super::*;
 use crate::alignment::verify;
@@ -24,22 +25,24 @@ fn worked_by_hand() {
         ("AC", "", linear(5, -4, 10), -20, "2I"),
         ("", "AC", affine(5, -4, 8, 2), -12, "2D"),
         ("ACGT", "ACGT", linear(5, -4, 10), 20, "4="),
-        // One deletion among three equal G: the walk from the end prefers the diagonal, so the gap comes first.
+        // A deletion of any of the three G scores the same. The traceback prefers the diagonal, so
+        // the gap comes first.
         ("ACGGT", "ACGGGT", linear(5, -4, 10), 15, "2=1D3="),
-        // Mismatch == 2 * gap: the diagonal wins.
+        // The mismatch costs as much as two gaps: the diagonal takes precedence.
         ("A", "C", linear(1, -2, 1), -2, "1X"),
-        // Mismatch dearer than two gaps: I is met first on the way back, so D stands before it.
+        // The mismatch costs more than two gaps. The traceback meets I first, so D comes before it.
         ("A", "C", linear(1, -3, 1), -2, "1D1I"),
-        // The same score either way, but one way has a match more: A against A, C against a gap.
+        // Both ways score the same, but one has a match more: A against A, C against a gap.
         ("AC", "A", linear(0, 0, 0), 0, "1=1I"),
-        // Affine: one gap of two is cheaper than two of one.
+        // With affine gaps, one gap of two is cheaper than two gaps of one.
         ("AACCTT", "AATT", affine(5, -4, 10, 1), 8, "2=2I2="),
-        // Inner gap against a mismatch run at the end.
+        // An inner gap against mismatches at the end.
         ("CCCACGT", "ACGT", free(5, -4, 10), 20, "3I4="),
         ("ACGTCC", "GGACGT", free(5, -4, 10), 20, "2D4=2I"),
-        // Nothing in common: all cells of the last row and column that are on the border tie; the last column's wins.
+        // No symbol matches. All border cells of the last row and column tie, and the last column's
+        // cell takes precedence.
         ("AA", "CCC", free(5, -4, 10), 0, "3D2I"),
-        // The same with ends that cost 2 + k.
+        // End gaps that cost 2 + k.
         ("CCCACGT", "ACGT", vsearch(), 8 - 5, "3I4="),
         ("ACGTCC", "GGACGT", vsearch(), 8 - 4 - 4, "2D4=2I"),
         ("AACCTT", "AATT", vsearch(), 4 - 8 - 4, "2I2X2="),
@@ -54,19 +57,22 @@ fn worked_by_hand() {
     }
 }
 
-/// A whole alignment as the walk back meets it, with what orders equally good ones.
+/// A complete alignment in the order of the traceback, with the values that order equally good
+/// ones.
 struct Candidate {
     score: i64,
     matches: u64,
-    /// Which cell the walk starts from: 0 for (m,n), then by the length of the end gap of I or of D.
+    /// Start cell of the traceback: 0 for (m, n), 1 for an end gap of I and 2 for one of D, then
+    /// the length of the end gap.
     start: (u8, usize),
-    /// At each step back, the place of the chosen column in the rule's order of preference.
+    /// For each step of the traceback, the rank of the chosen column in the order of preference.
     choices: Vec<u8>,
     cigar: Cigar,
 }
 
-/// Every alignment of two sequences, by brute force: all strings of columns with the right spans. Where end gaps have costs
-/// of their own, each counts once for every part of its last gap that may be the end gap.
+/// Returns all alignments of two sequences by brute force: all strings of columns that consume
+/// both. If end gaps have their own costs, each string counts once for every part of its last gap
+/// that may be the end gap.
 fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Candidate> {
     let mut strings = Vec::new();
     extend(query, target, scoring, &mut Vec::new(), &mut strings);
@@ -114,7 +120,7 @@ fn extend(query: &[Code], target: &[Code], scoring: &Scoring, columns: &mut Vec<
     }
 }
 
-/// Score and matches of columns from the first on; a first run of gaps is an end gap.
+/// Returns the score and matches of columns. A gap at the start is an end gap.
 fn score_columns(columns: &[Op], query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
     let (mut i, mut j, mut score, mut matches) = (0, 0, 0, 0);
     let first_run = columns.iter().take_while(|&&op| op.is_gap() && op == columns[0]).count();
@@ -133,8 +139,8 @@ fn score_columns(columns: &[Op], query: &[Code], target: &[Code], scoring: &Scor
     (score, matches)
 }
 
-/// The rule of preference, spelt out on columns: diagonal, I, D; but with an opening cost, after I (going back) the
-/// gap is left for a D before it is extended.
+/// Returns the ranks of the columns in the order of preference: diagonal, I, D. With an opening
+/// cost, the traceback leaves a gap of I for a D rather than extending it.
 fn choices(columns: &[Op], scoring: &Scoring) -> Vec<u8> {
     let mut after = None;
     let mut choices = Vec::new();
@@ -150,7 +156,7 @@ fn choices(columns: &[Op], scoring: &Scoring) -> Vec<u8> {
     choices
 }
 
-/// Whether `answer` is the canonical alignment, judged by all alignments there are.
+/// Checks by comparison with all alignments whether `answer` is the canonical one.
 fn check(answer: &ReferenceAlignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let candidates = all_alignments(query, target, scoring);
     let order = |c: &Candidate| (std::cmp::Reverse((c.score, c.matches)), c.start, c.choices.clone());
@@ -178,7 +184,7 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
             schemes.extend(
                 [EndGaps::Charged, EndGaps::Free].map(|end_gaps| scheme(match_score, mismatch_score, gaps, end_gaps)),
             );
-            // All that end gaps can cost there, but for a few of those beside a cost of 10.
+            // All possible costs of end gaps, but only a few for the gap cost of 10.
             for (first, next) in
                 (0..=gaps.first).flat_map(|first| (0..=gaps.next.min(first)).map(move |next| (first, next)))
             {
@@ -192,13 +198,14 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
     for (number, query) in pool.iter().enumerate() {
         for (other, target) in pool.iter().enumerate() {
             let (query, target) = (&codes(query), &codes(target));
-            // Each scheme meets every other pair of the longest, and all the rest.
+            // Only every other pair of the longest sequences is tested with each scheme.
             for scoring in schemes.iter().skip(if query.len() + target.len() == 8 { (number + other) % 2 } else { 0 }) {
                 let answer = align(query, target, scoring);
                 if let Err(error) = check(&answer, query, target, scoring) {
                     panic!("{query:?} {target:?} {:?}: {error}", (scoring.gaps, scoring.end_gaps));
                 }
-                // With zero-cost gaps a free run may join a charged one of the same kind; rescoring sees one run.
+                // With gaps of cost zero, a free run can join a charged run of the same kind.
+                // Rescoring sees one run.
                 assert_eq!(verify(&answer.cigar, query, target, scoring).unwrap(), answer.score);
             }
         }
@@ -214,7 +221,7 @@ fn the_check_refuses_wrong_answers() {
     for wrong in [
         ReferenceAlignment { score: right.score + 1, ..right.clone() },
         ReferenceAlignment { matches: right.matches - 1, ..right.clone() },
-        // As good, but not by the rule.
+        // An alignment with the same score and matches that the rule does not select.
         ReferenceAlignment { cigar: "3=1I1=".parse().unwrap(), ..right.clone() },
     ] {
         assert_ne!(wrong, right);

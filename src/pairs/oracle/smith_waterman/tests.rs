@@ -21,17 +21,18 @@ fn alignments_by_hand() {
         ("A", "A", linear(), 5, (0..1, 0..1), "1="),
         ("AAAA", "CCCC", linear(), 0, (0..0, 0..0), ""),
         ("TTACGTCC", "GGACGTAA", linear(), 20, (2..6, 2..6), "4="),
-        // A mismatch is bridged by the matches on both sides of it, but not at the end.
+        // Matches on both sides of a mismatch pay for it, but not at the end of a sequence.
         ("ACGTACGT", "ACGAACGA", linear(), 26, (0..7, 0..7), "3=1X3="),
-        // Two as good: the one that ends first in the query, then the one that ends first in the target.
+        // Two alignments score the same. The one that ends first in the query is selected, then the
+        // one that ends first in the target.
         ("ACGTTTACG", "ACGCCACG", linear(), 15, (0..3, 0..3), "3="),
         ("ACG", "CACGCACG", linear(), 15, (0..3, 1..4), "3="),
-        // A first part that adds nothing is left out: 5 - 4 - 1 from the first two columns.
+        // A prefix that adds nothing is dropped: the first two columns score 4 - 4 = 0.
         ("AGCC", "ATCC", scheme(4, -4, Gaps::linear(9)), 8, (2..4, 2..4), "2="),
         // A gap of two: 8 * 2 - (2 + 2 * 1).
         ("ACGTCCACGT", "ACGTACGT", affine(), 12, (0..10, 0..8), "4=2I4="),
         ("ACGTACGT", "ACGTCCACGT", affine(), 12, (0..8, 0..10), "4=2D4="),
-        // N matches all, and counts as a match.
+        // N matches every symbol, and counts as a match.
         ("CCANG", "TTACG", linear(), 15, (2..5, 2..5), "3="),
     ] {
         let found = align(&codes(query), &codes(target), &scoring);
@@ -41,12 +42,13 @@ fn alignments_by_hand() {
     }
 }
 
-/// Whether `answer` is the canonical alignment, judged by the global scores of all pairs of parts.
+/// Checks by the global scores of all pairs of parts whether `answer` is the canonical alignment.
 fn check(answer: &ReferenceLocalAlignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let global = Scoring { mode: Mode::Global, ..scoring.clone() };
     let parts = |length: usize| (0..=length).flat_map(move |end| (0..=end).map(move |begin| begin..end));
     let mut best = (0, 0..0, 0..0);
-    // In the rule's order: by the ends, then by the lengths. The first of the best is the canonical one.
+    // Order of the rule: by the ends, then by the lengths. The first pair of parts with the best
+    // score is canonical.
     let mut order: Vec<(Range<usize>, Range<usize>)> =
         parts(query.len()).flat_map(|i| parts(target.len()).map(move |j| (i.clone(), j))).collect();
     order.sort_by_key(|(i, j)| (i.end, j.end, i.len(), j.len()));
@@ -94,7 +96,7 @@ fn the_check_refuses_wrong_answers() {
     for wrong in [
         ReferenceLocalAlignment { score: right.score + 1, ..right.clone() },
         ReferenceLocalAlignment { matches: right.matches - 1, ..right.clone() },
-        // As good, but not by the rule.
+        // Alignments with the same score that the rule does not select.
         ReferenceLocalAlignment { query: 1..4, target: 0..3, ..right.clone() },
         ReferenceLocalAlignment { target: 2..6, ..right.clone() },
         ReferenceLocalAlignment { cigar: Cigar::new(), ..right.clone() },
