@@ -1,8 +1,9 @@
-//! The CPU: every thread an engine of its own, which computes several targets at once against one query, in vector lanes,
-//! and traces its own pairs back: from rows that the scores leave (`retrace`), else by [`crate::trace`].
+//! The CPU engine for pairs. Every thread is an engine of its own. It computes several targets
+//! against one query at the same time in vector lanes, and traces its own pairs: from rows that the
+//! score kernels kept (`retrace`), or otherwise by [`crate::trace`].
 //!
-//! Global scores come from differences between cells ([`crate::score::difference`]), local ones from the cells
-//! themselves, in the narrowest lanes that hold them.
+//! Global scores are computed from differences between cells ([`crate::score::difference`]), local
+//! scores from the cells themselves, in the narrowest lanes that hold them.
 
 mod checkpoint;
 pub mod compute;
@@ -31,22 +32,23 @@ use crate::trace::{self, Hint, traceback_from};
 use self::retrace::Traces;
 pub use compute::{Form, Workspace, ends};
 
-/// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
+/// Number of rows that kernels compute together. Each column of the query is loaded and stored once
+/// for this many cells.
 const ROWS: usize = 4;
 
-/// One thread of the CPU as an engine for pairs.
+/// One CPU thread as an engine for pairs.
 pub type CpuWorker = ThreadEngine<Pairs>;
 
-/// So many workers, at least one.
+/// Returns `threads` workers, at least one.
 pub fn workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine<Pairs>>> {
     thread_engines(threads, interrupt)
 }
 
-/// Memory that a worker keeps from batch to batch.
+/// Memory that a worker reuses for all batches.
 #[derive(Debug)]
 pub struct Scratch {
     compute: Workspace,
-    /// None if it traces nothing.
+    /// Workspace for tracebacks. `None` if the worker traces nothing.
     trace: Option<trace::TracebackWorkspace>,
 }
 
@@ -57,7 +59,7 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// For a worker that leaves every traceback to the job: for measurements of scores.
+    /// Returns memory for a worker that leaves all tracebacks to the job. Used to measure scores.
     pub fn of_scores() -> Self {
         Scratch { trace: None, ..Scratch::default() }
     }
@@ -66,9 +68,9 @@ impl Scratch {
 impl CpuKind for Pairs {
     type Scratch = Scratch;
 
-    /// What is computed is not interrupted; tracing is.
+    /// Cells per batch. The computation of scores cannot be interrupted, tracebacks can.
     const CELLS: u64 = 1 << 31;
-    /// Of very short sequences, whose alignments take longer than their scores.
+    /// Limit for very short sequences, whose alignments take longer than their scores.
     const PAIRS: u64 = 1 << 16;
     const GROUP_PAIRS: u64 = 64;
 
@@ -85,7 +87,8 @@ impl CpuKind for Pairs {
     }
 }
 
-/// Alignments of the hits, of which some are there. The same as [`crate::jobs::allpairs`] makes of hits without one.
+/// Traces all hits that have no alignment yet. They equal the alignments of
+/// [`crate::jobs::allpairs`].
 fn trace_hits(
     batch: &Batch,
     found: &mut compute::Found,
@@ -93,7 +96,8 @@ fn trace_hits(
     interrupt: &AtomicBool,
 ) -> Result<Traced> {
     let chunk = &batch.chunk;
-    // A local alignment has to say where it lies, which runs alone do not: the job traces it, from its end.
+    // Packed runs do not contain the position of a local alignment, so the job traces it from its
+    // end region.
     if !chunk.want.has_alignments() || chunk.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }

@@ -1,7 +1,8 @@
-//! Host halves of `nw_*` and `sw_tile*`: constants, layouts and lists of tasks.
+//! Host side of the kernels `nw_*` and `sw_tile*`: constants, layouts and task lists.
 //!
-//! `nw_slice` and `nw_slice_half` keep scores only; the kernels that can store directions share [`matrix`] and [`matrix_tasks`], and the walk back, `nw_walk`. [`sw_tile`] is for
-//! local scores.
+//! `nw_slice` and `nw_slice_half` compute scores only. The kernels that can store directions share
+//! [`matrix`], [`matrix_tasks`] and the traceback kernel `nw_walk`. [`sw_tile`] computes local
+//! scores.
 
 pub mod layout;
 pub mod matrix;
@@ -17,7 +18,7 @@ pub use self::samples::samples;
 use crate::gpu::kernels::Family;
 use crate::score::Mode;
 
-/// The kernels that compute scores of pairs in such a mode.
+/// Returns the kernel family that computes scores of pairs in this mode.
 pub fn family_of(mode: Mode) -> Family {
     if mode == Mode::Local { Family::Local } else { Family::Pairs }
 }

@@ -215,7 +215,7 @@ pub struct Report {
     pub kernel_time: Option<Duration>,
 }
 
-/// Alignments as packed runs, in the form in which engines return them.
+/// Alignments as packed runs, as engines return them.
 #[derive(Debug, Clone, Default)]
 pub struct Traced {
     /// Packed runs of all alignments ([`crate::alignment::packed`]).

@@ -1,5 +1,5 @@
-//! Rows of differences that the kernel for groups keeps, so that alignments need only small parts of the matrices again
-//! ([`super::retrace`]).
+//! Rows of differences that the group kernel keeps. With them, alignments recompute only small
+//! parts of the matrices ([`super::retrace`]).
 
 use std::ops::Range;
 
@@ -8,44 +8,47 @@ use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::simd::{AlignedBuffer, Lanes, MAX_LANES};
 
-/// Rows between two that are kept; more, by a factor, where there are more lanes of a vector or too many columns.
+/// Rows between two kept rows. A factor multiplies it if a vector has more lanes or there are too
+/// many columns.
 const SPACING: usize = 32;
 
-/// The greatest factor: the parts that are computed again grow by its square.
+/// The greatest factor. The size of recomputed parts grows with its square.
 const WIDEST: usize = 4;
 
-/// Bytes that rows of a group may take; of more, none is kept. Little in tests, so that these meet the wide spacings too.
+/// Greatest number of bytes for the kept rows of a group. If they need more, none is kept. It is
+/// small in tests, so that these also cover wide spacings.
 const MAX_BYTES: usize = if cfg!(test) { 1 << 19 } else { 32 << 20 };
 
-/// The fewest columns on either side of the straight line between the corners that are kept.
+/// Least number of kept columns on either side of the straight line between the corners.
 const MIN_REACH: usize = 64;
 
-/// V and f of the columns that paths are likely to come through, of all lanes, at rows that are a multiple of the
-/// spacing before the last one. Of V only as many low bits as a lane has: differences are told by them, and whether a cell may
-/// have a value.
+/// V and f of all lanes, in columns that paths are likely to visit, at rows whose distance from the
+/// last row is a multiple of the spacing. V has only as many low bits as a lane holds. They suffice
+/// to compute differences, and to test whether a cell may have a value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checkpoints<E> {
-    /// Rows between two; 0 if none is kept.
+    /// Rows between two kept rows, or 0 if none is kept.
     spacing: usize,
     rows: usize,
     columns: usize,
     lanes: usize,
-    /// Columns on either side of the line beyond the fewest.
+    /// Columns on either side of the line in addition to the least number.
     more: usize,
-    /// Before each of the columns, and behind the last one.
+    /// V before each of the columns and after the last one.
     values: AlignedBuffer<E>,
-    /// Under affine gaps only.
+    /// f of the columns, with affine gaps only.
     f: AlignedBuffer<E>,
     affine: bool,
 }
 
 impl<E: Element> Checkpoints<E> {
-    /// Keeps nothing of the next group.
+    /// Disables checkpoints for the next group.
     pub(super) fn none(&mut self) {
         self.spacing = 0;
     }
 
-    /// Gets ready for a group of so many rows and columns in vectors of `lanes`; false if that would take too much memory.
+    /// Prepares for a group with this many rows and columns, in vectors of `lanes` lanes. Returns
+    /// false if the rows would take too much memory.
     pub(super) fn prepare(&mut self, rows: usize, columns: usize, lanes: usize, form: &DifferenceScoring<E>) -> bool {
         self.affine = form.opening() != 0;
         (self.rows, self.columns, self.lanes) = (rows, columns, lanes);
@@ -61,13 +64,14 @@ impl<E: Element> Checkpoints<E> {
         self.spacing > 0
     }
 
-    /// Whether a row is one of those: `left` rows follow.
+    /// Returns whether the row before the last `left` rows is kept.
     #[inline(always)]
     pub(super) fn keeps(&self, left: usize) -> bool {
         self.spacing > 0 && left.is_multiple_of(self.spacing)
     }
 
-    /// Keeps a row that `left` rows follow. `edge` is V before the first column, lane by lane.
+    /// Keeps the row before the last `left` rows. `edge` holds V before the first column of each
+    /// lane.
     ///
     /// # Safety
     /// The processor has the instructions of the vectors.
@@ -76,7 +80,7 @@ impl<E: Element> Checkpoints<E> {
         let place = left / self.spacing - 1;
         let (kept, numbers) = (self.kept(place), self.numbers(place));
         let to = &mut self.values.at_least(numbers.end)[numbers.clone()];
-        // SAFETY: the caller's; all are of whole vectors.
+        // SAFETY: the caller guarantees the instructions, and all slices hold whole vectors.
         unsafe {
             let mut value = W::load(edge.as_ptr());
             for dh in dh[..kept.start * W::COUNT].chunks_exact(W::COUNT) {
@@ -96,18 +100,19 @@ impl<E: Element> Checkpoints<E> {
         }
     }
 
-    /// Rows between two that are kept.
+    /// Returns the number of rows between two kept rows.
     pub(super) fn spacing(&self) -> usize {
         self.spacing
     }
 
-    /// The first column that is kept of the row that `place + 1` spacings follow; `None` if it and those up to `end` are not all.
+    /// Returns the first kept column of the row before the last `index + 1` spacings. Returns
+    /// `None` unless all columns from there up to `end` are kept.
     pub(super) fn first_column(&self, place: usize, end: usize) -> Option<usize> {
         let kept = self.kept(place);
         (kept.start < end && end <= kept.end).then_some(kept.start)
     }
 
-    /// dh and f of some of a row's columns that are kept, in a lane.
+    /// Reads dh and f of some kept columns of a row, in one lane.
     pub(super) fn read(&mut self, place: usize, lane: usize, columns: Range<usize>, dh: &mut [E], f: &mut [E]) {
         let (kept, numbers, lanes) = (self.kept(place), self.numbers(place), self.lanes);
         let first = numbers.start + (columns.start - kept.start) * lanes + lane;
@@ -123,7 +128,8 @@ impl<E: Element> Checkpoints<E> {
         }
     }
 
-    /// V, in its low bits, of a lane of the row that `place + 1` spacings follow, behind so many columns; `None` if it was not kept.
+    /// Returns the low bits of V in a lane of the row before the last `index + 1` spacings, after
+    /// `columns` columns. Returns `None` if this value was not kept.
     #[inline(always)]
     pub(super) fn value(&mut self, place: usize, lane: usize, columns: usize) -> Option<E> {
         let (kept, numbers) = (self.kept(place), self.numbers(place));
@@ -131,8 +137,8 @@ impl<E: Element> Checkpoints<E> {
         Some(self.values.at_least(numbers.end)[numbers.start + place * self.lanes + lane])
     }
 
-    /// Learns how many of the group's alignments left the columns that were kept: more are kept next time if these are many,
-    /// and fewer, little by little, if there are none.
+    /// Adapts the number of kept columns to the number of the group's alignments that left them. It
+    /// grows if this number is high, and shrinks slowly if it is 0.
     pub(super) fn learn(&mut self, lost: usize, all: usize) {
         if 8 * lost > all {
             self.more = (self.more + self.reach()).min(self.columns);
@@ -141,17 +147,18 @@ impl<E: Element> Checkpoints<E> {
         }
     }
 
-    /// Columns on either side of the line.
+    /// Returns the number of kept columns on either side of the line.
     fn reach(&self) -> usize {
         MIN_REACH + self.more
     }
 
-    /// Columns of a row that are kept: one less than there is room for values, of which one lies before the first.
+    /// Returns the number of kept columns of a row. One value more is stored, for the position
+    /// before the first column.
     fn width(&self) -> usize {
         self.columns.min(2 * self.reach() - 1)
     }
 
-    /// Which.
+    /// Returns the range of kept columns of a row.
     fn kept(&self, place: usize) -> Range<usize> {
         let left = (place + 1) * self.spacing;
         let line = (self.rows - left) * self.columns / self.rows;
@@ -159,7 +166,7 @@ impl<E: Element> Checkpoints<E> {
         start..start + self.width()
     }
 
-    /// Where what is kept of them is.
+    /// Returns the range of a row's values in `values` and `f`.
     fn numbers(&self, place: usize) -> Range<usize> {
         let each = (self.width() + 1) * self.lanes;
         place * each..(place + 1) * each

@@ -1,5 +1,5 @@
-//! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
-//! that hold their scores.
+//! Computes a batch on one thread: groups of targets in lanes, or one pair in all lanes, in the
+//! narrowest integers that hold the scores.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::seq::{Code, SequenceId};
 use crate::simd::{InstructionSet, LaneElement, MAX_LANES};
 use crate::trace::EndRegion;
 
-/// Buffers that live from batch to batch; one for each thread.
+/// Buffers that are reused for all batches. Each thread has its own.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     plan: Plan,
@@ -26,7 +26,7 @@ pub struct Workspace {
 
 type AllBuffers = (WidthBuffers<i8>, WidthBuffers<i16>, WidthBuffers<i32>, WidthBuffers<i64>);
 
-/// Those for elements of one width.
+/// Buffers for elements of one width.
 #[derive(Debug, Clone, Default)]
 struct WidthBuffers<E> {
     group: GroupBuffers<E>,
@@ -35,12 +35,12 @@ struct WidthBuffers<E> {
 }
 
 impl Workspace {
-    /// A workspace for the best instructions that the processor has.
+    /// Returns a workspace for the best instruction set of the processor.
     pub fn new() -> Self {
         Self::with(InstructionSet::best(), Form::Cheaper)
     }
 
-    /// A workspace for these instructions and this form, which change no result.
+    /// Returns a workspace for this instruction set and lane use. Neither changes results.
     pub fn with(level: InstructionSet, form: Form) -> Self {
         Workspace { plan: Plan { level, form }, buffers: Default::default() }
     }
@@ -52,10 +52,10 @@ impl Default for Workspace {
     }
 }
 
-/// Computes all pairs of a batch on this thread, block by block ([`run_block`]).
+/// Computes the hits of a batch on this thread, block by block ([`run_block`]).
 ///
 /// # Errors
-/// As [`run_block`].
+/// See [`run_block`].
 pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let mut found = Found::default();
     for block in &batch.blocks {
@@ -64,10 +64,11 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     Ok(found.hits)
 }
 
-/// The same, with where alignments end, and, if they are wanted, those that the kernels leave enough for.
+/// Computes a batch with the ends of its alignments. If `traces` is set, it also returns those
+/// alignments that can be traced from the rows that the kernels keep.
 ///
 /// # Errors
-/// As [`run_block`].
+/// See [`run_block`].
 pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace) -> Result<Found> {
     let mut found = Found { traces: traces.then(Traces::default), ..Found::default() };
     for block in &batch.blocks {
@@ -76,27 +77,30 @@ pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace
     Ok(found)
 }
 
-/// What is found of pairs.
+/// Results of pairs.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub hits: Vec<Hit>,
-    /// Where alignments end if a traceback follows that is spared work by it: one for each hit, else none.
+    /// End regions of the alignments of all hits, if they save work in a later traceback. Otherwise
+    /// empty.
     pub ends: Vec<EndRegion>,
-    /// Alignments of some hits, if they are wanted.
+    /// Alignments of some hits, if requested.
     pub traces: Option<Traces>,
 }
 
 impl Found {
-    /// What these took.
+    /// Returns the time that the tracebacks took.
     pub(super) fn trace_time(&self) -> Duration {
         self.traces.as_ref().map_or(Duration::ZERO, |traces| traces.time)
     }
 }
 
-/// Where the canonical local alignments of a query with targets end: of those that score more than 0.
+/// Returns the end regions of the canonical local alignments of a query with targets. A region is
+/// meaningful only if the pair scores more than 0.
 ///
 /// # Errors
-/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] for a code without a score.
+/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] for a code
+/// without a score.
 pub fn ends(
     query: &[Code],
     targets: &[&[Code]],
@@ -110,15 +114,17 @@ pub fn ends(
     Ok(found.into_iter().zip(targets).map(|(found, target)| found.end(query, target, false)).collect())
 }
 
-/// Computes all pairs of a block on this thread: the score of every pair, or of every one that may reach the identity
-/// or the score that is wanted, with its matches where they are carried (never in local mode).
+/// Computes all pairs of a block on this thread. Returns the hits of all pairs that the chunk's
+/// filter keeps. A hit has the number of matches if the kernel carries them, which local kernels
+/// never do.
 ///
-/// The width of numbers, and whether matches are carried, is decided for all that is computed together, and of a block it
-/// is what its longest target asks for. So what comes back for a pair does not depend on what else is in a batch.
+/// The integer width and the carrying of matches are chosen for all pairs that are computed
+/// together. Within a block, the longest target determines both. The results of a pair therefore do
+/// not depend on the other blocks of its batch.
 ///
 /// # Errors
-/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences have codes without a
-/// score.
+/// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences
+/// have codes without a score.
 pub fn run_block(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let mut found = Found::default();
     block_found(chunk, block, workspace, &mut found)?;
@@ -144,10 +150,10 @@ fn block_found(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, fou
     }
 }
 
-/// Global scores in one width.
+/// Computes global scores in one integer width.
 trait Differences {
-    /// All pairs of a block, and where their alignments end if that is worth knowing; false, and nothing, if the width does not
-    /// hold them.
+    /// Computes all pairs of a block, and the end regions of their alignments if these are needed.
+    /// Returns false, without results, if the width does not hold the scores.
     fn run(&mut self, chunk: &PairsChunk, block: &Block, plan: Plan, into: &mut Found) -> Result<bool>;
 }
 
@@ -167,7 +173,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             let (score, matches) = form.decode(greatest.value, m, n);
             chunk.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
         };
-        // Without symbols there is nothing to trace.
+        // Without query symbols there is nothing to trace.
         let may_trace = chunk.want.has_alignments() && form.determines_alignments() && m > 0;
         let mut found = vec![Greatest::default(); ids.len()];
         let mut spans = vec![None; ids.len()];
@@ -231,7 +237,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
     }
 }
 
-/// A local score, and about where the cells that have it are.
+/// A local score with the approximate position of the cells that have it.
 #[derive(Debug, Clone, Copy)]
 struct LocalBest {
     score: i64,
@@ -240,19 +246,20 @@ struct LocalBest {
 }
 
 impl LocalBest {
-    /// Where the canonical alignment ends; `is_turned`: of the target with the query.
+    /// Returns the region that contains the canonical alignment's end. With `is_turned`, the target
+    /// is the alignment's query.
     fn end(&self, query: &[Code], target: &[Code], is_turned: bool) -> EndRegion {
         let (query, target) = ((self.query, query.len() as u32), (self.target, target.len() as u32));
         let ((first, m), (second, n)) = if is_turned { (target, query) } else { (query, target) };
-        // With the shortest beginning of its query, and any of the target's.
+        // The end has the shortest prefix of the alignment's query, and any prefix of its target.
         EndRegion { query: first.start..first.first_end.min(m), target: second.start..second.end.min(n) }
     }
 }
 
-/// Local scores in one width.
+/// Computes local scores in one integer width.
 trait Locals {
-    /// Scores of a query against those targets that have none yet, where the width holds them; with places of the best
-    /// cells if `places`.
+    /// Computes the scores of a query against all targets that have none yet, if the width holds
+    /// them. Finds the positions of the best cells if `places` is set.
     fn run(
         &mut self,
         query: &[Code],
@@ -309,7 +316,8 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
     }
 }
 
-/// Local scores of a query: every target in 8 bits, those whose scores these do not hold again in 16, and so on.
+/// Computes local scores of a query: all targets with 8 bits, then the targets whose scores do not
+/// fit with 16 bits, and so on.
 fn locals(
     query: &[Code],
     targets: &[&[Code]],
@@ -329,7 +337,7 @@ fn locals(
     found.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))
 }
 
-/// Local scores of a block.
+/// Computes the local scores of a block.
 fn run_local(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, into: &mut Found) -> Result<()> {
     let query = chunk.queries.codes(block.query);
     let ids = targets_of(chunk, block);
@@ -347,12 +355,12 @@ fn run_local(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, into:
     Ok(())
 }
 
-/// Numbers of a block's targets.
+/// Returns the ids of a block's targets.
 fn targets_of<'a>(chunk: &'a PairsChunk, block: &Block) -> &'a [SequenceId] {
     &chunk.order[block.targets.start as usize..block.targets.end as usize]
 }
 
-/// Symbols of targets.
+/// Returns the symbols of targets.
 fn symbols_of<'a>(chunk: &'a PairsChunk, ids: &[SequenceId]) -> Vec<&'a [Code]> {
     ids.iter().map(|&id| chunk.targets.codes(id)).collect()
 }

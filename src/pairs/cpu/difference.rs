@@ -1,9 +1,10 @@
-//! Global scores of one query against many targets, one a lane, from differences between neighbouring cells
-//! ([`crate::score::difference`]).
+//! Global scores of one query against many targets, one per lane, from differences between
+//! neighbouring cells ([`crate::score::difference`]).
 //!
-//! Operations on a vector of cells: 4 under linear gaps, 9 under affine ones; loads and stores are shared by
-//! [`ROWS`] rows but for the step, which is one load. Where two vector operations are issued a cycle (AVX-512 on
-//! Intel's servers) the floor is 2 and 4.5 cycles for a vector, that is 32 and 14 cells a cycle in 8 bits.
+//! A vector of cells takes 4 operations with linear gaps and 9 with affine gaps. [`ROWS`] rows
+//! share all loads and stores, except one load for the step. At two vector operations per cycle
+//! (AVX-512 on Intel servers), a vector takes at least 2 or 4.5 cycles, so that 8-bit lanes compute
+//! at most 32 or 14 cells per cycle.
 
 mod ends;
 
@@ -15,32 +16,35 @@ use crate::score::difference::Element;
 use crate::seq::Code;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
-/// The greatest value of a pair.
+/// The greatest value of a pair, with the end gaps of its alignments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Greatest {
-    /// To be decoded by the scheme.
+    /// The value, to be decoded by the scoring.
     pub value: i64,
-    /// Where end gaps have costs of their own: of all alignments that have the value, the most rows that the gap at the end takes in.
+    /// Greatest number of rows in the gap at the end of an alignment with this value. Only set if
+    /// end gaps have their own costs.
     pub rows_left: u32,
-    /// Likewise the most columns.
+    /// Greatest number of columns in the gap at the end, set in the same case.
     pub columns_left: u32,
-    /// The fewest rows that it takes in, or [`NO_GAP`] if it never takes in rows.
+    /// Least number of rows in the gap at the end, or [`NO_GAP`] if no such alignment ends with
+    /// rows.
     pub least_rows: u32,
-    /// Likewise the fewest columns.
+    /// Least number of columns in the gap at the end, or [`NO_GAP`] if no such alignment ends with
+    /// columns.
     pub least_columns: u32,
 }
 
-/// In place of the symbols of a gap: no such gap ends an alignment with the greatest value.
+/// Length of a gap that does not exist: no alignment with the greatest value ends with such a gap.
 pub(super) const NO_GAP: u32 = u32::MAX;
 
 impl Greatest {
-    /// Of no alignment but those that begin or end with one sequence alone.
+    /// Returns the value of an alignment without columns of two symbols: one gap of each sequence.
     pub(super) fn of_gaps(value: i64, rows: usize, columns: usize) -> Self {
         let (rows, columns) = (rows as u32, columns as u32);
         Greatest { value, rows_left: rows, columns_left: columns, least_rows: rows, least_columns: columns }
     }
 
-    /// The same with rows and columns exchanged.
+    /// Returns the value with rows and columns exchanged.
     pub(super) fn turned(self) -> Self {
         let Greatest { value, rows_left, columns_left, least_rows, least_columns } = self;
         Greatest {
@@ -52,7 +56,8 @@ impl Greatest {
         }
     }
 
-    /// Takes an alignment that ends with a gap of rows. To be called from the longest gap on.
+    /// Adds an alignment that ends with a gap of `left` rows. Calls must come in order of
+    /// decreasing `left`.
     #[inline(always)]
     pub(super) fn take_rows(&mut self, value: i64, left: usize) {
         let left = left as u32;
@@ -63,7 +68,7 @@ impl Greatest {
         }
     }
 
-    /// Takes an alignment that ends with a gap of columns.
+    /// Adds an alignment that ends with a gap of `left` columns.
     #[inline(always)]
     pub(super) fn take_columns(&mut self, value: i64, left: usize) {
         let left = left as u32;
@@ -82,7 +87,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, DifferenceScoring<E>, E, Great
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe { align::<E::In<S>>(self) }
     }
 }
@@ -103,7 +108,8 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let profile = profile.at_least(form.size() * ROWS * count);
     start_above::<W>(form, &group, m, dh, f);
 
-    // Where end gaps have costs of their own: values of the last column, and the best end so far.
+    // Only used if end gaps have their own costs: values of the last column, and the best end so
+    // far.
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
     let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
         let n = group.symbols(lane);
@@ -115,22 +121,23 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
-        // The border is known.
+        // The row above the first row is a border, whose values are known.
         if r > 0 && checkpoints.keeps(group.rows() - r) {
             let mut edge = [W::Elem::default(); MAX_LANES];
             for (lane, edge) in edge[..count].iter_mut().enumerate() {
                 *edge = W::Elem::from_number(form.edge(group.done(r - 1, lane)));
             }
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees the instructions of W.
             unsafe { checkpoints.keep::<W>(group.rows() - r, &edge, dh, f) };
         }
         group.strip(r, &mut strip);
         if !inside {
             set_edges::<W>(form, &group, r, &mut edges);
-            // From here on all lanes' border differences stay as they are.
+            // After this row, the border differences of all lanes stay the same.
             inside = group.is_inside(r);
         }
-        // SAFETY: the caller's: W's instructions are there; buffers hold `m` vectors each, the profile those of all codes.
+        // SAFETY: the caller guarantees the instructions of W. Each buffer holds `m` vectors, and
+        // the profile has rows for all codes.
         let columns = unsafe {
             for &code in codes {
                 let row = &form.table()[code as usize];
@@ -154,7 +161,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 ends.take(form, column, left);
             }
         } else if form.own_ends() {
-            // An end gap takes in the target symbols that are left.
+            // The end gap contains the remaining target symbols.
             for (k, column) in columns.iter().enumerate() {
                 for lane in 0..count {
                     last[lane] += form.difference(column[lane]);
@@ -168,13 +175,13 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         ends.take_rows(&mut best);
     }
     *values = along_last_row::<W>(form, &group, m, dh, best, is_narrow);
-    // Without a symbol on either side there is one gap, and no corner that was come to.
+    // If a sequence is empty, the alignment is a single gap that reaches no corner.
     for (lane, value) in values.iter_mut().enumerate().filter(|(lane, _)| m == 0 || group.symbols(*lane) == 0) {
         *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
     }
 }
 
-/// Sets the differences of the row above the first. `f` is empty under linear gaps.
+/// Sets the differences of the row above the first row. `f` is empty with linear gaps.
 #[inline(always)]
 fn start_above<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
@@ -192,7 +199,7 @@ fn start_above<W: Lanes>(
         }
     }
     if m > 0 && form.own_ends() {
-        // Where padding lies above, the first column is no first real one there.
+        // The first column below padding is not the first column of the matrix.
         for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
             dh[lane] = W::Elem::from_number(form.edge_step());
             if affine {
@@ -220,8 +227,8 @@ fn set_edges<W: Lanes>(
     }
 }
 
-/// Follows the last row. Returns the values of its last cells or, where end gaps have costs of
-/// their own, the best of `best` and the row's cells.
+/// Adds up the differences of the last row. Returns the values of its last cells. If end gaps have
+/// their own costs, it returns the best of `best` and all cells of the row.
 #[inline(always)]
 fn along_last_row<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
@@ -250,7 +257,7 @@ fn along_last_row<W: Lanes>(
     } else {
         for j in 0..=m {
             if form.own_ends() {
-                // An end gap takes in the query symbols that are left.
+                // The end gap contains the remaining query symbols.
                 for (best, value) in best.iter_mut().zip(&value) {
                     best.take_columns(value + form.edge(m - j), m - j);
                 }
@@ -265,14 +272,14 @@ fn along_last_row<W: Lanes>(
     if form.own_ends() { best } else { value.map(|value| Greatest { value, ..Greatest::default() }) }
 }
 
-/// Rows and columns of pairs, fewer than so many, whose values 32 bits hold where differences take 16 at most. Few in tests, so that
-/// these meet others too.
+/// Bound on rows plus columns below which i32 holds the values of pairs whose differences fit in 16
+/// bits. It is small in tests, so that these also cover longer pairs.
 const NARROW: usize = if cfg!(test) { 256 } else { 1 << 13 };
 
 /// dv of all lanes in each of the rows.
 type Columns<W> = [[<W as Lanes>::Elem; MAX_LANES]; ROWS];
 
-/// Computes [`ROWS`] rows under linear gaps. `edges` is dv of column 0, the result that of the last
+/// Computes [`ROWS`] rows with linear gaps. `edges` is dv of column 0. Returns dv of the last
 /// column.
 ///
 /// # Safety
@@ -286,7 +293,7 @@ unsafe fn linear_rows<W: Lanes>(
     profile: *const W::Elem,
     edges: &Columns<W>,
 ) -> Columns<W> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
         for (j, &code) in query.iter().enumerate() {
@@ -303,7 +310,8 @@ unsafe fn linear_rows<W: Lanes>(
     }
 }
 
-/// Computes [`ROWS`] rows under affine gaps, as [`linear_rows`] does.
+/// Computes [`ROWS`] rows with affine gaps. `edges` is dv of column 0. Returns dv of the last
+/// column.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `dh` and `f` point to a vector each for every symbol
@@ -318,7 +326,7 @@ unsafe fn affine_rows<W: Lanes>(
     profile: *const W::Elem,
     edges: &Columns<W>,
 ) -> Columns<W> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let opening = W::splat(W::Elem::from_number(form.opening()));
         let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
@@ -349,7 +357,7 @@ unsafe fn affine_rows<W: Lanes>(
 unsafe fn store_all<W: Lanes>(vectors: [W; ROWS]) -> Columns<W> {
     let mut columns = [[W::Elem::default(); MAX_LANES]; ROWS];
     for (column, vector) in columns.iter_mut().zip(vectors) {
-        // SAFETY: the caller's; a column has room for the most lanes.
+        // SAFETY: the caller guarantees the instructions, and a column has MAX_LANES elements.
         unsafe { vector.store(column.as_mut_ptr()) };
     }
     columns

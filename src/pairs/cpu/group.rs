@@ -1,87 +1,91 @@
-//! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
+//! Groups of targets, one per lane, aligned with one query (inter-sequence vectors as in SWIPE:
+//! Rognes 2011).
 
 use super::ROWS;
 use super::checkpoint::Checkpoints;
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, MAX_LANES};
 
-/// Bytes of a cache line, about.
+/// Approximate bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
-/// Buffers that live from group to group, whatever is computed.
+/// Buffers that are reused for all groups and kinds of computation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GroupBuffers<E> {
-    /// The row above: cells or differences, a vector a column.
+    /// The row above: cells or differences, one vector per column.
     pub above: AlignedBuffer<E>,
-    /// The gaps that come down from it (affine gaps only).
+    /// Gaps that continue from the row above (affine gaps only).
     pub gaps: AlignedBuffer<E>,
-    /// Scores or steps of the current rows: a vector for each code and row.
+    /// Scores or steps of the current rows: one vector for each code and row.
     pub profile: AlignedBuffer<E>,
-    /// Rows of differences that are kept, for alignments.
+    /// Rows of differences that are kept for alignments.
     pub checkpoints: Checkpoints<E>,
 }
 
-/// One query against a group of targets, by the scheme `F` in numbers `E`.
+/// One query against a group of targets, by the scoring `F` in elements `E`.
 pub(super) struct GroupTask<'a, F, E, V> {
-    /// The scheme, which holds all of the pairs.
+    /// The scoring. Its range must hold the scores of all pairs.
     pub form: &'a F,
     /// The query.
     pub query: &'a [Code],
-    /// The codes that it has.
+    /// Distinct codes of the query.
     pub codes: &'a [Code],
     /// The targets.
     pub group: Group<'a>,
-    /// Room.
+    /// Working memory.
     pub buffers: &'a mut GroupBuffers<E>,
-    /// What comes out: a value of every lane, for the scheme to decode.
+    /// Results: one value per lane, to be decoded by the scoring.
     pub values: &'a mut [V; MAX_LANES],
 }
 
 /// Codes of all lanes in [`ROWS`] rows.
 pub(super) type Strip = [[Code; MAX_LANES]; ROWS];
 
-/// Targets with padding in front, so that all end together, in a multiple of [`ROWS`] rows.
+/// Targets with padding in front, so that all end in the same row. The number of rows is a multiple
+/// of [`ROWS`].
 pub(super) struct Group<'a> {
     targets: &'a [&'a [Code]],
     rows: usize,
 }
 
 impl<'a> Group<'a> {
-    /// Targets, at most as many as there are lanes.
+    /// Returns a group of targets, at most one per lane.
     pub(super) fn new(targets: &'a [&'a [Code]]) -> Self {
         let longest = targets.iter().map(|target| target.len()).max().unwrap_or(0);
-        // Strips read a few symbols here and there, which no prefetcher follows: each cache line is asked for at once.
+        // Strips read a few symbols from each target, which no hardware prefetcher follows. This
+        // loop touches every cache line in advance.
         let lines = targets.iter().flat_map(|target| target.iter().step_by(CACHE_LINE));
         std::hint::black_box(lines.fold(0, |all, code| all ^ code));
         Group { targets, rows: longest.next_multiple_of(ROWS) }
     }
 
-    /// Rows with the padding.
+    /// Returns the number of rows including padding.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Length of a lane's target; spare lanes have none.
+    /// Returns the length of a lane's target, or 0 for an unused lane.
     pub(super) fn symbols(&self, lane: usize) -> usize {
         self.targets.get(lane).map_or(0, |target| target.len())
     }
 
-    /// Real symbols of a lane up to and with row `r`; 0 within the padding.
+    /// Returns the number of the lane's symbols up to and including row `r`. It is 0 within the
+    /// padding.
     pub(super) fn done(&self, r: usize, lane: usize) -> usize {
         (r + 1 + self.symbols(lane)).saturating_sub(self.rows)
     }
 
-    /// Whether row `r` is the last of a lane's padding.
+    /// Returns whether row `r` is the last row of a lane's padding.
     pub(super) fn is_corner(&self, r: usize, lane: usize) -> bool {
         r + 1 + self.symbols(lane) == self.rows
     }
 
-    /// Whether row `r` is the second real one, or a later one, of every target that has any.
+    /// Returns whether row `r` is after the first symbol of every non-empty target.
     pub(super) fn is_inside(&self, r: usize) -> bool {
         self.targets.iter().all(|target| target.is_empty() || r > self.rows - target.len())
     }
 
-    /// The codes of rows `r` to `r + ROWS - 1`.
+    /// Reads the codes of rows `r` to `r + ROWS - 1`.
     #[inline(always)]
     pub(super) fn strip(&self, r: usize, strip: &mut Strip) {
         let mut words = [0u32; MAX_LANES];
@@ -93,7 +97,7 @@ impl<'a> Group<'a> {
                     codes.copy_from_slice(&target[first..first + ROWS]);
                     u32::from_le_bytes(codes)
                 }
-                // The padding ends within these rows, or after them.
+                // The padding ends within these rows or after them.
                 None => (0..ROWS).fold(0, |word, k| match (r + k).checked_sub(pad) {
                     Some(at) => word | (target[at] as u32) << (8 * k),
                     None => word,
@@ -108,7 +112,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Codes that a sequence has, in rising order.
+/// Returns the distinct codes of a sequence in increasing order.
 pub(super) fn codes_of(sequence: &[Code]) -> Vec<Code> {
     let present = sequence.iter().fold(0u32, |set, &code| set | 1 << code);
     (0..32).filter(|code| present >> code & 1 == 1).collect()

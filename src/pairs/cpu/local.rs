@@ -1,8 +1,9 @@
-//! Local scores of one query against many targets, one a lane (Smith and Waterman 1981, Gotoh 1982, equations 1 to 3;
-//! lanes as in SWIPE, Rognes 2011).
+//! Local scores of one query against many targets, one per lane (Smith and Waterman 1981; Gotoh
+//! 1982, equations 1 to 3; lanes as in SWIPE, Rognes 2011).
 //!
-//! Operations on a vector of cells: 10 under affine gaps (6 of them maxima, which Intel's servers do one of a cycle in 512
-//! bits: 6 cycles at least), 6 under linear ones.
+//! A vector of cells takes 10 operations with affine gaps and 6 with linear gaps. With affine gaps,
+//! 6 of them are maxima. Intel servers execute one 512-bit maximum per cycle, so that a vector
+//! takes at least 6 cycles.
 
 use super::ROWS;
 use super::group::{Group, GroupBuffers, GroupTask, Strip};
@@ -11,28 +12,28 @@ use crate::score::difference::Element;
 use crate::seq::Code;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
-/// Columns of the query among which the best cells are told apart.
+/// Columns of the query per test for best cells. Their position is known to this many columns.
 const CHUNK: usize = 16;
 
-/// The greatest value of a pair, and about where the cells that have it are.
+/// The greatest value of a pair, with the approximate position of the cells that have it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Best<E> {
-    /// The value, for the scheme to decode.
+    /// The value, to be decoded by the scoring.
     pub value: E,
-    /// The rows: symbols of the sequence that is in them, a target's for a group.
+    /// Their rows: symbols of the sequence in the rows, which is the target in a group.
     pub rows: Span,
-    /// The columns.
+    /// Their columns.
     pub columns: Span,
 }
 
-/// Symbols among which some of a sequence's are.
+/// Bounds on the positions of several symbols in a sequence.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Span {
-    /// All are from here on,
+    /// All positions are at least this.
     pub start: u32,
-    /// the first one is before this symbol,
+    /// The first position is less than this.
     pub first_end: u32,
-    /// and all are before this one.
+    /// All positions are less than this.
     pub end: u32,
 }
 
@@ -43,7 +44,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         let GroupTask { form, query, codes, group, buffers, values } = self;
-        // SAFETY: the caller's; there is room for the most lanes.
+        // SAFETY: the caller guarantees the instructions of S, and `values` has MAX_LANES elements.
         unsafe {
             let mut nothing = NoPlaces;
             align::<E::In<S>, _>(form, query, codes, &group, buffers, &mut nothing).store(values.as_mut_ptr());
@@ -59,7 +60,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
     unsafe fn run<S: Simd>(self) {
         let GroupTask { form, query, codes, group, buffers, values } = self;
         let mut places = Places::new(form.zero());
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe { align::<E::In<S>, _>(form, query, codes, &group, buffers, &mut places) };
         for (lane, best) in values.iter_mut().enumerate() {
             let pad = (group.rows() - group.symbols(lane)) as u32;
@@ -71,19 +72,19 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
     }
 }
 
-/// What is noted of the greatest values while they are found.
+/// Observer of the greatest values during a computation.
 trait Notes<W: Lanes> {
-    /// Columns that are computed between two notes.
+    /// Number of columns between two notes.
     const COLUMNS: usize;
-    /// Takes `here`, the greatest values of some columns, the first of them `column`, in the rows
-    /// from `row` on. `best` holds the greatest values before, and then those with them.
+    /// Takes `here`, the greatest values of the columns from `column` on, in the rows from `row`
+    /// on. `best` holds the greatest values so far, and is updated.
     ///
     /// # Safety
     /// The processor has the instructions of `W`.
     unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W);
 }
 
-/// Nothing.
+/// Observes no positions.
 struct NoPlaces;
 
 impl<W: Lanes> Notes<W> for NoPlaces {
@@ -91,12 +92,12 @@ impl<W: Lanes> Notes<W> for NoPlaces {
 
     #[inline(always)]
     unsafe fn note(&mut self, here: W, _: usize, _: usize, best: &mut W) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of W.
         *best = unsafe { best.max(here) };
     }
 }
 
-/// First and last rows and columns of the greatest values, of every lane.
+/// First and last rows and columns of the greatest values of every lane.
 pub(super) struct Places<E> {
     values: [E; MAX_LANES],
     zero: E,
@@ -110,7 +111,7 @@ impl<E: LaneElement> Places<E> {
         Places { values: [zero; MAX_LANES], zero, rows: none, columns: none }
     }
 
-    /// Takes values that some rows and columns have, given by the first of either.
+    /// Adds values of a range of rows and columns, given by the first of either.
     #[inline(always)]
     pub(super) fn take(&mut self, values: &[E], row: u32, column: u32) {
         for (lane, &value) in values.iter().enumerate() {
@@ -126,7 +127,8 @@ impl<E: LaneElement> Places<E> {
         }
     }
 
-    /// Rows and columns of a lane, which were given by the first of so many.
+    /// Returns the bounds of a lane's rows and columns. Each added range had `sizes` rows and
+    /// columns.
     pub(super) fn spans(&self, lane: usize, sizes: [u32; 2]) -> [Span; 2] {
         let span =
             |[first, last]: [u32; 2], size: u32| Span { start: first, first_end: first + size, end: last + size };
@@ -134,7 +136,7 @@ impl<E: LaneElement> Places<E> {
         [span(of(&self.rows), sizes[0]), span(of(&self.columns), sizes[1])]
     }
 
-    /// The greatest value of a lane.
+    /// Returns the greatest value of a lane.
     pub(super) fn value(&self, lane: usize) -> E {
         self.values[lane]
     }
@@ -148,9 +150,11 @@ where
 
     #[inline(always)]
     unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W) {
-        // SAFETY: the caller's; there is room for the most lanes.
+        // SAFETY: the caller guarantees the instructions, and `lanes` and `values` have MAX_LANES
+        // elements.
         unsafe {
-            // The value just under the best one, but not below zero, which may be the least number there is.
+            // One less than the best value, but at least zero, which can be the least number of the
+            // type.
             let one = W::splat(W::Elem::from_number(1));
             let under = best.max(W::splat(self.zero).add(one)).sub(one);
             if here.exceeds(under) {
@@ -188,7 +192,8 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
         f[..m * count].fill(form.zero());
     }
     let mut strip: Strip = [[0; MAX_LANES]; ROWS];
-    // SAFETY: the caller's: W's instructions are there; buffers hold `m` vectors each, the profile those of all codes.
+    // SAFETY: the caller guarantees the instructions of W. Each buffer holds `m` vectors, and the
+    // profile has rows for all codes.
     unsafe {
         let zero = W::splat(form.zero());
         let mut best = zero;
@@ -218,14 +223,15 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
     }
 }
 
-/// What columns take from those before them: cells, gaps along the rows, and the cell of the row above.
+/// Values that columns take from the columns before them: cells, gaps along the rows, and the cell
+/// of the row above.
 struct State<W> {
     left: [W; ROWS],
     gaps: [W; ROWS],
     corner: W,
 }
 
-/// Computes columns under linear gaps. Returns their greatest values.
+/// Computes columns with linear gaps. Returns their greatest values.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `h` points to a vector for each symbol of `query`
@@ -239,7 +245,7 @@ unsafe fn linear_rows<W: Lanes>(
     profile: *const W::Elem,
     state: &mut State<W>,
 ) -> W {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (cost, zero) = (W::splat(form.next()), W::splat(form.zero()));
         let State { mut left, mut corner, .. } = *state;
@@ -264,7 +270,7 @@ unsafe fn linear_rows<W: Lanes>(
     }
 }
 
-/// Computes columns under affine gaps. Returns their greatest values.
+/// Computes columns with affine gaps. Returns their greatest values.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `h` and `f` point to a vector each for every symbol
@@ -279,7 +285,7 @@ unsafe fn affine_rows<W: Lanes>(
     profile: *const W::Elem,
     state: &mut State<W>,
 ) -> W {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
         let State { mut left, gaps: mut e, mut corner } = *state;
@@ -292,7 +298,7 @@ unsafe fn affine_rows<W: Lanes>(
             for (k, (left, e)) in left.iter_mut().zip(&mut e).enumerate() {
                 let cell = diagonal.add(W::load(steps.add(k * W::COUNT))).max(*e).max(gap);
                 best = best.max(cell);
-                // Not below zero, so that neither are E and F, nor H.
+                // The lower limit of zero keeps E, F and H from falling below zero.
                 let opened = cell.sub(first).max(zero);
                 *e = e.sub(next).max(opened);
                 gap = gap.sub(next).max(opened);

@@ -1,7 +1,8 @@
-//! The global score of one pair, rows side by side ([`super::skew`]), from differences between neighbouring cells.
+//! The global score of one pair with rows in adjacent lanes ([`super::skew`]), from differences
+//! between neighbouring cells.
 //!
-//! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
-//! with 64 lanes 7 blends for the scores.
+//! A vector of cells takes the operations of [`super::difference`], two more to move dh (and f)
+//! down a row, and 7 blends for the scores with 64 lanes of 8 bits.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, DifferenceScoring<E>, E, Greate
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe { align::<E::In<S>>(self) }
     }
 }
@@ -34,7 +35,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let PairBuffers { skew, above: dh, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
-    // Before and behind the columns there is room for the other lanes of a vector.
+    // Elements before and after the columns are for the other lanes of a vector.
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     if rows.is_empty() || n == 0 {
@@ -47,7 +48,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         f[MAX_LANES + j] = W::Elem::from_number(above.number() - form.opening());
     }
     if form.own_ends() && strips.done(0, W::COUNT - 1) == 0 {
-        // Where padding lies above, the first column is no first real one there.
+        // The first column below padding is not the first column of the matrix.
         dh[MAX_LANES] = W::Elem::from_number(form.edge_step());
         f[MAX_LANES] = W::Elem::from_number(form.edge_step() - form.opening());
     }
@@ -59,12 +60,14 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         strips.codes(strip, &mut lanes);
         for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
             *edge = match strips.done(strip, lane) {
-                // The last row of the padding: the next one, which is in the lane below or the next strip, is the first.
+                // The last row of padding. The next row, in the lane below or in the next strip, is
+                // the first row.
                 0 if strips.is_corner(strip, lane) => form.corner_difference(),
                 done => form.edge_difference(done),
             };
         }
-        // SAFETY: the caller's: W's instructions are there; dh and f have n columns and a vector's room on either side.
+        // SAFETY: the caller guarantees the instructions of W. dh and f have n columns with space
+        // for a vector on either side.
         unsafe {
             skew.begin(form.table(), codes, &lanes);
             let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
@@ -75,7 +78,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
                 cells.compute::<true, true>(&mut skew, &mut ())
             };
             if form.own_ends() {
-                // The last column, downwards: an end gap takes in the rows that are left.
+                // The last column, downwards: the end gap contains the remaining rows.
                 for lane in (0..W::COUNT).rev() {
                     last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
@@ -86,7 +89,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     }
     let mut along = form.edge(rows.len());
     for j in 0..=n {
-        // The last row: an end gap takes in the columns that are left.
+        // The last row: the end gap contains the remaining columns.
         best.take_columns(along + form.edge(n - j), n - j);
         if j < n {
             along += form.difference(dh[MAX_LANES + j]);
@@ -95,20 +98,22 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     *value = if form.own_ends() { best } else { Greatest { value: along, ..Greatest::default() } };
 }
 
-/// One strip of some of the columns, in place: `dh` and `f` come in from the row above and leave with the last row.
+/// One strip of some columns, computed in place. `dh` and `f` hold the row above before the
+/// computation, and the last row after it.
 pub(super) struct StripOf<'a, W: Lanes> {
     pub form: &'a DifferenceScoring<W::Elem>,
-    /// Of those that scores are made for.
+    /// Range of the columns among all columns with scores.
     pub columns: Range<usize>,
-    /// dv before the first column, lane by lane.
+    /// dv before the first column of each lane.
     pub edges: &'a [W::Elem; MAX_LANES],
-    /// Of the first column, with room for the other lanes of a vector before it, and behind the last one.
+    /// dh of the first column, with space for the other lanes of a vector before it and after the
+    /// last column.
     pub dh: *mut W::Elem,
-    /// Likewise.
+    /// f of the first column, with the same space.
     pub f: *mut W::Elem,
 }
 
-/// Where a strip's lanes find the steps of their row's symbol against those of the columns.
+/// Source of the steps between each lane's row symbol and the columns' symbols.
 pub(super) trait Steps<W> {
     /// Returns the steps of all lanes at step `t`. Calls come in the order of `t`.
     ///
@@ -120,28 +125,29 @@ pub(super) trait Steps<W> {
 impl<W: Lanes> Steps<W> for Skew<'_, W> {
     #[inline(always)]
     unsafe fn step(&mut self, t: usize) -> W {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the preconditions.
         unsafe { Skew::step(self, t) }
     }
 }
 
-/// What else is to be known of a strip's cells.
+/// Observer of a strip's cells.
 pub(super) trait Notes<W> {
-    /// Takes a step's cells: the step that two symbols make, z, e, f and z less the opening.
+    /// Takes the cells of a step: the step of two symbols, z, e, f, and z minus the opening.
     ///
     /// # Safety
     /// The processor has the instructions of the vectors.
     unsafe fn take(&mut self, t: usize, step: W, z: W, e: W, f: W, opened: W);
 }
 
-/// Nothing.
+/// Observes nothing.
 impl<W> Notes<W> for () {
     #[inline(always)]
     unsafe fn take(&mut self, _: usize, _: W, _: W, _: W, _: W, _: W) {}
 }
 
 impl<W: Lanes> StripOf<'_, W> {
-    /// Does [`StripOf::compute`], but leaves no dh and f of the last row if the strip is the last.
+    /// Computes the strip like [`StripOf::compute`]. If the strip is the last, it does not store dh
+    /// and f of the last row.
     ///
     /// # Safety
     /// The conditions of [`StripOf::compute`] hold.
@@ -152,7 +158,7 @@ impl<W: Lanes> StripOf<'_, W> {
         steps: &mut impl Steps<W>,
         notes: &mut impl Notes<W>,
     ) -> [W::Elem; MAX_LANES] {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the preconditions.
         unsafe {
             match is_last {
                 true => self.compute::<AFFINE, false>(steps, notes),
@@ -161,14 +167,14 @@ impl<W: Lanes> StripOf<'_, W> {
         }
     }
 
-    /// Computes the strip. Returns dv of the last column, lane by lane. Without `LEAVES`, dh and f
-    /// stay those of the row above.
+    /// Computes the strip. Returns dv of the last column of each lane. Without `LEAVES`, dh and f
+    /// keep the values of the row above.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `self.dh` points to an element for each of
     /// `self.columns`. These may be read and written, and so may the `W::COUNT - 1` elements before
-    /// them and as many behind them. With `AFFINE`, the same holds of `self.f`. `steps` has every
-    /// step from `columns.start` to `columns.end + W::COUNT - 2`.
+    /// them and after them. With `AFFINE`, the same holds for `self.f`. `steps` has every step from
+    /// `columns.start` to `columns.end + W::COUNT - 2`.
     #[inline(always)]
     pub(super) unsafe fn compute<const AFFINE: bool, const LEAVES: bool>(
         self,
@@ -181,12 +187,12 @@ impl<W: Lanes> StripOf<'_, W> {
         if n == 0 {
             return ends;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the preconditions.
         unsafe {
             let opening = W::splat(W::Elem::from_number(form.opening()));
             let dv = W::load(edges.as_ptr());
             let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
-            // Lanes begin one after the other; one that has not begun keeps its border.
+            // Lanes start one after another. A lane that has not started keeps its border values.
             let mut begun = W::splat(W::Elem::from_number(0));
             for t in 0..W::COUNT - 1 {
                 begun = begun.shift_down(W::Elem::from_number(-1));
@@ -210,7 +216,7 @@ impl<W: Lanes> StripOf<'_, W> {
     }
 }
 
-/// What a strip's lanes keep from step to step.
+/// Values that a strip's lanes keep from step to step.
 #[derive(Clone, Copy)]
 struct LaneState<W> {
     dv: W,
@@ -221,13 +227,13 @@ struct LaneState<W> {
 }
 
 impl<W: Lanes> LaneState<W> {
-    /// Computes step `t`: a cell a lane. The first row's dh and f come from memory, where the
-    /// lanes' are left.
+    /// Computes step `t`, one cell per lane. dh and f of the first row are read from memory, and
+    /// the last lane's values are stored there.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. Element `t` of `dh` may be read. With `LEAVES`,
-    /// elements `t + 1 - W::COUNT` to `t` may be written; some of them may be before the pointer.
-    /// With `AFFINE`, the same holds of `f`.
+    /// elements `t + 1 - W::COUNT` to `t` may be written. Some of them may be before the pointer.
+    /// With `AFFINE`, the same holds for `f`.
     #[inline(always)]
     unsafe fn step<const AFFINE: bool, const LEAVES: bool>(
         &mut self,
@@ -237,7 +243,7 @@ impl<W: Lanes> LaneState<W> {
         t: usize,
         notes: &mut impl Notes<W>,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the preconditions.
         unsafe {
             let above = self.h.shift_down(*dh.add(t));
             let z = if AFFINE {
@@ -264,7 +270,7 @@ impl<W: Lanes> LaneState<W> {
         }
     }
 
-    /// Stores dv of the lane, if there is one, that has computed its last column in step `t`.
+    /// Stores dv of the lane that computed its last column in step `t`, if there is one.
     ///
     /// # Safety
     /// The processor has the instructions of `W`.
@@ -273,7 +279,7 @@ impl<W: Lanes> LaneState<W> {
         let Some(behind) = (t + 1).checked_sub(n) else { return };
         if behind < W::COUNT {
             let mut all = [W::Elem::default(); MAX_LANES];
-            // SAFETY: the caller's; there is room for the most lanes.
+            // SAFETY: the caller guarantees the instructions, and `all` has MAX_LANES elements.
             unsafe { self.dv.store(all.as_mut_ptr()) };
             ends[W::COUNT - 1 - behind] = all[W::COUNT - 1 - behind];
         }

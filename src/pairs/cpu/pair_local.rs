@@ -1,4 +1,4 @@
-//! The local score of one pair, rows side by side ([`super::skew`]).
+//! The local score of one pair with rows in adjacent lanes ([`super::skew`]).
 
 use super::local::{Best, Places, Span};
 use super::skew::{PairBuffers, PairTask, Strips};
@@ -6,7 +6,7 @@ use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
-/// Steps among which the best cells are told apart.
+/// Steps per test for best cells. Their position is known to this many steps.
 const CHUNK: usize = 64;
 
 impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
@@ -15,12 +15,12 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, Best<E>> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe { align::<E::In<S>>(self) }
     }
 }
 
-/// Computes the local score of a pair, and about where its best cells are.
+/// Computes the local score of a pair, with the approximate position of its best cells.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. Codes of `task.columns` are less than
@@ -35,22 +35,24 @@ where
     let PairBuffers { skew, above: h, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
-    // Before and behind the columns there is room for the other lanes of a vector.
+    // Elements before and after the columns are for the other lanes of a vector.
     let h = h.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     h[..n + 2 * MAX_LANES].fill(form.zero());
     f[..n + 2 * MAX_LANES].fill(form.zero());
     let mut lanes = [0; MAX_LANES];
-    // Of the first lane only.
+    // Only the first lane is used.
     let mut places = Places::new(form.zero());
-    // SAFETY: the caller's: W's instructions are there; h and f have n columns and a vector's room on either side.
+    // SAFETY: the caller guarantees the instructions of W. h and f have n columns with space for a
+    // vector on either side.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
         for strip in 0..strips.count() {
             strips.codes(strip, &mut lanes);
             skew.begin(form.table(), codes, &lanes);
             let (h, f) = (h.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
-            // A lane before its first column, and after its last one, meets padding, which never adds to a score.
+            // Before its first column and after its last one, a lane reads padding, which never
+            // increases a score.
             let (mut cell, mut e, mut gap, mut diagonal) = (zero, zero, zero, zero);
             let row = (strip * W::COUNT) as u32;
             let mut from = 0;
@@ -62,7 +64,7 @@ where
                     let down = gap.shift_down(*f.add(t));
                     cell = diagonal.add(skew.step(t)).max(e).max(down);
                     best = best.max(cell);
-                    // Not below zero, so that neither are E and F, nor H.
+                    // The lower limit of zero keeps E, F and H from falling below zero.
                     let opened = cell.sub(first).max(zero);
                     e = e.sub(next).max(opened);
                     gap = down.sub(next).max(opened);
@@ -70,7 +72,8 @@ where
                     gap.store(f.add(t + 1).sub(W::COUNT));
                     diagonal = above;
                 }
-                // The value just under the best one, but not below zero, which may be the least number there is.
+                // One less than the best value, but at least zero, which can be the least number of
+                // the type.
                 let one = W::splat(W::Elem::from_number(1));
                 let under = W::splat(places.value(0)).max(zero.add(one)).sub(one);
                 if best.exceeds(under) {
@@ -82,11 +85,12 @@ where
                 from = to;
             }
             if form.decode(places.value(0)).is_none() {
-                // Wider numbers are needed, whatever the other strips hold.
+                // The score needs wider integers, whatever the remaining strips hold.
                 break;
             }
         }
-        // The padding is before the first row, and a step's last row is that many columns behind the first.
+        // The padding is before the first row. The last row of a step is W::COUNT - 1 columns
+        // behind the first.
         let [rows, columns] = places.spans(0, [W::COUNT as u32, (CHUNK + W::COUNT - 1) as u32]);
         let before = |span: Span, symbols: usize| {
             let [start, first_end, end] =

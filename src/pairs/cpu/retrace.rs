@@ -1,27 +1,35 @@
-//! Alignments of a group's pairs from the rows that its scores left ([`super::checkpoint`]).
+//! Alignments of a group's pairs from the rows that the score kernel kept ([`super::checkpoint`]).
 //!
-//! **Parts.** The walk back goes from one kept row to the one above. Between them the cells of some columns are computed
-//! again, with directions, for one pair at a time, rows side by side ([`super::pair_difference`]): from the column where
-//! the walk stands back to a column c. dh and f of the row above are those that were kept. What lies left of c is left
-//! out: down column c nothing but a gap is taken to come from the row above, so that no value is above the true one.
+//! **Parts.** The traceback goes from one kept row to the kept row above. Between them, the cells
+//! of some columns are recomputed with directions, for one pair at a time, with rows in adjacent
+//! lanes ([`super::pair_difference`]). The columns extend from the traceback's current column back
+//! to a column c. dh and f of the row above are the kept ones. Cells left of c are skipped. Column
+//! c is assumed to be reached only by a gap from the row above, so that no value exceeds the true
+//! one.
 //!
-//! **Why that is enough.** A path that comes through the row above in column c, or before it, has a value of V(c) + o
-//! there at most, where o is the opening: a gap leads from there to c. Up to the cell of the walk, h rows below and more
-//! than h columns after c, it takes h diagonal steps at most, each of at most s, and opens a gap of columns. So its value
-//! is V(c) + s h at most. If the walk's cell has more within the part, and o more where it stands in a gap, then no path with
-//! its value comes from there: all of them lie within the part, and by the argument of [`crate::trace`]'s chunks the walk
-//! within the part is the canonical one. If not, the part is made wider. The first column needs no proof.
+//! **Why a part is sufficient.** A path that passes the row above in column c or before it has a
+//! value of at most V(c) + o there, where o is the opening, because a gap leads from there to c.
+//! Let the current cell be h rows below and more than h columns after c. From c to this cell, the
+//! path has at most h diagonal steps, each of at most s, and it opens a gap of columns. Its value
+//! is therefore at most V(c) + s h. If the current cell has a greater value within the part (by
+//! more than o if the traceback is inside a gap), then no path with its value passes there. All
+//! such paths lie within the part, and by the argument about bands in [`crate::trace`], the
+//! traceback within the part is canonical. Otherwise the part is widened. A part from the first
+//! column on needs no proof.
 //!
-//! A path down the first column of all has no diagonal steps, but s is at least what a border rises by, too. Below a border
-//! that does not rise at all every column has the value of c, so that nothing is ever proved there: all columns are taken at once.
+//! A path down the first column of the matrix has no diagonal steps, but s is also at least the
+//! rise of a border per symbol. If a border does not rise at all, every column below it has the
+//! value of c, and the proof never succeeds. In this case, the part has all columns.
 //!
-//! **Diagonals.** Most parts have no gap. Of the rows that are kept the values are, so a look at one cell tells whether the
-//! diagonal from there has the value of the walk's cell. If so, it has it in each of its cells, and is the canonical way through
-//! all of them, for that takes a diagonal step wherever it may. Only the low bits are kept: what had no more than these
-//! in common, the sum of the whole walk tells, since no way has more than the value. Such a walk is done again by parts alone.
+//! **Diagonals.** Most parts have no gap. The kept rows also have values. One comparison tests
+//! whether the diagonal from the row above has the value of the current cell. If so, all cells of
+//! the diagonal have it, and the diagonal is the canonical path, because the traceback prefers
+//! diagonal steps. Only the low bits of values are kept. If only the low bits agree, the sum over
+//! the whole traceback detects it, because no path exceeds the value. Such a traceback is repeated
+//! with parts alone.
 //!
-//! Values are taken along the row above and down the last column. The sum of all that the walk takes is compared with the
-//! pair's value in the end.
+//! The traceback sums the values along the row above and down the last column. At the end, the sum
+//! is compared with the pair's value.
 
 mod part;
 #[cfg(test)]
@@ -40,13 +48,13 @@ use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::Code;
 use crate::simd::{InstructionSet, LaneElement};
 
-/// Pairs of which one at least is traced, so that it pays to keep rows of all.
+/// Rows are kept if at least one in this many pairs is traced.
 const PAIRS_A_TRACE: u64 = 8;
 
-/// Pairs after which older ones count half.
+/// Number of pairs after which older pairs count half.
 const RECENT_PAIRS: u64 = 4096;
 
-/// Memory for alignments of groups, and what was learnt of them.
+/// Memory for the alignments of groups, and statistics of recent pairs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tracer<E> {
     walks: Vec<Walk>,
@@ -55,46 +63,47 @@ pub(super) struct Tracer<E> {
     traced: u64,
 }
 
-/// A group whose scores were computed with rows kept.
+/// A group whose scores were computed with kept rows.
 pub(super) struct Scored<'a, E> {
     pub level: InstructionSet,
     pub form: &'a DifferenceScoring<E>,
     pub substitution: &'a Substitution,
-    /// Not empty.
+    /// The query, not empty.
     pub query: &'a [Code],
-    /// The codes that it has.
+    /// Distinct codes of the query.
     pub codes: &'a [Code],
     pub targets: &'a [&'a [Code]],
     pub kept: &'a mut Checkpoints<E>,
 }
 
-/// A lane whose alignment is wanted.
+/// A lane whose alignment is requested.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub lane: usize,
-    /// That of its pair among others.
+    /// Index of the lane's pair in the block.
     pub place: usize,
     /// Whether the target is the alignment's query.
     pub is_turned: bool,
     pub greatest: Greatest,
 }
 
-/// Alignments of hits: runs, packed, and where each hit's are; `None` for one that was not traced.
+/// Packed alignments of hits. Each span has the index of the first run and the number of runs, or
+/// is `None` if the hit was not traced.
 #[derive(Debug, Default)]
 pub(super) struct Traces {
     pub words: Vec<u32>,
     pub spans: Vec<Option<(usize, u32)>>,
-    /// What they took.
+    /// Time that the tracebacks took.
     pub time: Duration,
 }
 
 impl<E: LaneElement> Tracer<E> {
-    /// Whether so many of the pairs of late were traced that rows are worth keeping.
+    /// Returns whether enough of the recent pairs were traced for kept rows to save time.
     pub(super) fn pays(&self) -> bool {
         self.traced * PAIRS_A_TRACE >= self.pairs
     }
 
-    /// Counts pairs.
+    /// Adds pairs to the statistics.
     pub(super) fn count(&mut self, pairs: usize, traced: usize) {
         if self.pairs > RECENT_PAIRS {
             (self.pairs, self.traced) = (self.pairs / 2, self.traced / 2);
@@ -102,10 +111,12 @@ impl<E: LaneElement> Tracer<E> {
         (self.pairs, self.traced) = (self.pairs + pairs as u64, self.traced + traced as u64);
     }
 
-    /// Traces lanes of a group, as far as what was kept allows; `spans` are those of all pairs by their place.
+    /// Traces lanes of a group as far as the kept rows allow. `spans` holds the spans of all pairs
+    /// of the block.
     ///
     /// # Errors
-    /// [`crate::Error::Internal`] if an alignment has not the value of its pair: one of the two was computed wrongly.
+    /// [`crate::Error::Internal`] if the value of an alignment differs from the value of its pair:
+    /// one of the two was computed wrongly.
     pub(super) fn trace(
         &mut self,
         mut group: Scored<'_, E>,
@@ -133,7 +144,7 @@ impl<E: LaneElement> Tracer<E> {
             (walk.trusts_bits, is_astray) = (false, true);
         }
         if is_astray {
-            // Those that are done stay as they are.
+            // Tracebacks that are complete do not change.
             level.run(Retrace { group: &mut group, buffers, walks: &mut *walks });
         }
         let mut lost = 0;

@@ -1,41 +1,42 @@
-//! Which targets of a query share a vector's lanes, and which had better be computed each by itself.
+//! Decides which targets of a query share the lanes of a vector, and which are computed alone.
 
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// What is in a vector's lanes.
+/// Contents of a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Form {
-    /// Whatever is expected to be faster.
+    /// The form that is expected to be faster.
     #[default]
     Cheaper,
-    /// Targets, one a lane: for many of about one length.
+    /// One target per lane: for many targets of similar length.
     Targets,
-    /// Rows of one pair: for few, or long ones.
+    /// Rows of one pair: for few or long targets.
     Rows,
 }
 
-/// How a workspace computes.
+/// Parameters of a workspace's computations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub level: InstructionSet,
     pub form: Form,
 }
 
-/// How much longer a vector of cells takes where one pair fills it than where many do.
+/// Relative time of a vector of cells if one pair fills it, compared with several pairs.
 const ROWS_COST: u64 = 5;
 
-/// What is computed at once.
+/// Pairs that are computed at the same time.
 pub(super) enum LaneFill<'w, 'a> {
-    /// Targets, one a lane.
+    /// One target per lane.
     Together(&'w [&'a [Code]]),
-    /// One pair, the shorter sequence in rows.
+    /// A single pair. The shorter sequence is in the rows.
     Alone { rows: &'a [Code], columns: &'a [Code] },
 }
 
 impl Plan {
-    /// Hands all targets to `compute`, with their places among `targets`: by falling length, so that little is padded,
-    /// and those that are much longer than others alone.
+    /// Passes all targets to `compute`, with their indices in `targets`. Targets come in the order
+    /// of decreasing length, so that little padding is needed. Targets that are much longer than
+    /// the others are passed alone.
     pub(super) fn share_out<'a>(
         self,
         query: &'a [Code],
@@ -62,7 +63,8 @@ impl Plan {
         }
     }
 
-    /// How many of the first targets, which are the longest, had better be computed each by itself.
+    /// Returns the number of targets at the start, which are the longest, that are faster to
+    /// compute alone.
     fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
         match self.form {
             Form::Targets => return 0,
@@ -98,14 +100,14 @@ mod tests {
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
-        // Few enough that the lanes would be nearly empty.
+        // The targets are so few that the lanes would be nearly empty.
         assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
         let mut seen = Vec::new();
         let mixed = targets(&[10, 300, 9_000, 20, 300]);
         plan.share_out(&code[..300], &mixed, 2, |fill, places| {
             seen.push((matches!(fill, LaneFill::Together(_)), places.to_vec()));
         });
-        // By falling length, two and two, and the last lane empty.
+        // Two targets at a time by decreasing length, with an empty lane at the end.
         assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);
     }
 }

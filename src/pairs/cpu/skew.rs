@@ -1,36 +1,38 @@
-//! One pair in lanes, rows of a strip side by side ([`Skew`](crate::simd::Skew)).
+//! One pair in all lanes, with the rows of a strip in adjacent lanes ([`Skew`](crate::simd::Skew)).
 
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, SkewBuffers};
 
-/// Buffers that live from pair to pair, whatever is computed.
+/// Buffers that are reused for all pairs and kinds of computation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PairBuffers<E> {
-    /// Of the strip.
+    /// Buffers of the current strip.
     pub skew: SkewBuffers<E>,
-    /// The row above the strip: cells or differences, one a column, from index [`MAX_LANES`](crate::simd::MAX_LANES).
+    /// The row above the strip: cells or differences, one per column, from index
+    /// [`MAX_LANES`](crate::simd::MAX_LANES) on.
     pub above: AlignedBuffer<E>,
-    /// The gaps that come down from it, likewise.
+    /// Gaps that continue from the row above the strip, at the same indices.
     pub gaps: AlignedBuffer<E>,
 }
 
-/// One pair, by the scheme `F` in numbers `E`.
+/// One pair, by the scoring `F` in elements `E`.
 pub(super) struct PairTask<'a, F, E, V> {
-    /// The scheme, which holds the pair.
+    /// The scoring. Its range must hold the pair's score.
     pub form: &'a F,
-    /// The sequence that is cut into strips; better the shorter one.
+    /// The sequence that is divided into strips. The shorter sequence is faster.
     pub rows: &'a [Code],
-    /// The other one.
+    /// The other sequence.
     pub columns: &'a [Code],
-    /// The codes that `columns` has.
+    /// Distinct codes of `columns`.
     pub codes: &'a [Code],
-    /// Room.
+    /// Working memory.
     pub buffers: &'a mut PairBuffers<E>,
-    /// What comes out: a value for the scheme to decode.
+    /// Result: a value to be decoded by the scoring.
     pub value: &'a mut V,
 }
 
-/// Rows of a pair cut into strips, with padding before the first row: the last strip ends with the last row.
+/// Rows of a pair divided into strips, with padding before the first row. The last strip ends with
+/// the last row.
 pub(super) struct Strips<'a> {
     rows: &'a [Code],
     pad: usize,
@@ -38,32 +40,33 @@ pub(super) struct Strips<'a> {
 }
 
 impl<'a> Strips<'a> {
-    /// Strips of `lanes` rows.
+    /// Divides rows into strips of `lanes` rows.
     pub(super) fn new(rows: &'a [Code], lanes: usize) -> Self {
         Strips { rows, pad: rows.len().next_multiple_of(lanes) - rows.len(), lanes }
     }
 
-    /// How many there are.
+    /// Returns the number of strips.
     pub(super) fn count(&self) -> usize {
         (self.pad + self.rows.len()) / self.lanes
     }
 
-    /// Rows of padding.
+    /// Returns the number of rows of padding.
     pub(super) fn pad(&self) -> usize {
         self.pad
     }
 
-    /// Real rows up to and with the one of this lane in this strip; 0 within the padding.
+    /// Returns the number of rows up to and including this lane of this strip, without padding. It
+    /// is 0 within the padding.
     pub(super) fn done(&self, strip: usize, lane: usize) -> usize {
         (strip * self.lanes + self.lanes - lane).saturating_sub(self.pad)
     }
 
-    /// Whether the row of this lane in this strip is the last of the padding.
+    /// Returns whether this lane of this strip is the last row of the padding.
     pub(super) fn is_corner(&self, strip: usize, lane: usize) -> bool {
         strip * self.lanes + self.lanes - lane == self.pad
     }
 
-    /// The codes of a strip's lanes.
+    /// Reads the codes of a strip's lanes.
     pub(super) fn codes(&self, strip: usize, codes: &mut [Code]) {
         if let Some(first) = (strip * self.lanes).checked_sub(self.pad) {
             let rows = &self.rows[first..first + self.lanes];

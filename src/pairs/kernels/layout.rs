@@ -1,34 +1,35 @@
-//! What all `nw_` kernels share with the host: `shaders/common/nw.wgsl`.
+//! Structures that all `nw_` kernels share with the host: `shaders/common/nw.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::source::Constants;
 use crate::score::Scoring;
 
-/// `filter_mode`: keep every pair.
+/// Value of `filter_mode` that keeps every pair.
 pub const MODE_ALL: u32 = 6;
 
-/// Numbers that a border cell keeps: its value and, under affine gaps, that of the gap that goes on.
+/// Returns the number of values that a border cell keeps: its value, and with affine gaps also the
+/// value of the gap that continues.
 pub const fn planes(affine: bool) -> u32 {
     if affine { 2 } else { 1 }
 }
 
-/// What end gaps cost, as far as a shader's text depends on it.
+/// Costs of end gaps, as far as the text of a shader depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ends {
-    /// What inner gaps cost.
+    /// End gaps cost as much as inner gaps.
     Charged,
-    /// Costs of their own, or none, the same for every symbol.
+    /// End gaps are free or have their own costs, equal for all symbols.
     Linear,
-    /// Costs of their own, the first symbol's above the others'.
+    /// End gaps have their own costs, and the first symbol costs more than the others.
     Affine,
 }
 
 impl Ends {
-    /// All kinds.
+    /// All variants.
     pub const ALL: [Ends; 3] = [Ends::Charged, Ends::Linear, Ends::Affine];
 
-    /// Those of a scoring scheme.
+    /// Returns the variant of a scoring scheme.
     pub fn of(scoring: &Scoring) -> Self {
         match (scoring.has_own_ends(), scoring.end_costs().is_linear()) {
             (false, _) => Ends::Charged,
@@ -37,13 +38,13 @@ impl Ends {
         }
     }
 
-    /// Whether end gaps have costs of their own.
+    /// Returns whether end gaps have their own costs.
     pub const fn are_own(self) -> bool {
         !matches!(self, Ends::Charged)
     }
 }
 
-/// The constants that the shared part asks for.
+/// Returns the constants that the shared part of the shaders needs.
 pub fn constants(codes: u32, affine: bool, ends: Ends) -> Constants {
     Constants::default()
         .number("CODES", codes)
@@ -57,17 +58,17 @@ pub fn constants(codes: u32, affine: bool, ends: Ends) -> Constants {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct Params {
-    /// First task of this dispatch.
+    /// Index of the first task of this dispatch.
     pub task_begin: u32,
-    /// One past the last task.
+    /// Index after the last task.
     pub task_count: u32,
     /// First slice (or pass) of this dispatch.
     pub slice_begin: u32,
-    /// One past the last slice (or pass) of this dispatch.
+    /// Index after the last slice (or pass) of this dispatch.
     pub slice_end: u32,
     /// 1: workgroups draw tasks by ticket and finish them.
     pub ticketed: u32,
-    /// Rows that a slot has scratch for, in words of 4.
+    /// Rows in words of 4 that fit in a slot's scratch memory.
     pub rows_words: u32,
     /// See [`crate::score::OffsetScoring::opening`].
     pub opening: i32,
@@ -79,7 +80,7 @@ pub struct Params {
     pub match_bits: u32,
     /// Index of the first value in `out.data`.
     pub values_begin: u32,
-    /// See [`crate::score::bound::DeviceFilter::mode`]; [`MODE_ALL`] keeps all.
+    /// See [`crate::score::bound::DeviceFilter::mode`]. [`MODE_ALL`] keeps all pairs.
     pub filter_mode: u32,
     /// See [`crate::score::bound::DeviceFilter`].
     pub filter_match: i32,
@@ -99,45 +100,45 @@ pub struct Params {
     pub filter_free_step: i32,
     /// See [`crate::score::bound::DeviceFilter`].
     pub filter_forms: [[f32; 4]; 3],
-    /// Diagonal of tiles that this dispatch does (`nw_tiled_diagonal`).
+    /// Diagonal of tiles that this dispatch computes (`nw_tiled_diagonal`).
     pub tile_diagonal: u32,
     /// Index of the first word of runs in `out.data` (`nw_walk`).
     pub runs_begin: u32,
-    /// Words of runs that there is room for.
+    /// Capacity for runs in words.
     pub runs_capacity_words: u32,
-    /// 1: walk back; 0: values only.
+    /// 1: trace back. 0: return values only.
     pub walk: u32,
-    /// Quads of an arena that a workgroup has (`nw_checkpoint`).
+    /// Quads of an arena for each workgroup (`nw_checkpoint`).
     pub slot_quads: u32,
-    /// Workgroups that an arena serves.
+    /// Number of workgroups that share an arena.
     pub slots_an_arena: u32,
-    /// What fills the uniform up to whole quads.
+    /// Padding of the uniform to whole quads.
     pub reserved: [u32; 2],
 }
 
-/// `Task` of the shaders: one query against up to a workgroup of targets.
+/// `Task` of the shaders: one query against at most a workgroup of targets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Task {
-    /// Word just past the query's last symbol.
+    /// Index of the word after the query's last symbol.
     pub query_end_word: u32,
-    /// Length of the query.
+    /// Length of the query in symbols.
     pub query_symbols: u32,
-    /// First of its targets.
+    /// Index of the first target.
     pub first: u32,
-    /// Number of its targets.
+    /// Number of targets.
     pub count: u32,
-    /// Rows to walk in words of 4.
+    /// Rows to sweep, in words of 4.
     pub rows_words: u32,
-    /// Index of the first pair among the batch's pairs.
+    /// Index of the task's first pair in the batch.
     pub pairs_begin: u32,
-    /// Targets with a smaller number take the query's part in alignments; 0 where none does.
+    /// Targets with a smaller id take the query's part in alignments. 0 if no target does.
     pub query_number: u32,
-    /// The task's arena.
+    /// Index of the task's arena.
     pub arena: u32,
     /// First quad (of four words) of the task's part of the arena.
     pub arena_begin: u32,
-    /// Columns, padding included.
+    /// Number of columns, including padding.
     pub columns: u32,
     /// Quads of directions of one pair.
     pub direction_quads: u32,
@@ -147,10 +148,10 @@ pub struct Task {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Target {
-    /// Word just past the target's last symbol.
+    /// Index of the word after the target's last symbol.
     pub end_word: u32,
-    /// Length of the target.
+    /// Length of the target in symbols.
     pub symbols: u32,
-    /// Its number in the store.
+    /// Id of the target in its store.
     pub number: u32,
 }

@@ -1,10 +1,12 @@
-//! Host half of the kernels that can trace back: `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup` and `nw_tiled_diagonal`, which
-//! store directions of all cells (Truong et al. 2014, sections 4.1 to 4.3), the walk back over them, `nw_walk`, and
-//! `nw_checkpoint`, which stores what it takes to make the directions of a block when the walk comes there.
+//! Host side of the kernels that can trace back. `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup`
+//! and `nw_tiled_diagonal` store the directions of all cells (Truong et al. 2014, sections 4.1 to
+//! 4.3), and `nw_walk` is their traceback. `nw_checkpoint` stores checkpoints, and computes the
+//! directions of a block when the traceback reaches it.
 //!
-//! Where the paper stores every score, the former store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
-//! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where. `nw_checkpoint` has a part of an
-//! arena a workgroup, whatever number of tasks there are.
+//! The paper stores every score. These kernels store only the bits that the traceback reads: 2 per
+//! cell, or 4 with affine gaps. All of it is in an *arena*, a buffer that tasks share.
+//! `shaders/common/arena.wgsl` describes its layout. With `nw_checkpoint`, each workgroup has one
+//! part of an arena, whatever the number of tasks.
 
 use super::layout::{self, Ends, Task};
 pub use crate::gpu::kernels::Scan;
@@ -12,52 +14,53 @@ use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 use crate::score::{OffsetScoring, offset};
 
-/// Words before `out.data` of `nw_walk`: words of runs, and three spare.
+/// Words before `out.data` of `nw_walk`: the number of words of runs, and three spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
-/// Words of `out.data` a pair: value, first word of its runs, number of runs.
+/// Words of `out.data` per pair: value, first word of its runs, number of runs.
 pub const PAIR_WORDS: u64 = 3;
-/// Number of runs of a pair whose runs found no room.
+/// Number of runs of a pair whose runs did not fit.
 pub const NO_ROOM: u32 = u32::MAX;
-/// Number of runs of a pair that has not the identity asked for.
+/// Number of runs of a pair that does not reach the requested identity.
 pub const DROPPED: u32 = u32::MAX - 1;
-/// Invocations a workgroup of the walk.
+/// Invocations per workgroup of the traceback.
 pub const WALK_WORKGROUP: u32 = 64;
 
-/// Invocations of `nw_checkpoint` that are at work together at most: what fills the largest devices (an H200 has room for 67,584 or a
-/// quarter more).
+/// Greatest number of invocations of `nw_checkpoint` that run at the same time on the largest
+/// devices. An H200 holds 67,584, or a quarter more.
 const RESIDENT_INVOCATIONS: u32 = 81_920;
 
-/// What a value that stands for minus infinity is in every form.
+/// Value that represents minus infinity in every form.
 const NEG_INF: i32 = offset::NEG_INF;
 
-/// What a pipeline is made for: shader constants.
+/// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The kernel.
     pub scan: Scan,
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Columns that an invocation keeps in registers; a multiple of [`Variant::cells`].
+    /// Columns that an invocation keeps in registers, a multiple of [`MatrixVariant::cells`].
     pub columns: u32,
-    /// Rows of a tile, or of `nw_checkpoint` steps from checkpoint to checkpoint; a multiple of 4.
+    /// Rows of a tile, or steps between two checkpoints of `nw_checkpoint`. A multiple of 4.
     pub tile_rows: u32,
-    /// Arenas.
+    /// Number of arenas.
     pub arenas: u32,
     /// Least and greatest subgroup size of the device.
     pub subgroup_sizes: [u32; 2],
-    /// Codes of the alphabet.
+    /// Number of codes of the alphabet.
     pub codes: u32,
-    /// Affine gaps.
+    /// Whether gaps are affine.
     pub affine: bool,
-    /// What end gaps cost.
+    /// Costs of end gaps.
     pub ends: Ends,
     /// Whether directions are stored.
     pub directions: bool,
-    /// Whether values have room for the tags that say which candidate was taken; else that is found by comparing.
+    /// Whether values have spare bits for the tags that name the chosen candidate. Otherwise the
+    /// kernel finds it by comparison.
     pub tags: bool,
 }
 
-/// `nw_walk` over what a variant leaves.
+/// `nw_walk` for the directions that a variant stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Walk(pub Variant);
 
@@ -103,36 +106,40 @@ impl KernelProgram for Variant {
 }
 
 impl Variant {
-    /// Bits of a cell's directions.
+    /// Returns the number of bits of a cell's directions.
     pub const fn bits(&self) -> u32 {
         if self.affine { 4 } else { 2 }
     }
 
-    /// Zeros below a value for tags.
+    /// Returns the number of zero bits below a value that are reserved for tags.
     pub const fn tag_bits(&self) -> u32 {
         if self.tags && self.directions { self.bits() } else { 0 }
     }
 
-    /// A scoring's table with the tag of a diagonal step, and how far its other values move up.
+    /// Returns a scoring's table with the tags of diagonal steps, and its values shifted
+    /// accordingly.
     pub fn tagged_table(&self, scoring: &OffsetScoring) -> Vec<i32> {
         let bits = self.tag_bits();
-        // 2 for a mismatch, 3 for a match, which is the lowest bit of a value that carries matches.
+        // 2 for a mismatch and 3 for a match. The lowest bit of a value counts its match.
         let tagged = |value: i32| if bits > 0 { (value << bits) + 2 + (value & 1) } else { value };
         scoring.table().iter().map(|&value| if value <= NEG_INF { NEG_INF } else { tagged(value) }).collect()
     }
 
-    /// Cells of one row in a word of directions: as many as fit, if an invocation keeps so many columns.
+    /// Returns the number of cells of one row in a word of directions: as many as fit, but at most
+    /// the columns of an invocation.
     pub const fn cells(&self) -> u32 {
         let fit = 32 / self.bits();
         if self.columns < fit { self.columns } else { fit }
     }
 
-    /// Whether lanes are a row behind each other, each, and store what they find in the same steps.
+    /// Returns whether each lane is one row behind the previous lane and all store their directions
+    /// in the same steps.
     const fn is_skewed(&self) -> bool {
         !matches!(self.scan, Scan::Rows)
     }
 
-    /// Rows after which the lanes of a pair begin anew: if never, more than there are.
+    /// Returns the number of rows after which the lanes of a pair start again. It exceeds every
+    /// number of rows if they never do.
     const fn rows_a_scan(&self) -> u32 {
         match self.scan {
             Scan::TiledDiagonal => self.tile_rows,
@@ -140,7 +147,8 @@ impl Variant {
         }
     }
 
-    /// Pairs of a task: one an invocation, one a workgroup, or one a subgroup, as many as a workgroup has of the smallest.
+    /// Returns the number of pairs per task: one per invocation, one per workgroup, or one per
+    /// subgroup of the smallest size.
     pub const fn slots(&self) -> u32 {
         match self.scan {
             Scan::Rows => self.workgroup,
@@ -150,7 +158,8 @@ impl Variant {
         }
     }
 
-    /// Invocations that share a pair, or 0 if only the kernel knows.
+    /// Returns the number of invocations that share a pair, or 0 if only the kernel can determine
+    /// it.
     const fn lanes(&self) -> u32 {
         match self.scan {
             Scan::Rows => 1,
@@ -167,7 +176,7 @@ impl Variant {
         }
     }
 
-    /// The most invocations that can share a pair.
+    /// Returns the greatest number of invocations that can share a pair.
     const fn most_lanes(&self) -> u32 {
         match self.scan {
             Scan::DiagonalSubgroup => self.subgroup_sizes[1],
@@ -175,29 +184,31 @@ impl Variant {
         }
     }
 
-    /// Columns are padded to a multiple of this: what a slice, pass or tile has.
+    /// Returns the number of columns of a slice, pass or tile. Columns are padded to a multiple of
+    /// it.
     pub const fn column_unit(&self) -> u32 {
         self.columns * self.most_lanes()
     }
 
-    /// Whether a task's pairs lie word by word beside each other.
+    /// Returns whether the words of a task's pairs are interleaved.
     const fn interleaved(&self) -> bool {
         matches!(self.scan, Scan::Rows)
     }
 
-    /// Words of four profile entries a row (`nw_rows`). Odd: rows of neighbouring codes then start in different banks.
+    /// Returns the row length of the profile in words of four entries (`nw_rows`). It is odd, so
+    /// that rows of neighbouring codes start in different memory banks.
     const fn stride4(&self) -> u32 {
         (self.columns / 4) | 1
     }
 
-    /// Workgroup memory in bytes.
+    /// Returns the workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
         let substitution = self.codes * (self.codes | 1) * 4;
         match self.scan {
             Scan::Rows => self.codes * self.stride4() * 16,
             Scan::DiagonalSubgroup => substitution,
             Scan::Diagonal | Scan::TiledDiagonal => substitution + 2 * self.workgroup * 8,
-            // Beside them what the workgroup agrees on.
+            // Plus the values that the whole workgroup shares.
             Scan::Checkpoint => substitution + 4 * self.codes * self.lanes() * self.columns + 12,
         }
     }
@@ -217,7 +228,7 @@ impl Variant {
             .number("TAG_BITS", self.tag_bits())
     }
 
-    /// The arenas' bindings, and how to get at a quad of one.
+    /// Returns the source of the arenas' bindings and of the functions that access their quads.
     fn arena_source(&self) -> String {
         let first = binding::ARENAS.number;
         let mut text = String::new();
@@ -246,20 +257,21 @@ impl Variant {
         text
     }
 
-    /// Columns of a query with this many symbols, padding included.
+    /// Returns the number of columns of a query with this many symbols, including padding.
     pub fn padded_columns(&self, query_symbols: u32) -> u64 {
         (query_symbols as u64).div_ceil(self.column_unit() as u64).max(1) * self.column_unit() as u64
     }
 
-    /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block, or of skewed lanes
-    /// for four steps.
+    /// Returns the number of quads (of four words) of directions of a pair with this many padded
+    /// columns. A quad holds four rows of a block, or four steps of skewed lanes.
     pub(super) fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
         let scans = (rows_words * 4).div_ceil(self.rows_a_scan()).max(1);
         let more = if self.is_skewed() { scans * self.most_lanes() / 4 } else { 0 };
         if self.directions { columns / u64::from(self.cells()) * u64::from(rows_words + more) } else { 0 }
     }
 
-    /// Quads of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
+    /// Returns the number of quads of an arena that a task needs for a query of `query_symbols`
+    /// symbols and targets of at most `rows_words * 4` symbols.
     pub fn task_quads(&self, query_symbols: u32, rows_words: u32) -> u64 {
         let columns = self.padded_columns(query_symbols);
         let borders = (rows_words as u64 + columns / 4) * layout::planes(self.affine) as u64 + columns / 4 + 4;
@@ -270,7 +282,7 @@ impl Variant {
         (borders + self.direction_quads(rows_words, columns) + runs) * self.slots() as u64
     }
 
-    /// Quads of a pair of `nw_checkpoint`, beside its runs.
+    /// Returns the number of quads of a pair of `nw_checkpoint`, without its runs.
     fn checkpoint_quads(&self, rows_words: u32, columns: u64) -> u64 {
         let (planes, lanes) = (layout::planes(self.affine) as u64, self.lanes() as u64);
         let passes = columns / self.column_unit() as u64;
@@ -282,12 +294,12 @@ impl Variant {
         borders + below + if self.directions { states + block } else { 0 }
     }
 
-    /// Groups of four steps between two checkpoints.
+    /// Returns the number of groups of four steps between two checkpoints.
     const fn block_groups(&self) -> u32 {
         self.tile_rows / 4
     }
 
-    /// Tasks whose memory is in use together at most.
+    /// Returns the greatest number of tasks whose memory is in use at the same time.
     pub fn tasks_together(&self, tasks: u64) -> u64 {
         if self.scan == Scan::Checkpoint {
             tasks.min((RESIDENT_INVOCATIONS / self.workgroup).max(1).into())
@@ -296,19 +308,20 @@ impl Variant {
         }
     }
 
-    /// Slices, passes or tile columns of a task.
+    /// Returns the number of slices, passes or tile columns of a task.
     pub fn passes(&self, task: &Task) -> u32 {
-        // The device may have smaller subgroups than the greatest, and then as many more passes.
+        // The device may use subgroups below the greatest size, and then needs more passes.
         let fewest_lanes = if self.scan == Scan::DiagonalSubgroup { self.subgroup_sizes[0] } else { self.most_lanes() };
         task.columns / (self.columns * fewest_lanes)
     }
 
-    /// Diagonals of tiles of a task.
+    /// Returns the number of diagonals of tiles of a task.
     pub fn tile_diagonals(&self, task: &Task) -> u32 {
         (task.rows_words * 4).div_ceil(self.tile_rows) + task.columns / self.column_unit() - 1
     }
 
-    /// Loop iterations that an invocation makes at most in a pass over so many rows, if no loop is unrolled.
+    /// Returns the greatest number of loop iterations of an invocation in a pass over `rows` rows,
+    /// if no loop is unrolled.
     pub fn iterations_a_pass(&self, rows: u64) -> u64 {
         match self.scan {
             Scan::Rows => {
@@ -319,36 +332,41 @@ impl Variant {
         }
     }
 
-    /// Loop iterations that an invocation of `nw_checkpoint` makes at most in a pass over so many rows.
+    /// Returns the greatest number of loop iterations of an invocation of `nw_checkpoint` in a pass
+    /// over `rows` rows.
     pub fn iterations_a_sweep(&self, rows: u64) -> u64 {
         let profile = (self.codes * self.lanes() * self.columns / 4).div_ceil(self.workgroup) as u64;
         (rows + self.lanes() as u64) * self.iterations_a_step() + 4 * self.columns as u64 + profile
     }
 
-    /// And after the last pass, for pairs with so many rows, columns, and symbols together.
+    /// Returns the greatest number of loop iterations of an invocation of `nw_checkpoint` after the
+    /// last pass, for pairs with this many rows and columns, and this many symbols in both
+    /// sequences together.
     pub fn iterations_after_sweeps(&self, rows: u64, columns: u64, symbols: u64) -> u64 {
-        // A path meets each block of rows once, and two more in every pass at most.
+        // A path meets each block of rows once, and at most two more blocks in every pass.
         let steps = self.tile_rows as u64;
         let blocks = 2 * columns / self.column_unit() as u64 + rows.div_ceil(steps) + 1;
         let block = steps * self.iterations_a_step() + 4 * self.columns as u64;
         self.walk_iterations(symbols) + if self.directions { blocks * block } else { 0 }
     }
 
-    /// Columns in fours, words and their shift, and a quarter of what a group of four steps has.
+    /// Counts the columns in fours, the words and their shift, and a quarter of the work for four
+    /// steps.
     fn iterations_a_step(&self) -> u64 {
         let corner = if self.ends == Ends::Affine { self.columns as u64 / 4 * 5 + 2 } else { 0 };
         let words = (self.columns / self.cells()) as u64;
         self.columns as u64 / 4 * 5 + 3 * words + 6 + corner
     }
 
-    /// Loop iterations that an invocation of the walk makes at most for a pair with so many symbols together, as devices
-    /// count them whose lanes go through all branches together: a loop that is entered in any lane counts at least once
-    /// in all, and once more for its end.
+    /// Returns the greatest number of loop iterations of an invocation of the traceback, for a pair
+    /// with this many symbols in both sequences together. Some devices run all branches in all
+    /// lanes. There, a loop that any lane enters counts at least once in every lane, and once more
+    /// for its end.
     pub const fn walk_iterations(&self, symbols: u64) -> u64 {
-        // The search along both borders: other lanes may take them the other way round.
+        // The search along both borders. Other lanes may search them in the other order.
         let search = if self.ends.are_own() { 2 } else { 0 };
-        // A step, with a loop over the pieces of a run, which llvmpipe enters whether a run ends or not; and copying, less
-        // than one a run.
+        // A step, with a loop over the pieces of a run that llvmpipe enters even if no run ends,
+        // and less than one step per run for copying.
         let walk = if self.directions { 1 + 2 + 1 } else { 0 };
         (search + walk) * symbols + 100
     }
@@ -356,19 +374,21 @@ impl Variant {
     fn iterations_a_strip(&self, rows: u64) -> u64 {
         let steps = rows + self.most_lanes() as u64;
         let rest = 4 * self.columns as u64 + 1000 + self.iterations_at_corners(steps);
-        // Beside the columns: words twice, their shift, and a quarter of what follows four steps.
+        // In addition to the columns: the words twice, their shift, and a quarter of the work after
+        // four steps.
         steps * (self.columns as u64 + 14) + rest
     }
 
-    /// Those that lift corners to 0, which the invocations of a workgroup come to in different steps, and as many for a loop
-    /// that no lane enters as [`Self::walk_iterations`] says.
+    /// Counts the iterations that set corners to 0. The invocations of a workgroup reach them in
+    /// different steps. Adds the same number for loops that no lane enters (see
+    /// [`Self::walk_iterations`]).
     fn iterations_at_corners(&self, steps: u64) -> u64 {
         let entered = steps.min(self.workgroup as u64) * 2 * self.columns as u64;
         if self.ends == Ends::Affine { 2 * steps + entered } else { 0 }
     }
 }
 
-/// Quads that the runs of a pair can take.
+/// Returns the number of quads that the runs of a pair can need.
 pub(super) fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
     (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
 }

@@ -1,4 +1,5 @@
-//! A batch as tasks of the kernels that can trace back, and where in the arenas they are.
+//! Divides a batch into tasks of the kernels that can trace back, and assigns them memory in the
+//! arenas.
 
 use std::ops::Range;
 
@@ -7,43 +8,46 @@ use super::matrix::{Scan, Variant, run_quads};
 use crate::pairs::Batch;
 use crate::seq::SequenceId;
 
-/// Arenas cut into a part a workgroup, which does one task after the other there, some tasks of similar size.
+/// Arenas divided into one part per workgroup. A workgroup computes tasks of similar size in its
+/// part, one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
     /// The tasks.
     pub tasks: Range<u32>,
-    /// Quads of a part.
+    /// Quads per part.
     pub quads: u32,
-    /// Parts of an arena.
+    /// Parts per arena.
     pub an_arena: u32,
-    /// Parts in all.
+    /// Number of parts in all arenas.
     pub count: u32,
 }
 
-/// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
+/// A batch divided into tasks, and the tasks divided into rounds that fit in the arenas.
 #[derive(Debug, Clone, Default)]
 pub struct MatrixTasks {
-    /// The tasks, round by round, arena by arena.
+    /// The tasks in the order of rounds and arenas.
     pub tasks: Vec<Task>,
-    /// Block of each task.
+    /// Index of each task's block.
     pub blocks: Vec<u32>,
-    /// The rounds, ranges of the tasks.
+    /// Task range of each round.
     pub rounds: Vec<Range<u32>>,
     /// Quads that each arena needs.
     pub arena_quads: Vec<u64>,
-    /// Where the workgroups of `nw_checkpoint` are, for some of the tasks after the others; of other kernels there are none.
+    /// Memory of the workgroups of `nw_checkpoint`, for consecutive ranges of tasks. Empty for
+    /// other kernels.
     pub parts: Vec<Parts>,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
     /// Sum of the shorter lengths of all pairs.
     pub symbols: u64,
-    /// Words that the runs of all pairs can take at most.
+    /// Greatest number of words that the runs of all pairs can need.
     pub run_words: u64,
 }
 
 impl MatrixTasks {
-    /// Cuts a batch for the variant's arenas, each of `arena_quads` quads. `None` if a task does not fit an arena. Tasks
-    /// of similar size come together: those of a round end together.
+    /// Divides a batch for the variant's arenas, each of `arena_quads` quads. Returns `None` if a
+    /// task does not fit in an arena. Tasks of similar size are adjacent, so that the tasks of a
+    /// round end at about the same time.
     pub fn new(
         batch: &Batch,
         variant: &Variant,
@@ -85,7 +89,7 @@ impl MatrixTasks {
         if has_parts {
             let sizes: Vec<Size> = all.iter().map(|(_, quads, task)| Size::new(*quads, task)).collect();
             list.parts = parts_of(&sizes, variant, arena_quads);
-            // Those of the first arenas are full.
+            // The first arenas are full.
             let quads = |parts: &Parts, arena: u32| {
                 let count = parts.count.saturating_sub(arena * parts.an_arena).min(parts.an_arena);
                 u64::from(parts.quads) * u64::from(count)
@@ -124,12 +128,12 @@ impl MatrixTasks {
     }
 }
 
-/// What a task of `nw_checkpoint` takes.
+/// Size of a task of `nw_checkpoint`.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     /// Quads of an arena.
     quads: u64,
-    /// Cells of a pair, padding included.
+    /// Cells of a pair, including padding.
     cells: u64,
 }
 
@@ -139,14 +143,15 @@ impl Size {
     }
 }
 
-/// Cuts arenas into parts for tasks by falling size, none larger than an arena: as many as there is room for if each holds the largest
-/// task, and anew for those that are at most half as large, if that pays.
+/// Divides arenas into parts for tasks of decreasing size. Each task must fit in an arena. The
+/// number of parts is the number that fits if each part holds the largest task. Tasks of at most
+/// half the size get their own division if that saves time.
 fn parts_of(sizes: &[Size], variant: &Variant, arena_quads: u64) -> Vec<Parts> {
     let count = |tasks: &Range<usize>| {
         let room = arena_quads / sizes[tasks.start].quads;
         variant.tasks_together(tasks.len() as u64).min(room.saturating_mul(variant.arenas.into()))
     };
-    // As a dispatch takes it: in cells that a workgroup does one after the other.
+    // Estimated time of a dispatch, in cells that a workgroup computes one after another.
     let time = |tasks: &Range<usize>| {
         let cells = || sizes[tasks.clone()].iter().map(|size| size.cells);
         cells().max().unwrap_or(0).max(cells().sum::<u64>() / count(tasks))
@@ -205,13 +210,14 @@ mod tests {
 
     #[test]
     fn smaller_tasks_have_smaller_parts_where_that_pays() {
-        // There is room for all that a device does together.
+        // Memory suffices for all workgroups of a device.
         assert_eq!(parts(1, 1_000_000, &[(100, 500), (10, 5000)]), [(0..5500, 100, 640, 640)]);
         // Two arenas of ten large parts, or of a hundred small ones.
         assert_eq!(parts(2, 1000, &[(100, 60), (10, 6000)]), [(0..60, 100, 10, 20), (60..6060, 10, 100, 200)]);
-        // One large task would be waited for.
+        // A separate dispatch for one large task would wait for that task.
         assert_eq!(parts(2, 1000, &[(100, 1), (10, 60)]), [(0..61, 100, 10, 20)]);
-        // What is not half as large shares the parts, and the last may need fewer.
+        // Tasks of more than half the size share the parts, and the last range may need fewer
+        // parts.
         assert_eq!(parts(2, 1000, &[(100, 60), (60, 60)]), [(0..120, 100, 10, 20)]);
         assert_eq!(parts(4, 1000, &[(400, 3)]), [(0..3, 400, 2, 3)]);
         assert_eq!(parts(1, 1000, &[]), []);

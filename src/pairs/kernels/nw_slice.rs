@@ -1,4 +1,5 @@
-//! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
+//! Host side of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration,
+//! bindings, tasks.
 
 use super::layout::{self, Ends, Task};
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
@@ -8,32 +9,34 @@ use crate::pairs::{Batch, Extent, Want};
 use crate::score::OffsetScoring;
 use crate::seq::SequenceId;
 
-/// Cells that one invocation does in one dispatch of a long pair.
+/// Cells that one invocation computes in one dispatch of a long pair.
 pub const LONG_STEP_CELLS: u64 = 8_000_000;
 
-/// Slices that fit a number of loop iterations, for targets of `rows_words` words: 6 a word (the word, its 4 rows, and in halves a
-/// group of words; compilers unroll the columns), some dozens a slice, and 6 a word for the last column of free end gaps.
+/// Returns the number of slices that fit in this many loop iterations, for targets of `rows_words`
+/// words. A slice takes 6 iterations per word: the word, its 4 rows and, in f16, a group of words.
+/// Compilers unroll the columns. A slice takes some dozens more, and the last column of free end
+/// gaps 6 per word.
 pub fn slices_within(loop_iterations: u64, rows_words: u32) -> u64 {
     let a_pass = 6 * rows_words as u64;
     loop_iterations.saturating_sub(a_pass + 64) / (a_pass + 128)
 }
 
-/// Fills `out.data`'s status words before a dispatch.
+/// Initial value of the status words in `out.data`, before a dispatch.
 pub const STATUS_NONE: u32 = 0;
-/// Status of a task that was done.
+/// Status of a task that is complete.
 pub const STATUS_DONE: u32 = 1;
-/// What a pipeline is made for: shader constants.
+/// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Columns that an invocation keeps in registers; a multiple of 4.
+    /// Columns that an invocation keeps in registers, a multiple of 4.
     pub slice: u32,
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Codes of the alphabet.
+    /// Number of codes of the alphabet.
     pub codes: u32,
-    /// Affine gaps.
+    /// Whether gaps are affine.
     pub affine: bool,
-    /// What end gaps cost.
+    /// Costs of end gaps.
     pub ends: Ends,
 }
 
@@ -54,47 +57,49 @@ impl KernelProgram for Variant {
 }
 
 impl Variant {
-    /// Words of four profile entries a row. Odd: rows of neighbouring codes then start in different memory banks.
+    /// Returns the row length of the profile in words of four entries. It is odd, so that rows of
+    /// neighbouring codes start in different memory banks.
     pub const fn stride4(&self) -> u32 {
         (self.slice / 4) | 1
     }
 
-    /// Vectors of four values that a word of four rows takes in scratch.
+    /// Returns the number of vectors of four values per word of four rows in scratch memory.
     pub const fn planes(&self) -> u32 {
         layout::planes(self.affine)
     }
 
-    /// Workgroup memory in bytes.
+    /// Returns the workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
         self.codes * self.stride4() * 16 + 16
     }
 
-    /// Scratch in bytes of one slot for targets of up to `rows_words * 4` symbols.
+    /// Returns the scratch memory in bytes of one slot for targets of at most `rows_words * 4`
+    /// symbols.
     pub const fn slot_bytes(&self, rows_words: u32) -> u64 {
         (rows_words as u64 + 1) * self.planes() as u64 * self.workgroup as u64 * 16
     }
 }
 
-/// Words before `out.data`: the ticket counter, the number of kept pairs, and two spare.
+/// Words before `out.data`: the ticket counter, the number of kept pairs, and two spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 
-/// A batch cut into tasks.
+/// A batch divided into tasks.
 #[derive(Debug, Clone)]
 pub struct TaskList {
     /// The tasks.
     pub tasks: Vec<Task>,
     /// Index of each task's block in the batch.
     pub blocks: Vec<u32>,
-    /// Pairs in all.
+    /// Number of pairs in all tasks.
     pub pairs: u64,
-    /// Tasks that a workgroup computes at a time.
+    /// Number of tasks that a workgroup computes at the same time.
     pub of_slot: u32,
 }
 
 impl TaskList {
-    /// Cuts every block of a batch into runs of at most `workgroup` targets. Tasks with many cells come first, so that
-    /// the workgroups that draw them finish close together.
-    /// `query_end_word` says where a query ends in the buffer that holds it.
+    /// Divides every block of a batch into runs of at most `workgroup` targets. Tasks with many
+    /// cells come first, so that all workgroups finish at about the same time. `query_end_word`
+    /// returns the index of the word after a query's last symbol in its buffer.
     pub fn new(batch: &Batch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
         let chunk = &batch.chunk;
         let mut list = TaskList { tasks: Vec::new(), blocks: Vec::new(), pairs: 0, of_slot: 1 };
@@ -127,24 +132,24 @@ impl TaskList {
         list
     }
 
-    /// What workgroups take one after the other.
+    /// Returns the number of units that workgroups draw one after another.
     pub fn slots(&self) -> u64 {
         self.tasks.len() as u64 / u64::from(self.of_slot)
     }
 
-    /// Rows in words of 4 that every slot must hold.
+    /// Returns the rows, in words of 4, that every slot must hold.
     pub fn rows_words(&self) -> u32 {
         self.tasks.iter().map(|task| task.rows_words).max().unwrap_or(1)
     }
 
-    /// Slices of the task with the most.
+    /// Returns the greatest number of slices of any task.
     pub fn slices(&self, slice: u32) -> u32 {
         self.tasks.iter().map(|task| task.query_symbols.div_ceil(slice).max(1)).max().unwrap_or(1)
     }
 }
 
-/// The scoring in kernel form for a batch: with matches where the batch wants them and they fit. `None` if 32 bits do
-/// not hold the scores.
+/// Returns the scoring in kernel form for a batch. It carries matches if the batch needs them and
+/// they fit. Returns `None` if 32 bits do not hold the scores.
 pub fn offset_scoring(batch: &Batch, extent: &Extent) -> Option<OffsetScoring> {
     let (shorter, sum) = (extent.shorter as u64, extent.sum);
     let scoring = &batch.chunk.scoring;

@@ -1,22 +1,30 @@
-//! Host half of `nw_slice_half`: where halves hold a slice's values, the scores of diagonal steps, and tasks of two queries.
+//! Host side of `nw_slice_half`: conditions under which f16 holds a slice's values, scores of
+//! diagonal steps, and tasks of two queries.
 //!
-//! # What halves hold
+//! # Bounds of the f16 values
 //!
-//! The kernel holds values of the gap-offset form ([`crate::score::offset`]) relative to that of one cell, the *base* (a, b): the one
-//! before the first row of a group of K rows, in the column before a slice of R. Let o be what opens a gap, s the greatest diagonal step,
-//! or a border's growth a symbol if that is more, and l what the corner is lifted by, where end gaps have an opening of their own.
+//! The kernel holds values of the gap-offset form ([`crate::score::offset`]) relative to the value
+//! of one cell, the *base* (a, b). The base is the cell before the first row of a group of K rows,
+//! in the column before a slice of R columns. Let o be the cost of opening a gap. Let s be the
+//! greatest diagonal step, or a border's growth per symbol if that is greater. Let l be the lift of
+//! the corner if end gaps have their own opening.
 //!
-//! - No value of the group is below V\[a,b\] - 2o: from the base one gap leads down and one to the right, and further symbols of a gap are
-//!   free. E and F are at most o lower (and l more, as a corner is lifted after its gaps were opened), a diagonal candidate at most 2o,
-//!   as no step of the kernel's table is below that: a smaller one loses against two gaps wherever it is taken.
-//! - None is above V\[a,b\] + o + l + s max(K, R). A best path to (i, j) enters the group in its top row or left column, and gains s at
-//!   most for every diagonal step from there, nothing else but l once. Through the left column in row r it gains s min(i - r, j - b); and
-//!   V\[r,b\] <= V\[a,b\] + o + l + s (r - a), since that path in turn left column b at or above row a, from where one gap leads to the base.
-//!   The steps together are at most i - a. The top row is the same with rows and columns exchanged.
-//! - What is clamped is the difference of F (or, under linear gaps, of the cell above) and the diagonal candidate. It is at most
-//!   3o + l + s, by the two of these for K = R = 1.
+//! - No value of the group is below V\[a,b\] - 2o. From the base, one gap leads down and one to the
+//!   right, and further symbols of a gap are free. E and F are lower by at most o, and by l more
+//!   because a corner is lifted after its gaps were opened. A diagonal candidate is lower by at
+//!   most 2o, because no step of the kernel's table is below -2o. A smaller step loses against two
+//!   gaps everywhere.
+//! - No value of the group is above V\[a,b\] + o + l + s max(K, R). A best path to (i, j) enters
+//!   the group in its top row or left column. From there it gains at most s per diagonal step, and
+//!   l at most once. A path through the left column in row r gains at most s min(i - r, j - b).
+//!   Also V\[r,b\] <= V\[a,b\] + o + l + s (r - a), because this path left column b at or above row
+//!   a, from where one gap leads to the base. The number of steps together is at most i - a. The
+//!   proof for the top row exchanges rows and columns.
+//! - The kernel clamps the difference between F (with linear gaps, the cell above) and the diagonal
+//!   candidate. It is at most 3o + l + s, by the two bounds for K = R = 1.
 //!
-//! What a slice leaves to the next is relative to the base of that one, a cell of the same row, so all of this holds for it as well.
+//! The values that a slice passes to the next slice are relative to the next slice's base, a cell
+//! of the same row. The bounds therefore hold for them as well.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -30,25 +38,26 @@ use crate::pairs::Batch;
 use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
-/// Integers that halves hold are at most this far from 0.
+/// Greatest absolute value of integers that f16 must hold.
 const MAX: i64 = 2048;
-/// Words of rows of a group at most: with more, taking a base off costs no less that could be seen.
+/// Greatest number of words of rows per group. More words do not save measurable time for
+/// subtracting bases.
 const MAX_GROUP_WORDS: u32 = 16;
 
-/// What a pipeline is made for: shader constants.
+/// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Columns that an invocation keeps in registers, of two pairs; a multiple of 4.
+    /// Columns of two pairs that an invocation keeps in registers, a multiple of 4.
     pub slice: u32,
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Words of four rows whose values have one base.
+    /// Words of four rows whose values share one base.
     pub group_words: u32,
-    /// Codes of the alphabet.
+    /// Number of codes of the alphabet.
     pub codes: u32,
-    /// Affine gaps.
+    /// Whether gaps are affine.
     pub affine: bool,
-    /// What end gaps cost.
+    /// Costs of end gaps.
     pub ends: Ends,
 }
 
@@ -70,31 +79,35 @@ impl KernelProgram for Variant {
 }
 
 impl Variant {
-    /// Loads of two columns' scores a profile row. Odd: rows of neighbouring codes then start in different memory banks.
+    /// Returns the row length of the profile in loads of two columns' scores. It is odd, so that
+    /// rows of neighbouring codes start in different memory banks.
     const fn stride2(&self) -> u32 {
         (self.slice / 2) | 1
     }
 
-    /// Workgroup memory in bytes.
+    /// Returns the workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
         self.codes * self.stride2() * 8 + 16
     }
 
-    /// Scratch in bytes of one slot for targets of up to `rows_words * 4` symbols.
+    /// Returns the scratch memory in bytes of one slot for targets of at most `rows_words * 4`
+    /// symbols.
     pub const fn slot_bytes(&self, rows_words: u32) -> u64 {
         rows_words as u64 * layout::planes(self.affine) as u64 * self.workgroup as u64 * 16
     }
 }
 
-/// Words of rows that may have one base in slices of so many columns, a power of two: the module's proof in numbers. `None` if halves
-/// do not hold all values of even one word's rows, or if values carry matches.
+/// Returns the number of words of rows, a power of two, that may share a base in slices of `slice`
+/// columns. It applies the bounds of the module's documentation. Returns `None` if f16 does not
+/// hold the values of even one word of rows, or if values carry matches.
 pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     let opening = i64::from(scoring.opening());
     let (edge_opening, edge_step) = (i64::from(scoring.edge_opening()), i64::from(scoring.edge_step()));
     let steps = scoring.table().iter().map(|&step| i64::from(step)).max().unwrap_or(0);
     let lift = if scoring.own_ends() { edge_opening.abs() } else { 0 };
     let step = steps.max(edge_step).max(0);
-    // Borders that neither fall after their first symbol nor cost more there than an inner gap.
+    // Borders must not fall after their first symbol, and must not cost more there than an inner
+    // gap.
     let are_borders_gaps = opening >= 0 && edge_step >= 0 && edge_opening + edge_step >= -opening;
     let is_low_enough = 4 * opening + lift <= MAX;
     let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MAX;
@@ -105,26 +118,26 @@ pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     groups.find(|words| holds(4 * words))
 }
 
-/// The table of diagonal steps as the kernel takes it: none below two openings.
+/// Returns the table of diagonal steps for the kernel: no step is below -2 openings.
 pub fn table(scoring: &OffsetScoring) -> Vec<i32> {
     let least = (-2 * i64::from(scoring.opening())).max(i64::from(offset::NEG_INF)) as i32;
     scoring.table().iter().map(|&step| step.max(least)).collect()
 }
 
-/// Two blocks of a batch that are computed together, or one.
+/// One block of a batch, or two that are computed together.
 struct Couple {
-    /// Their places in the batch, the longer query's first.
+    /// Indices of the blocks in the batch. The block with the longer query comes first.
     blocks: [Option<usize>; 2],
-    /// All of their targets, and what lies between them.
+    /// The targets of both blocks, and the targets between them.
     targets: Range<u32>,
 }
 
-/// Columns with padding.
+/// Returns the number of columns including padding.
 fn padded(symbols: u32, slice: u32) -> u64 {
     u64::from(symbols.div_ceil(slice).max(1)) * u64::from(slice)
 }
 
-/// Puts blocks of similar queries together, as far as that saves cells.
+/// Joins blocks with queries of similar length if that saves cells.
 fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
     let blocks = &batch.blocks;
     let symbols = |place: usize| batch.chunk.queries.length(blocks[place].query);
@@ -153,24 +166,25 @@ fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
     all
 }
 
-/// Cells that the kernel computes of a batch in slices of so many columns: padding, and the half of a register that no query has, are
-/// counted.
+/// Returns the number of cells that the kernel computes for a batch in slices of `slice` columns.
+/// It includes padding, and the unused half of registers without a second query.
 pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
     let chunk = &batch.chunk;
     let symbols = |place: usize| chunk.queries.length(batch.blocks[place].query);
     let of_couple = |couple: &Couple| {
         let Some(first) = couple.blocks[0] else { return 0.0 };
         let block = &batch.blocks[first];
-        // As long as the targets of the first.
+        // Rows of average length of the first block's targets.
         let rows = block.cells as f64 / f64::from(symbols(first).max(1)) / block.pairs() as f64;
         2.0 * padded(symbols(first), slice) as f64 * rows * couple.targets.len() as f64
     };
     couples(batch, slice).iter().map(of_couple).sum()
 }
 
-/// Cuts a batch into tasks of two queries, in two entries each, against at most `workgroup` targets. A query without a second one has
-/// itself beside it, without targets. Tasks with many cells come first.
-/// `query_end_word` says where a query ends in the buffer that holds it.
+/// Divides a batch into tasks of two queries, with two entries each, against at most `workgroup`
+/// targets. A query without a second one is entered twice, the second time without targets. Tasks
+/// with many cells come first. `query_end_word` returns the index of the word after a query's last
+/// symbol in its buffer.
 pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
     let chunk = &batch.chunk;
     let begins = block_begins(batch);
@@ -199,7 +213,7 @@ pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceI
             if blocks[1].is_none() {
                 other.0.count = 0;
             }
-            // Between targets of the one and of the other.
+            // A task between the targets of both blocks has no pair.
             if one.0.count + other.0.count > 0 {
                 all.push([one, other]);
             }
@@ -240,7 +254,8 @@ mod tests {
         Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
-    /// Every pair is in one task, at its index; gives how many targets the workgroups of all tasks go over.
+    /// Checks that every pair is in one task, at its index. Returns the number of targets that the
+    /// workgroups of all tasks sweep.
     fn check(batch: &Batch) -> u64 {
         let mut expected = HashMap::new();
         for (place, (Block { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate() {
@@ -280,7 +295,7 @@ mod tests {
             let rectangle = batch(store(lengths(count)), Some(store((0..40).rev())));
             assert_eq!(check(&rectangle), 40 * count.div_ceil(2) as u64);
         }
-        // Apart, far apart, one within the other, none.
+        // Target ranges that are apart, far apart, one within the other, and empty.
         let mut odd = batch(store([50, 50, 50, 50, 30, 9, 9, 0].into_iter()), Some(store((0..90).rev())));
         let ranges = [0..20, 20..41, 60..90, 3..89, 7..9, 0..1, 80..90, 5..5];
         odd.blocks.iter_mut().zip(ranges).for_each(|(block, targets)| block.targets = targets);

@@ -1,4 +1,5 @@
-//! Some programs of every kernel of the room, whose texts together have all of its parts.
+//! Sample programs of every kernel of this module. Their texts together contain all parts of the
+//! shaders.
 
 use super::layout::Ends;
 use super::{matrix, nw_slice, nw_slice_half, sw_tile};
@@ -35,7 +36,7 @@ fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::Variant {
     }
 }
 
-/// Programs of a kernel; none of those of other rooms.
+/// Returns sample programs of a kernel, or none if another module owns it.
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
         KernelKind::Slice(numbers) => {

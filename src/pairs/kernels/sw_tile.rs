@@ -1,4 +1,5 @@
-//! Host half of `sw_tile`, `sw_tile_half`, `sw_tile_half_targets` and `sw_tile_workgroup`: sizes, structures that they share, and what their numbers hold.
+//! Host side of `sw_tile`, `sw_tile_half`, `sw_tile_half_targets` and `sw_tile_workgroup`: sizes,
+//! shared structures, and the limits of their number formats.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -6,55 +7,58 @@ use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, LaneGrouping, Packi
 use crate::gpu::source::Constants;
 use crate::score::{Gaps, Scoring};
 
-/// What halves give for a score that they do not hold.
+/// Score that f16 kernels report if they cannot hold the score.
 pub const SATURATED: i32 = 2048;
-/// Greatest cost or score of a symbol with which sums in halves are exact as long as scores are.
+/// Greatest cost or score of a symbol. With costs up to this, f16 sums are exact whenever the
+/// scores are.
 const MAX_IN_HALVES: i32 = 1000;
-/// Scores that words hold are below this: much is added to padding's before anything overflows.
+/// Scores that i32 kernels hold are below this. Large values can then be added to padding's scores
+/// without overflow.
 const MAX_IN_WORDS: i64 = 1 << 29;
-/// What padding scores: enough that no score is left.
+/// Score of padding. It is so low that no score remains.
 const PADDING: i32 = -(1 << 30);
-/// Columns whose scores come in one load.
+/// Columns whose scores one load reads.
 const LOAD: u32 = 4;
-/// Columns of a group at most: more gain nothing.
+/// Greatest number of columns of a group. More columns save no time.
 const MAX_IN_GROUP: u32 = 16;
-/// Bytes of a vector of scratch: what goes from column to column in two rows.
+/// Bytes of a vector of scratch memory: the values that go from column to column in two rows.
 pub const VECTOR_BYTES: u64 = 16;
-/// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare.
+/// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
-/// A part is there.
+/// The part exists.
 pub const PART_THERE: u32 = 1;
-/// It is its query's first.
+/// The part is the first of its query.
 pub const PART_BEGIN: u32 = 2;
-/// Its query begins in this pass.
+/// The part's query starts in this pass.
 pub const PART_FIRST: u32 = 4;
-/// It is its query's last.
+/// The part is the last of its query.
 pub const PART_END: u32 = 8;
-/// Status of a task that was done.
+/// Status of a task that is complete.
 pub const STATUS_DONE: u32 = 1;
 
-/// What a pipeline is made for: shader constants.
+/// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// How the lanes of a pair exchange.
+    /// The exchange of values between the lanes of a pair.
     pub grouping: LaneGrouping,
-    /// What is computed together.
+    /// The values that share a register.
     pub packing: Packing,
-    /// Lanes of a pair, a power of two from 4 on.
+    /// Lanes per pair, a power of two of at least 4.
     pub lanes: u32,
-    /// Columns that a lane keeps in registers; a multiple of 4.
+    /// Columns that a lane keeps in registers, a multiple of 4.
     pub columns: u32,
-    /// Invocations a workgroup: a multiple of the lanes and of every subgroup size.
+    /// Invocations per workgroup, a multiple of the lanes and of every subgroup size.
     pub workgroup: u32,
-    /// Codes of the alphabet.
+    /// Number of codes of the alphabet.
     pub codes: u32,
-    /// Cost of a gap's first symbol, and of each further one.
+    /// Cost of a gap's first symbol, and of each further symbol.
     pub gaps: Gaps,
-    /// Scores are told by a lower bound, which is looked at once in so many columns; `None` for the scores.
+    /// If given, the kernel reports a lower bound of the score, and compares values once in this
+    /// many columns. With `None` it reports scores.
     pub group: Option<u32>,
-    /// There are more passes than one.
+    /// Whether there is more than one pass.
     pub passes: bool,
-    /// Rows come in parts, a dispatch each.
+    /// Whether rows are divided into parts with one dispatch each.
     pub split: bool,
 }
 
@@ -84,100 +88,105 @@ impl KernelProgram for Variant {
 }
 
 impl Variant {
-    /// Bytes of a load.
+    /// Returns the bytes of a load.
     const fn load_bytes(&self) -> u32 {
         if matches!(self.packing, Packing::Targets) { 8 } else { 16 }
     }
 
-    /// Loads from one code's scores to the next one's. Those of a pair's lanes lie side by side. Where so many lanes load at once
-    /// as fill all banks, it does not matter which codes they have; of fewer lanes several pairs load at once, and an odd multiple
-    /// spreads their codes over the banks.
+    /// Returns the number of loads between the scores of one code and the next. The scores for a
+    /// pair's lanes are adjacent. If the loads of one pair's lanes fill all memory banks, the codes
+    /// do not matter. Otherwise several pairs load at the same time, and an odd multiple
+    /// distributes their codes over the banks.
     const fn row_loads(&self) -> u32 {
         let loads = self.columns / LOAD;
         if self.lanes * self.load_bytes() < 128 { self.lanes * (loads | 1) } else { self.lanes * loads }
     }
 
-    /// Workgroup memory in bytes.
+    /// Returns the workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
         let ring = if matches!(self.grouping, LaneGrouping::Workgroup) { 16 * self.workgroup } else { 0 };
         self.codes * self.row_loads() * self.load_bytes() + 8 * self.lanes * (self.columns / LOAD) + ring + 16
     }
 
-    /// Columns of a pass.
+    /// Returns the number of columns of a pass.
     pub const fn pass_columns(&self) -> u32 {
         self.lanes * self.columns
     }
 
-    /// Words of a lane's columns.
+    /// Returns the number of words of a lane's columns.
     pub const fn lane_words(&self) -> u32 {
         self.columns / 4
     }
 
-    /// Lanes that a query of so many symbols takes, in as many passes as there are.
+    /// Returns the number of lanes for a query of this length, in all passes.
     pub fn lanes_of(&self, query_symbols: u32) -> u32 {
         query_symbols.div_ceil(self.columns).max(1)
     }
 
-    /// Groups of lanes in a workgroup, each with a pair, or with two.
+    /// Returns the number of groups of lanes in a workgroup. Each computes one pair, or two.
     pub const fn teams(&self) -> u32 {
         self.workgroup / self.lanes
     }
 
-    /// Queries that are computed together.
+    /// Returns the number of queries that are computed together.
     pub const fn queries(&self) -> usize {
         if matches!(self.packing, Packing::Queries) { 2 } else { 1 }
     }
 
-    /// Targets that are computed together.
+    /// Returns the number of targets that are computed together.
     pub const fn targets(&self) -> u32 {
         if matches!(self.packing, Packing::Targets) { 2 } else { 1 }
     }
 
-    /// Whether scores are held in halves.
+    /// Returns whether scores are held in f16.
     pub const fn is_halves(&self) -> bool {
         !matches!(self.packing, Packing::One)
     }
 
-    /// The variant whose bounds of scores are too low by `most` at most, if there is one.
+    /// Returns the variant whose bounds of scores are too low by at most `most`, if there is one.
     pub fn bounded(&self, most: i64) -> Option<Variant> {
         let groups = (1..=MAX_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
         let with = |group| Variant { group: Some(group), ..*self };
         groups.filter(|group| self.columns.is_multiple_of(*group)).map(with).find(|variant| variant.slack() <= most)
     }
 
-    /// By how much bounds of scores are too low at most; 0 where scores are told.
+    /// Returns the greatest error of the bounds of scores, or 0 if the variant reports scores.
     pub fn slack(&self) -> i64 {
         self.group.map_or(0, |group| i64::from(group - 1) * i64::from(self.gaps.next))
     }
 
-    /// Vectors of scratch that a slot takes for so many borders at a time of so many words of rows at most, and to keep the columns
-    /// of so many passes if rows come in parts.
+    /// Returns the number of vectors of scratch memory of a slot. It holds `borders` borders of
+    /// `words` words of rows and, if rows are divided into parts, the columns of `kept_passes`
+    /// passes.
     pub fn slot_vectors(&self, borders: u32, words: u32, kept_passes: u32) -> u64 {
         let borders = if self.passes { u64::from(borders) * u64::from(words) * 2 } else { 0 };
         let kept = u64::from(kept_passes) * u64::from(self.workgroup) * u64::from(self.columns + 1);
         borders + if self.split { kept } else { 0 }
     }
 
-    /// What a step of four rows is in loop iterations of an invocation, if no loop is unrolled.
+    /// Returns the number of loop iterations of an invocation in a step of four rows, if no loop is
+    /// unrolled.
     pub fn step_iterations(&self) -> u64 {
         let groups = self.columns / self.group.unwrap_or(self.columns);
         1 + 4 * (1 + u64::from(groups) + u64::from(self.columns / LOAD) * (1 + u64::from(LOAD)))
     }
 
-    /// Loop iterations of an invocation in a pass beside steps, with so many targets one after the other.
+    /// Returns the number of loop iterations of an invocation in a pass outside its steps, with
+    /// this many targets one after another.
     pub fn pass_iterations(&self, turns: u32) -> u64 {
         let profile = (self.codes * self.lanes * (self.columns / LOAD)).div_ceil(self.workgroup) + 2;
         let turn = self.lanes + 3 * self.columns + 8;
         u64::from(profile) + u64::from(turns) * (u64::from(turn) + self.delay_steps() * self.step_iterations())
     }
 
-    /// Steps of four rows by which the last lane is behind the first.
+    /// Returns the delay of the last lane behind the first, in steps of four rows.
     pub fn delay_steps(&self) -> u64 {
         u64::from((self.lanes + 2) / 4)
     }
 }
 
-/// The scores of all symbols against each other, a row a code of targets, as the kernels take them: a gap's first symbol more.
+/// Returns the scores of all pairs of symbols in the kernels' form: one row per code of targets,
+/// and the cost of a gap's first symbol added to each score.
 pub fn table(scoring: &Scoring) -> Vec<i32> {
     let size = scoring.substitution.size();
     let mut table = vec![PADDING; size * size];
@@ -190,19 +199,20 @@ pub fn table(scoring: &Scoring) -> Vec<i32> {
     table
 }
 
-/// Whether words hold the scores of pairs whose shorter sequence has so many symbols.
+/// Returns whether i32 holds the scores of pairs whose shorter sequence has this many symbols.
 pub fn words_hold(scoring: &Scoring, shorter: u32) -> bool {
     i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MAX_IN_WORDS
 }
 
-/// Whether halves hold what is added for a symbol, so that they tell every score but those that they do not hold.
+/// Returns whether f16 holds the scores and costs of single symbols. The kernel then detects every
+/// score that f16 does not hold.
 pub fn halves_hold_symbols(scoring: &Scoring) -> bool {
     let substitution = &scoring.substitution;
     let costs = [scoring.gaps.first as i64, substitution.max_score().into(), -i64::from(substitution.min_score())];
     costs.into_iter().all(|cost| cost <= MAX_IN_HALVES.into())
 }
 
-/// Whether halves hold all scores of pairs whose shorter sequence has so many symbols.
+/// Returns whether f16 holds all scores of pairs whose shorter sequence has this many symbols.
 pub fn halves_hold(scoring: &Scoring, shorter: u32) -> bool {
     i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < SATURATED.into()
 }
@@ -211,31 +221,32 @@ pub fn halves_hold(scoring: &Scoring, shorter: u32) -> bool {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Params {
-    /// First task of this dispatch.
+    /// Index of the first task of this dispatch.
     pub task_begin: u32,
-    /// One past the last task.
+    /// Index after the last task.
     pub task_end: u32,
-    /// 1: workgroups draw tasks by ticket and finish them. 0: each does a block of rows of a pass.
+    /// 1: workgroups draw tasks by ticket and finish them. 0: each computes one block of rows of a
+    /// pass.
     pub ticketed: u32,
-    /// Workgroups of a task, a pass each, if not ticketed; at least 1.
+    /// Workgroups per task, one for each pass, if tasks are not drawn by ticket. At least 1.
     pub passes: u32,
-    /// Which block of which pass: their sum.
+    /// Sum of the index of the pass and the index of the block.
     pub diagonal: u32,
     /// Words of rows of a block.
     pub block_words: u32,
-    /// Passes whose columns are kept at a time; at least 1.
+    /// Passes whose columns are kept at the same time, at least 1.
     pub kept_passes: u32,
-    /// Rows that a border has in scratch.
+    /// Rows of a border in scratch memory.
     pub slot_rows: u32,
-    /// Borders that a slot has: of a target, or of two that are computed together.
+    /// Borders of a slot: one per target, or per two targets that are computed together.
     pub slot_borders: u32,
-    /// Vectors that a slot has.
+    /// Vectors of scratch memory of a slot.
     pub slot_vectors: u32,
     /// Index of the first score in `out.data`.
     pub values_begin: u32,
     /// Index of the first listed pair.
     pub list_begin: u32,
-    /// 1: pairs that reach a floor are listed.
+    /// 1: pairs that reach their threshold are listed.
     pub floors: u32,
 }
 
@@ -243,35 +254,37 @@ pub struct Params {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Task {
-    /// First part of its first pass.
+    /// Index of the first part of the first pass.
     pub parts_begin: u32,
-    /// Passes.
+    /// Number of passes.
     pub passes: u32,
-    /// First of the targets.
+    /// Index of the first target.
     pub first: u32,
     /// Number of targets.
     pub count: u32,
-    /// Targets before these of which the queries have pairs.
+    /// Number of the run's targets before these.
     pub before: u32,
     /// Words of rows of the longest target.
     pub words: u32,
 }
 
-/// `Part` of the shader: what a lane has in a pass, columns of a query.
+/// `Part` of the shader: the columns of a query that a lane computes in a pass.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Part {
-    /// Word just past the query's last symbol.
+    /// Index of the word after the query's last symbol.
     pub end_word: u32,
     /// Words of the query.
     pub words: u32,
-    /// Words from these columns' first to the query's end; if there are more than the query has, they begin with padding.
+    /// Words from the first of these columns to the query's end. If this exceeds the query's words,
+    /// the columns start with padding.
     pub words_left: u32,
-    /// Index of its first pair.
+    /// Index of the query's first pair.
     pub pairs_begin: u32,
     /// Least score that is listed.
     pub floor: i32,
-    /// [`PART_THERE`], [`PART_BEGIN`], [`PART_FIRST`] and [`PART_END`], as far as they hold; 0 where there is no query.
+    /// Bits [`PART_THERE`], [`PART_BEGIN`], [`PART_FIRST`] and [`PART_END`]. 0 if there is no
+    /// query.
     pub state: u32,
 }
 
@@ -294,8 +307,9 @@ mod tests {
         }
     }
 
-    /// Loads of 16 bytes are done by eight invocations at once, of 8 bytes by sixteen: those of one pair from banks of their own
-    /// whatever their codes, those of several pairs too if their codes are consecutive.
+    /// Eight invocations load 16 bytes at the same time, or sixteen load 8 bytes. The lanes of one
+    /// pair use different banks for all codes. The lanes of several pairs do so if their codes are
+    /// consecutive.
     #[test]
     fn lanes_load_from_different_banks() {
         for packing in [Packing::One, Packing::Queries, Packing::Targets] {
@@ -348,7 +362,7 @@ mod tests {
         let protein = Scoring::protein();
         assert!(halves_hold_symbols(&protein) && words_hold(&protein, u32::MAX / 128));
         assert!(!words_hold(&protein, 1 << 28));
-        // 11 for tryptophan.
+        // Tryptophan scores 11.
         assert!(halves_hold(&protein, 186) && !halves_hold(&protein, 187));
         let dear = Scoring { gaps: crate::score::Gaps::linear(1001), ..protein };
         assert!(!halves_hold_symbols(&dear));

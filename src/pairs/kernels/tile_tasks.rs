@@ -1,4 +1,5 @@
-//! What a batch is for the `sw_tile` kernels: runs of queries against targets, and the tasks of these.
+//! Divides a batch into runs of queries against targets for the `sw_tile` kernels, and runs into
+//! tasks.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -7,41 +8,42 @@ use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, Part, Task, V
 use crate::pairs::{Batch, PairsChunk};
 use crate::seq::SequenceId;
 
-/// A query of a run, and the index of its first pair there.
+/// A query of a run, with the index of its first pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// The query.
+    /// Id of the query.
     pub query: SequenceId,
-    /// Index of its pair with the run's first target.
+    /// Index of the query's pair with the run's first target.
     pub pairs_begin: u32,
 }
 
-/// Queries against a range of a chunk's targets: those of the first chain one after the other, and beside them those of the second.
+/// Queries against a range of a chunk's targets. The queries of each chain are computed one after
+/// another. The two chains are computed at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// The queries. Alone, one has a chain to itself.
+    /// The queries. A single query has the first chain to itself.
     pub chains: [Vec<Link>; 2],
-    /// The targets.
+    /// Range of the targets in the chunk's order.
     pub targets: Range<u32>,
 }
 
 impl Run {
-    /// One query alone.
+    /// Returns a run with a single query.
     pub fn alone(query: SequenceId, pairs_begin: u32, targets: Range<u32>) -> Self {
         Run { chains: [vec![Link { query, pairs_begin }], Vec::new()], targets }
     }
 
-    /// All queries.
+    /// Returns all queries of the run.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
         self.chains.iter().flatten()
     }
 
-    /// Pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.targets.len() as u64 * self.links().count() as u64
     }
 
-    /// Lanes of the longer chain, in all passes.
+    /// Returns the number of lanes of the longer chain, in all passes.
     pub fn lanes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
         let of_chain = |chain: &Vec<Link>| -> u32 {
             chain.iter().map(|link| variant.lanes_of(chunk.queries.length(link.query))).sum()
@@ -49,36 +51,38 @@ impl Run {
         self.chains.iter().map(of_chain).max().unwrap_or(0)
     }
 
-    /// Passes over the longer chain.
+    /// Returns the number of passes over the longer chain.
     pub fn passes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
         self.lanes(chunk, variant).div_ceil(variant.lanes)
     }
 
-    /// The run with some of its targets, those in a range.
+    /// Returns the run with the targets of a range.
     fn cut(&self, targets: Range<u32>) -> Self {
         let before = targets.start - self.targets.start;
         let link = |link: &Link| Link { pairs_begin: link.pairs_begin + before, ..*link };
         Run { chains: self.chains.each_ref().map(|chain| chain.iter().map(link).collect()), targets }
     }
 
-    /// Divides a run whose targets come by falling length: those of more than so many rows, and the others. Either may have none.
+    /// Divides a run whose targets have decreasing lengths: targets of more than `max_rows` rows,
+    /// and the others. Either part may be empty.
     pub fn divided(self, chunk: &PairsChunk, most_rows: u64) -> [Self; 2] {
         let Range { start, end } = self.targets.clone();
         let places = &chunk.order[start as usize..end as usize];
         let is_long = |target: &SequenceId| u64::from(chunk.targets.length(*target)) > most_rows;
-        // Where they are in another order, all up to the last long one.
+        // If targets are in another order, the first part contains all targets up to the last long
+        // one.
         let middle = start + places.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
         [self.cut(start..middle), self.cut(middle..end)]
     }
 }
 
-/// Pairs before each block of a batch, in pair order.
+/// Returns the number of pairs before each block of a batch.
 pub fn block_begins(batch: &Batch) -> Vec<u64> {
     let before = |sum: &mut u64, pairs: u64| Some(std::mem::replace(sum, *sum + pairs));
     batch.blocks.iter().scan(0, |sum, block| before(sum, block.pairs())).collect()
 }
 
-/// The runs of a batch, each of one query.
+/// Returns the runs of a batch, each with one query.
 pub fn single_runs(batch: &Batch) -> Vec<Run> {
     let begins = block_begins(batch);
     let blocks = batch.blocks.iter().zip(begins).filter(|(block, _)| !block.targets.is_empty());
@@ -87,19 +91,20 @@ pub fn single_runs(batch: &Batch) -> Vec<Run> {
     blocks.map(run).collect()
 }
 
-/// Runs that are looked at for one that fits.
+/// Greatest number of runs that are examined in the search for a fitting run.
 const MAX_LOOKED_AT: usize = 64;
-/// Passes that chains should fill at least, so that little is left of the last.
+/// Least number of passes that chains should fill, so that little of the last pass is empty.
 const CHAIN_PASSES: u32 = 16;
 
-/// Puts runs of one query together: as many in a chain, or in two beside each other, as fill some passes, or at least that part of
-/// the second chain. As far as they have targets in common: of other targets they are left. Gives those put together, and those
-/// that are left.
+/// Joins runs of one query. A chain, or two chains that are computed at the same time, holds
+/// queries for several passes. The second chain must fill at least `least_fill` of the first. Runs
+/// are joined only over their common targets. Returns the joined runs, and the runs for all
+/// remaining targets.
 pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
     let chains = variant.queries();
     let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.lanes(chunk, variant), run)).collect();
     all.sort_by_key(|(lanes, run)| (Reverse(*lanes), run.targets.start));
-    // Where to look for one that is not taken.
+    // Next index to examine for a run that is not taken.
     let mut next: Vec<usize> = (0..=all.len()).collect();
     let (mut together, mut rest) = (Vec::new(), Vec::new());
     for first in 0..all.len() {
@@ -112,7 +117,7 @@ pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, le
         let mut members = [vec![first], Vec::new()];
         let (mut filled, mut common) = ([*lanes, 0], run.targets.clone());
         loop {
-            // The one that is shorter so far, so that both end alike.
+            // Extends the shorter chain, so that both end at about the same time.
             let shorter = usize::from(chains == 2 && filled[1] < filled[0]);
             let gap = most - filled[shorter];
             let begin = all.partition_point(|(lanes, _)| *lanes > gap);
@@ -124,7 +129,8 @@ pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, le
                 }
                 let own = &all[place].1.targets;
                 let both = common.start.max(own.start)..common.end.min(own.end);
-                // What few targets they have in common is not worth that the others are computed alone.
+                // If the common targets are few, computing the remaining ones alone costs more than
+                // joining saves.
                 if both.len() * 10 >= 9 * common.len().max(own.len()) {
                     break Some((place, both));
                 }
@@ -152,7 +158,7 @@ pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, le
     (together, rest)
 }
 
-/// The first place from `from` on that is not taken; a place that is points behind itself.
+/// Returns the first index from `from` on that is not taken. A taken index points to a later one.
 fn free(next: &mut [usize], from: usize) -> usize {
     let mut end = from;
     while next[end] != end {
@@ -165,8 +171,10 @@ fn free(next: &mut [usize], from: usize) -> usize {
     end
 }
 
-/// Cuts runs into tasks of at most `targets` targets, those with many cells first: they end close together. Adds the parts of their
-/// passes to `parts`. `query_end_word` says where a query ends in the buffer that holds it, `floor` which of its scores are listed.
+/// Divides runs into tasks of at most `targets` targets. Tasks with many cells come first, so that
+/// all end at about the same time. Appends the parts of their passes to `parts`. `query_end_word`
+/// returns the index of the word after a query's last symbol in its buffer. `floor` returns the
+/// threshold for listing its scores.
 pub fn tasks(
     runs: &[Run],
     chunk: &PairsChunk,
@@ -244,7 +252,7 @@ mod tests {
         Job { queries, against, scoring, want, strands: QueryStrands::default(), parts: None }
     }
 
-    /// Every pair of the batch is in one run, at its index.
+    /// Checks that every pair of the batch is in one run, at its index.
     fn check(batch: &Batch, runs: &[Run]) {
         let begins = block_begins(batch);
         let mut expected = HashMap::new();
@@ -307,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Lanes of 4 columns, 4 a pass, so that chains are of 64 lanes at least.
+    /// Four lanes of 4 columns per pass, so that chains have at least 64 lanes.
     #[test]
     fn chains_are_filled_alike() {
         let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {
@@ -316,11 +324,11 @@ mod tests {
             let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant(4, 4), 0.4);
             [&together, &rest].map(|runs| runs.iter().map(queries).collect())
         };
-        // 20, 5, 16 and 11 lanes: 20 + 5 beside 16 + 11.
+        // 20, 5, 16 and 11 lanes: 20 + 5 next to 16 + 11.
         assert_eq!(of(&[80, 20, 64, 41]), [vec![[vec![0, 1], vec![2, 3]]], vec![]]);
-        // 20, 5, 8 and 11.
+        // 20, 5, 8 and 11 lanes.
         assert_eq!(of(&[80, 20, 30, 41]), [vec![[vec![0], vec![3, 2, 1]]], vec![]]);
-        // 65, 60, 10, 8 and 3, where 17 passes have 68 lanes: no place for 10.
+        // 65, 60, 10, 8 and 3 lanes: 17 passes have 68 lanes, which leaves no space for 10.
         assert_eq!(of(&[260, 240, 40, 30, 12]), [vec![[vec![0, 4], vec![1, 3]]], vec![[vec![2], vec![]]]]);
     }
 
@@ -332,7 +340,7 @@ mod tests {
         check(&batch, &together);
         let chains: Vec<Vec<u32>> =
             together.iter().map(|run| run.chains[0].iter().map(|link| link.query).collect()).collect();
-        // 75 lanes in 19 passes leave one lane, the others go together.
+        // 75 lanes in 19 passes leave one lane. The other two queries share a chain.
         assert_eq!((chains, rest.len()), (vec![vec![2], vec![0, 1]], 0));
     }
 

@@ -60,7 +60,7 @@ impl Speeds {
     }
 }
 
-/// Returns the seconds in which `threads` CPU threads trace pairs with this number of cells.
+/// Returns the seconds that `threads` CPU threads need to trace pairs with this number of cells.
 pub fn host_trace_seconds(cells: f64, is_linear: bool, threads: usize) -> f64 {
     cells / (TRACE_CELLS_A_THREAD[!is_linear as usize] * threads.max(1) as f64)
 }

@@ -1,6 +1,6 @@
-//! Lists of the targets after each sequence of a chunk, for jobs in which the members of a pair
-//! cannot be exchanged: the pair of a query's reverse complement and a target differs from the
-//! exchanged pair.
+//! Lists of the targets after each sequence of a chunk, for jobs that cannot exchange the members
+//! of a pair: the pair of a query's reverse complement and a target differs from the exchanged
+//! pair.
 
 use std::ops::Range;
 

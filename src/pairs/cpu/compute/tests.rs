@@ -8,7 +8,7 @@ use crate::score::{Ambiguity, EndGaps, Gaps};
 use crate::seq::{Alphabet, SequenceStore};
 use crate::trace::{self, Hint, traceback, traceback_from};
 
-/// Parts of one sequence and of its relatives, of which some are empty.
+/// Returns parts of a sequence and of its relatives, some of them empty.
 fn parts() -> Arc<SequenceStore> {
     let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
     let mut builder = SequenceStore::builder(Alphabet::Dna);
@@ -62,7 +62,7 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
                         Some((length, Op::Deletion)) => (u64::from(length), deletion),
                         _ => continue,
                     };
-                    // Of two gaps that meet at the end the first is not of the end.
+                    // If two gaps meet at the end, the first of them is an inner gap.
                     assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
                     (told, longest) = (told + 1, longest.max(left));
                 }

@@ -1,25 +1,25 @@
-//! The best ends along the last column or row, where end gaps have costs of their own.
+//! The best ends along the last column or row, for end gaps with their own costs.
 
 use super::{Greatest, NO_GAP};
 use crate::score::DifferenceScoring;
 use crate::simd::{Lanes, MAX_LANES};
 
-/// Values of cells of the last column, or row, one after the other, each with the gap that is left from there to the end; all lanes at
-/// once, which the compiler makes vectors of.
+/// Values of successive cells of the last column or row, each with the gap from the cell to the
+/// end. All lanes are computed together, and the compiler vectorizes them.
 pub(super) struct Ends<W> {
-    /// Of the cell.
+    /// Value of the current cell.
     value: [i32; MAX_LANES],
-    /// The greatest so far.
+    /// The greatest value so far, including its end gap.
     best: [i32; MAX_LANES],
-    /// The longest gap that it comes with.
+    /// Length of the longest end gap with the greatest value.
     pub first: [u32; MAX_LANES],
-    /// The shortest.
+    /// Length of the shortest end gap with the greatest value.
     least: [u32; MAX_LANES],
     lanes: std::marker::PhantomData<W>,
 }
 
 impl<W: Lanes> Ends<W> {
-    /// Begins with a cell's value, the greatest one, and the shortest gap that has that.
+    /// Starts with a cell's value, the greatest value so far, and the shortest gap that has it.
     pub(super) fn from(lane: impl Fn(usize) -> (i64, i64, u32)) -> Self {
         let lanes: [(i64, i64, u32); MAX_LANES] = std::array::from_fn(lane);
         Ends {
@@ -31,7 +31,7 @@ impl<W: Lanes> Ends<W> {
         }
     }
 
-    /// Takes the next cell, a symbol further, after which `left` of them follow.
+    /// Adds the next cell, one symbol further, with `left` symbols after it.
     #[inline(always)]
     pub(super) fn take(&mut self, form: &DifferenceScoring<W::Elem>, differences: &[W::Elem], left: usize) {
         let change = (form.edge(left) - form.edge(left + 1)) as i32;
@@ -47,7 +47,7 @@ impl<W: Lanes> Ends<W> {
         }
     }
 
-    /// Raises the best ends to those of rows.
+    /// Raises the best ends by the ends with a gap of rows.
     #[inline(always)]
     pub(super) fn take_rows(&self, best: &mut [Greatest; MAX_LANES]) {
         for (lane, best) in best[..W::COUNT].iter_mut().enumerate() {
@@ -61,7 +61,7 @@ impl<W: Lanes> Ends<W> {
         }
     }
 
-    /// The greatest value of a lane with the longest and the shortest gap.
+    /// Returns the greatest value of a lane, and the lengths of its longest and its shortest gap.
     pub(super) fn of(&self, lane: usize) -> (i64, u32, u32) {
         (i64::from(self.best[lane]), self.first[lane], self.least[lane])
     }

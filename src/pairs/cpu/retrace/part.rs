@@ -1,4 +1,4 @@
-//! Parts of a pair's matrices, computed again with directions.
+//! Parts of a pair's matrices that are recomputed with directions.
 
 use std::ops::Range;
 
@@ -11,17 +11,18 @@ use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
-/// A part that leaves more than so many of the greatest steps to what would be proof enough could have been narrower.
+/// A part could have been narrower if its proof has more than this many of the greatest steps to
+/// spare.
 const RESERVE: i64 = 4;
 
-/// Alignments of some lanes of a group.
+/// Tracebacks of some lanes of a group.
 pub(super) struct Retrace<'a, 'g, E> {
     pub group: &'a mut Scored<'g, E>,
     pub buffers: &'a mut Buffers<E>,
     pub walks: &'a mut [Walk],
 }
 
-/// Buffers that live from group to group.
+/// Buffers that are reused for all groups.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffers<E> {
     /// The query with padding at both ends.
@@ -30,15 +31,16 @@ pub(super) struct Buffers<E> {
     pair: PairBuffers<E>,
 }
 
-/// Where values of a step's cells come from, a bit a lane.
+/// Sources of the values of a step's cells, one bit per lane.
 #[derive(Debug, Clone, Copy, Default)]
 struct Origins {
     diagonal: u64,
-    /// From the gap that is preferred, the one of query symbols.
+    /// Whether the value comes from the preferred gap, which is the gap of query symbols.
     preferred: u64,
 }
 
-/// Under affine gaps: whether a gap that goes on to the next column, or row, opens in a step's cells.
+/// With affine gaps: whether the gap that continues to the next column or row opens in a step's
+/// cells.
 #[derive(Debug, Clone, Copy, Default)]
 struct Opens {
     columns: u64,
@@ -52,7 +54,7 @@ struct Directions {
     opens: Vec<Opens>,
 }
 
-/// Writes directions.
+/// Writes directions during a computation.
 struct Writer<'a, const AFFINE: bool> {
     origins: &'a mut [Origins],
     opens: &'a mut [Opens],
@@ -62,7 +64,7 @@ struct Writer<'a, const AFFINE: bool> {
 impl<W: Lanes, const AFFINE: bool> Notes<W> for Writer<'_, AFFINE> {
     #[inline(always)]
     unsafe fn take(&mut self, t: usize, step: W, z: W, e: W, f: W, opened: W) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of W.
         unsafe {
             let preferred = if self.rows_preferred { f } else { e };
             self.origins[t] = Origins { diagonal: z.equal(step), preferred: z.equal(preferred) };
@@ -74,11 +76,11 @@ impl<W: Lanes, const AFFINE: bool> Notes<W> for Writer<'_, AFFINE> {
     }
 }
 
-/// Steps of symbols that match or do not, by their bits.
+/// Steps of codes that match if they share a bit.
 struct TwoSteps<'a, W> {
-    /// The query, with padding at both ends.
+    /// The query with padding at both ends.
     columns: &'a [Code],
-    /// Codes of the rows, lane by lane.
+    /// Codes of the rows of all lanes.
     rows: [Code; MAX_LANES],
     yes: W,
     no: W,
@@ -87,9 +89,9 @@ struct TwoSteps<'a, W> {
 impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
     #[inline(always)]
     unsafe fn step(&mut self, t: usize) -> W {
-        // The lane of row k, COUNT - 1 - k, is at column t - k.
+        // Row k is in lane COUNT - 1 - k, which is at column t - k.
         let columns = &self.columns[MAX_LANES + t + 1 - W::COUNT..][..W::COUNT];
-        // SAFETY: the caller's; there are COUNT codes of both.
+        // SAFETY: the caller guarantees the preconditions, and both arrays have COUNT codes.
         unsafe { self.yes.blend(self.no, W::disjoint_bytes(columns.as_ptr(), self.rows.as_ptr())) }
     }
 }
@@ -100,7 +102,7 @@ impl<E: LaneElement> SimdKernel for Retrace<'_, '_, E> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of S.
         unsafe {
             match (self.group.form.opening() == 0, self.group.form.two_steps().is_some()) {
                 (true, false) => retrace::<E::In<S>, false, false>(self),
@@ -112,12 +114,12 @@ impl<E: LaneElement> SimdKernel for Retrace<'_, '_, E> {
     }
 }
 
-/// Walks back through the pairs of the walks, part by part, until they are done or lost.
+/// Follows all tracebacks part by part until they are complete or lost.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `TWO` is set only if the form of `task.group` has two
 /// steps. Codes of the query are less than `form.size()`, codes of the targets less than [`STEPS`].
-/// `j` of a walk is at most the length of the query.
+/// `j` of a traceback is at most the length of the query.
 #[inline(always)]
 unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, '_, W::Elem>) {
     let Retrace { group, buffers, walks } = task;
@@ -132,14 +134,15 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
     }
     let mut skew = Skew::<W>::new(if TWO { &[] } else { query }, form.size(), skew);
     let matches = Matches::of(substitution, form.size());
-    // All targets end together, so that kept rows which lanes share are read one lane after the other.
+    // All targets end in the same row, so that a kept row is read for one lane after another.
     for place in 0.. {
         let mut is_done = true;
         for walk in walks.iter_mut().filter(|walk| !walk.is_done()) {
             is_done = false;
             let target = targets[walk.lane];
             let top = target.len().saturating_sub((place + 1) * spacing);
-            // Below a border that nowhere rises no value proves that the path does not come from further left.
+            // Below a border that never rises, no value proves that the path does not come from
+            // further left.
             let is_flat = top == 0 && form.edge_step() == 0;
             let mut margin = if is_flat { walk.j } else { walk.margin };
             if walk.trusts_bits && walk.i > top && walk.gap.is_none() {
@@ -153,7 +156,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                 }
             }
             while walk.i > top && !walk.is_done() {
-                // Where the part begins at a border, its padding lies before its first row.
+                // A part that starts at a border has its padding before its first row.
                 let height = walk.i - top;
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
@@ -171,7 +174,8 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                 } else {
                     kept.read(place, walk.lane, part.columns.clone(), &mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
                 }
-                // SAFETY: the caller's; there is room for a vector before and after the columns.
+                // SAFETY: the caller guarantees the preconditions, and there is space for a vector
+                // before and after the columns.
                 let value = unsafe { part.compute::<AFFINE, TWO>(walk.is_turned, dh, f, &mut skew, directions) };
                 let opening = if walk.gap.is_some() { form.opening() } else { 0 };
                 let spare = value - form.greatest_step() * height as i64 - opening;
@@ -207,19 +211,19 @@ struct Part<'a, W: Lanes> {
     padded: &'a [Code],
     rows: &'a [Code],
     strips: Strips<'a>,
-    /// Rows that the walk may come through.
+    /// Number of rows through which the traceback may pass.
     height: usize,
     columns: Range<usize>,
-    /// Rows before the first one.
+    /// Number of rows before the first one.
     top: usize,
 }
 
 impl<W: Lanes> Part<'_, W> {
-    /// dh and f of the first row of all, a border.
+    /// Sets dh and f of the matrix's first row, a border.
     fn border(&self, dh: &mut [W::Elem], f: &mut [W::Elem]) {
         let Part { form, columns, strips, .. } = self;
         for ((dh, f), column) in dh.iter_mut().zip(f).zip(columns.clone()) {
-            // Where padding lies above, the first column is no first real one there.
+            // The first column below padding is not the first column of the matrix.
             *dh = match column {
                 0 if form.own_ends() && strips.pad() > 0 => W::Elem::from_number(form.edge_step()),
                 _ => form.edge_difference(column + 1),
@@ -228,13 +232,13 @@ impl<W: Lanes> Part<'_, W> {
         }
     }
 
-    /// Computes the directions. Returns the value of the cell of the last column and the row of the
-    /// walk, that of the row above before the first column being 0.
+    /// Computes the directions. Returns the value of the cell in the last column and the
+    /// traceback's current row, relative to the value of the row above before the first column.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `dh` and `f` have [`MAX_LANES`] elements before
-    /// the columns, one for each column, and [`MAX_LANES`] behind them. With `TWO` the form has two
-    /// steps; without it `skew` is made of the query, whose codes are less than `form.size()`.
+    /// the columns, one for each column, and [`MAX_LANES`] after them. With `TWO` the form has two
+    /// steps. Without it, `skew` is made from the query, whose codes are less than `form.size()`.
     /// Codes of the rows are less than [`STEPS`]. The columns are within the query.
     #[inline(always)]
     unsafe fn compute<const AFFINE: bool, const TWO: bool>(
@@ -261,7 +265,7 @@ impl<W: Lanes> Part<'_, W> {
             let opens = if AFFINE { &mut opens[strip * width..][..width] } else { &mut [] };
             strips.codes(strip, &mut lanes);
             let edges = &self.edges(strip);
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees the preconditions.
             let ends = unsafe {
                 let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
                 let cells = StripOf { form, columns: columns.clone(), edges, dh, f };
@@ -269,7 +273,7 @@ impl<W: Lanes> Part<'_, W> {
                 let is_last = strip + 1 == strips.count();
                 match form.two_steps() {
                     Some((yes, no)) if TWO => {
-                        // Padding shares no bit with any symbol, but has a step of its own.
+                        // Padding shares no bit with any symbol, but has its own step.
                         let mut others = [no; MAX_LANES];
                         if lanes[W::COUNT - 1] == PAD {
                             let gap = form.table()[PAD as usize][1];
@@ -289,7 +293,7 @@ impl<W: Lanes> Part<'_, W> {
                     }
                 }
             };
-            // Of rows 1 to `height` of the part.
+            // Rows 1 to `height` of the part.
             let first = strips.done(strip, W::COUNT - 1).max(1);
             let last = strips.done(strip, 0).min(height);
             let lane_of = |done: usize| strips.done(strip, 0) - done;
@@ -300,7 +304,7 @@ impl<W: Lanes> Part<'_, W> {
         value
     }
 
-    /// dv before the first column of a strip, lane by lane.
+    /// Returns dv before the first column of a strip, for all lanes.
     fn edges(&self, strip: usize) -> [W::Elem; MAX_LANES] {
         let Part { form, strips, top, .. } = self;
         let mut edges = [W::Elem::from_number(0); MAX_LANES];
@@ -319,7 +323,7 @@ impl<W: Lanes> Part<'_, W> {
         edges
     }
 
-    /// Walks to the row above, or to a border.
+    /// Follows the directions to the row above, or to a border.
     #[inline(always)]
     fn follow<const AFFINE: bool>(&self, walk: &mut Walk, matches: &Matches, directions: &Directions) {
         let Part { form, query, rows, ref columns, top, .. } = *self;
@@ -337,7 +341,8 @@ impl<W: Lanes> Part<'_, W> {
             }
             let Origins { diagonal, preferred } = directions.origins[at];
             if walk.gap.is_none() && has(diagonal) {
-                // All that follow on the diagonal within the strip. The next cell is two steps back, a lane further.
+                // Number of following diagonal steps within the strip. The next cell is two steps
+                // earlier and one lane further.
                 let most = (k + 1).min(walk.i - top).min(walk.j - columns.start);
                 let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
                 let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
@@ -367,13 +372,13 @@ struct Diagonal<'a> {
 }
 
 impl<'a> Diagonal<'a> {
-    /// So many up to and with a cell's, which comes behind `i` of the rows and `j` of the columns.
+    /// Returns the `pairs` pairs up to and including the cell after `i` rows and `j` columns.
     #[inline(always)]
     fn before(i: usize, j: usize, pairs: usize, rows: &'a [Code], columns: &'a [Code]) -> Self {
         Diagonal { rows: &rows[i - pairs..i], columns: &columns[j - pairs..j] }
     }
 
-    /// By how much they change the value.
+    /// Returns the change of the value over all pairs.
     #[inline(always)]
     fn value<E: Element>(&self, form: &DifferenceScoring<E>) -> i64 {
         match form.two_steps().map(|(yes, no)| (form.step_value(yes), form.step_value(no))) {
@@ -385,7 +390,7 @@ impl<'a> Diagonal<'a> {
         }
     }
 
-    /// Takes them if the cell that they lead to has the low bits of its value, which are `above`.
+    /// Takes the pairs if the cell that they lead to has the low bits `above`.
     #[inline(always)]
     fn take_if_right<E: Element>(self, form: &DifferenceScoring<E>, above: E, matches: &Matches, walk: &mut Walk) {
         let value = self.value(form);
@@ -394,7 +399,7 @@ impl<'a> Diagonal<'a> {
         }
     }
 
-    /// Takes them, the last one first.
+    /// Takes the pairs, the last one first.
     #[inline(always)]
     fn take(&self, value: i64, matches: &Matches, walk: &mut Walk) {
         for (rows, columns) in self.blocks() {
@@ -414,7 +419,7 @@ impl<'a> Diagonal<'a> {
         (walk.i, walk.j) = (walk.i - self.rows.len(), walk.j - self.rows.len());
     }
 
-    /// As many of the last as a word has bits, then those before.
+    /// Returns the last 64 pairs, then the 64 pairs before them, and so on.
     #[inline(always)]
     fn blocks(&self) -> impl Iterator<Item = (&'a [Code], &'a [Code])> {
         let &Diagonal { rows, columns } = self;
@@ -427,7 +432,8 @@ impl<'a> Diagonal<'a> {
     }
 }
 
-/// A bit for each of at most 64 pairs, the last one's the lowest: whether their codes share one.
+/// Returns one bit for each of at most 64 pairs of codes: whether they share a bit. The last pair
+/// has the lowest bit.
 #[inline(always)]
 fn shared(a: &[Code], b: &[Code]) -> u64 {
     /// Moves the lowest bit of byte k to bit 56 + k.
@@ -439,23 +445,24 @@ fn shared(a: &[Code], b: &[Code]) -> u64 {
         bits = bits << 1 | u64::from(a & b != 0);
     }
     for (a, b) in a_words.iter().zip(b_words) {
-        // Codes have less than eight bits: a sum has the eighth one where any is set.
+        // Codes have fewer than eight bits, so a sum has its eighth bit set if any bit of the byte
+        // is set.
         let any = (u64::from_be_bytes(*a) & u64::from_be_bytes(*b)) + 0x7f7f_7f7f_7f7f_7f7f;
         bits = bits << 8 | (any >> 7 & 0x0101_0101_0101_0101).wrapping_mul(GATHER) >> 56;
     }
     bits
 }
 
-/// Which symbols match.
+/// The pairs of symbols that match.
 enum Matches {
-    /// Those whose codes share a bit.
+    /// Codes that share a bit match.
     Shared,
-    /// A bit for each symbol that matches a symbol.
+    /// One set of bits for each symbol: the symbols that match it.
     Each([u32; STEPS]),
 }
 
 impl Matches {
-    /// Of real symbols of an alphabet of so many codes, padding among them.
+    /// Determines the matches of all symbols of an alphabet with `codes` codes, including padding.
     fn of(substitution: &Substitution, codes: usize) -> Self {
         let real = 1..codes as Code;
         let is_told = |a: Code, b: Code| substitution.is_match(a, b) == (a & b != 0);

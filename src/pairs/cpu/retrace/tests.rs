@@ -10,7 +10,7 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::trace::{self, Hint, traceback};
 
-/// Every sequence of a store with every one.
+/// Returns a batch of every sequence of a store with every sequence.
 fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> Batch {
     let all = 0..store.len() as u32;
     let chunk = Arc::new(PairsChunk {
@@ -25,8 +25,8 @@ fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bo
     Batch { chunk, blocks }
 }
 
-/// Alignments of all pairs of a store by a level's kernels, checked against the reference; gives how many were traced from
-/// rows that were kept.
+/// Computes the alignments of all pairs of a store with one instruction set, and checks them
+/// against the oracle. Returns the number of pairs that were traced from kept rows.
 fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, earlier_is_query: bool) -> usize {
     let workspace = &mut Workspace::with(level, Form::Targets);
     let batch = all_pairs(store, scoring, earlier_is_query);
@@ -61,7 +61,7 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(builder.build())
 }
 
-/// A relative: some symbols changed, a run left out, another one put in.
+/// Returns a relative: some symbols changed, a run deleted, another run inserted.
 fn relative(parent: &[Code], random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Code> {
     let mut codes = parent.to_vec();
     let every = random.usize(2..20);
@@ -116,7 +116,8 @@ fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
     for scoring in nucleotide_schemes() {
         for level in InstructionSet::available() {
             let traced = check(&store, &scoring, level, true);
-            // All but those with the empty one, and those that 8 bits hold, but not what parts of matrices may have.
+            // All pairs are traced, except pairs with the empty sequence, and except pairs whose
+            // score fits in 8 bits while the values of recomputed parts do not.
             assert!(
                 (15 * 21..=21 * 21).contains(&traced) || told_by_none(&scoring) && traced == 0,
                 "{traced} {level:?}"
@@ -125,7 +126,7 @@ fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
     }
 }
 
-/// Whether mismatches cost so much that two gaps are better.
+/// Returns whether mismatches cost more than two gaps.
 fn told_by_none(scoring: &Scoring) -> bool {
     -4 + 2 * (scoring.gaps.next as i64) < -2 * scoring.gaps.opening() as i64
 }
@@ -135,7 +136,8 @@ fn long_gaps_and_ties() {
     let random = &mut fastrand::Rng::with_seed(8);
     let parent: Vec<Code> = (0..300).map(|_| BASES[random.usize(..4)]).collect();
     let mut sequences: Vec<Vec<Code>> = (0..10).map(|_| relative(&parent, random, &BASES)).collect();
-    // Nothing but ties, nothing alike, two halves far apart, and parts of either end.
+    // Sequences with nothing but ties, sequences without common symbols, two halves far apart, and
+    // parts of either end.
     sequences.extend([vec![1; 200], vec![1; 140], vec![2; 170], [1, 2].repeat(90), [1, 1, 2].repeat(70)]);
     sequences.push([&parent[..70], &parent[230..]].concat());
     sequences.extend([parent[..150].to_vec(), parent[150..].to_vec(), parent[100..200].to_vec()]);
@@ -170,7 +172,7 @@ fn proteins_and_wide_numbers() {
                 assert!(check(&proteins, &scoring, level, true) > 100, "{level:?} {scoring:?}");
             }
         }
-        // Beyond 32 bits.
+        // Values exceed 32 bits.
         for gaps in [Gaps::linear(1_000_000), Gaps::from_blast(900_000, 100_000)] {
             let scoring = Scoring::nucleotide(1_000_000, -900_000, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
             let traced = check(&bases, &scoring, level, true);
@@ -189,8 +191,8 @@ fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
 
 #[test]
 fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
-    // Eight mismatches of 37 cost 256 more than two gaps of 20; with 255 symbols a score counts 256 times, so in 16 bits the
-    // diagonal through them seems to be as good.
+    // Eight mismatches of 37 cost 256 more than two gaps of 20. With 255 symbols a score counts 256
+    // times, so that with 16 bits the diagonal through them appears as good.
     let random = &mut fastrand::Rng::with_seed(12);
     let parent: Vec<Code> = (0..255).map(|_| BASES[random.usize(..2)]).collect();
     let with = |letter: Code, at: usize| {
@@ -208,7 +210,8 @@ fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
     }
 }
 
-/// Two sorts of sequences: the second half of one sort is the first half of the other.
+/// Returns two kinds of sequences: the second half of the first kind is the first half of the
+/// second kind.
 fn shifted(random: &mut fastrand::Rng, of_each: usize) -> Vec<Vec<Code>> {
     let mut codes = |length: usize| (0..length).map(|_| BASES[random.usize(..4)]).collect::<Vec<Code>>();
     let shared = codes(300);
@@ -222,7 +225,7 @@ fn walks_that_leave_the_columns_that_are_kept() {
     let random = &mut fastrand::Rng::with_seed(10);
     let store = store(Alphabet::Dna, &shifted(random, 8));
     for (gaps, end_gaps) in [
-        // From an end that is far from the corner, and by a gap within.
+        // From an end far from the corner, and by an inner gap.
         (Gaps::from_blast(20, 5), EndGaps::Free),
         (Gaps { first: 10, next: 0 }, EndGaps::Charged),
     ] {
@@ -233,11 +236,12 @@ fn walks_that_leave_the_columns_that_are_kept() {
             let found = run_tracing(&batch, true, workspace).unwrap();
             found.traces.unwrap().spans.iter().flatten().count()
         };
-        // The first query's alignments with the other sort are lost at least; then more columns are kept, and in the end enough.
+        // At first, at least the alignments of the first query with the other kind are lost. Then
+        // more columns are kept, and finally enough.
         let first = traced();
         assert!(first <= 256 - 8, "{first} {gaps:?}");
         assert_eq!(traced(), 256, "{gaps:?}");
-        // Whoever traces a pair, it has its alignment.
+        // A pair has the same alignment whichever code traces it.
         let compute = Workspace::with(InstructionSet::best(), Form::Targets);
         let scratch = &mut Scratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
@@ -250,13 +254,14 @@ fn walks_that_leave_the_columns_that_are_kept() {
     }
 }
 
-/// A scheme of nucleotides whose costs may be such that lanes of 8, 16 or 32 bits barely hold its steps.
+/// Returns a nucleotide scheme whose costs may be so high that lanes of 8, 16 or 32 bits barely
+/// hold its steps.
 fn random_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
     let most = [3, 12, 40, 300, 20_000, 1_000_000][random.usize(..6)];
     let next = random.i32(0..=most / 2);
     let gaps =
         if random.usize(..3) == 0 { Gaps::linear(next) } else { Gaps { first: next + random.i32(0..=most), next } };
-    // Hardly ever below what two gaps cost.
+    // Rarely below the cost of two gaps.
     let least = (-2 * gaps.first - i32::from(random.usize(..8) == 0)).max(-1_000_000);
     let mismatch = random.i32(least..=0.min(least + most).max(least));
     let found = random.i32(mismatch..=most.max(mismatch));
@@ -265,7 +270,7 @@ fn random_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
     Scoring::nucleotide(found, mismatch, rules[random.usize(..rules.len())], gaps, end_gaps).ok()
 }
 
-/// A scheme of proteins, likewise.
+/// Returns a protein scheme with random gap costs.
 fn random_protein_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
     let next = random.i32(0..12);
     let gaps = if random.usize(..3) == 0 { Gaps::linear(next) } else { Gaps { first: next + random.i32(0..25), next } };
@@ -278,7 +283,8 @@ fn random_end_gaps(gaps: Gaps, random: &mut fastrand::Rng) -> EndGaps {
     [EndGaps::Charged, EndGaps::Free, priced, priced][random.usize(..4)]
 }
 
-/// Sequences with many ties, long gaps, very different lengths, or with lengths about those of vectors.
+/// Returns sequences with many ties, long gaps, very different lengths, or lengths near vector
+/// lengths.
 fn random_sequences(random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Vec<Code>> {
     let letters = &letters[..random.usize(1..=letters.len())];
     let around = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 192, 193];

@@ -1,4 +1,4 @@
-//! Walks back through pairs, part by part.
+//! Tracebacks through pairs, part by part.
 
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -6,37 +6,39 @@ use crate::pairs::cpu::difference::{Greatest, NO_GAP};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 
-/// Columns of a part beyond its rows: of the first walk's first part, and of any.
+/// Columns of a part beyond its number of rows: for the first part of the first traceback, and the
+/// least number for all parts.
 pub(super) const MARGIN: usize = 8;
 const MIN_MARGIN: usize = 2;
 
-/// A walk from the end of a lane's pair to its beginning.
+/// A traceback from the end of a lane's pair to its start.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Walk {
     pub lane: usize,
-    /// Where its span goes.
+    /// Index of its span.
     pub place: usize,
-    /// Whether the alignment's query is in rows, not in columns.
+    /// Whether the alignment's query is in the rows instead of the columns.
     pub is_turned: bool,
-    /// Whether it left what was kept.
+    /// Whether the traceback left the kept columns.
     is_lost: bool,
-    /// Rows and columns that are left.
+    /// Remaining rows and columns.
     pub i: usize,
     pub j: usize,
     pub gap: Option<Gap>,
-    /// Whether diagonals are taken that have the low bits of the right value.
+    /// Whether a diagonal is accepted if only the low bits of its value are right.
     pub trusts_bits: bool,
-    /// Columns of the next part beyond its rows: what the walk before in this memory came to, to begin with.
+    /// Columns of the next part beyond its number of rows. It starts with the value of the previous
+    /// traceback in this memory.
     pub margin: usize,
-    /// What was walked adds up to this, a gap at the end with it.
+    /// Value of the columns so far, including a gap at the end.
     pub value: i64,
-    /// What the pair's value is.
+    /// Value of the pair.
     expected: i64,
-    /// Last column first.
+    /// Columns of the alignment, the last column first.
     pub cigar: Cigar,
 }
 
-/// A gap that the walk is in: it is to be seen at the cell that was come to whether the gap opens there.
+/// A gap that contains the current position. The next cell determines whether the gap opens there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     Rows,
@@ -44,13 +46,14 @@ pub(super) enum Gap {
 }
 
 impl Walk {
-    /// Begins a walk in the memory of another one: the lane's target has `n` symbols, the query `m`. It trusts low bits.
+    /// Starts a traceback in the memory of another one. The lane's target has `n` symbols and the
+    /// query `m`. Low bits are trusted at first.
     pub(super) fn begin<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {
         let Greatest { value, least_rows, least_columns, .. } = greatest;
         let (rows, columns) = match (least_rows, least_columns) {
-            // From the corner.
+            // It starts from the corner.
             (0, _) | (_, 0) => (0, 0),
-            // A gap of the alignment's query comes first.
+            // A gap of the alignment's query takes precedence.
             (NO_GAP, columns) => (0, columns as usize),
             (rows, NO_GAP) => (rows as usize, 0),
             (rows, _) if self.is_turned => (rows as usize, 0),
@@ -70,10 +73,11 @@ impl Walk {
         }
     }
 
-    /// The runs from the alignment's last to its first; `None` if they left what was kept.
+    /// Returns the runs of the alignment, from its last to its first. Returns `None` if the
+    /// traceback left the kept columns.
     ///
     /// # Errors
-    /// [`Error::Internal`] if they have another value than the pair.
+    /// [`Error::Internal`] if the value of the runs differs from the pair's value.
     pub(super) fn runs(&self) -> Result<Option<impl Iterator<Item = (u32, Op)> + '_>> {
         if self.is_lost {
             return Ok(None);
@@ -85,12 +89,12 @@ impl Walk {
         Ok(Some(self.cigar.iter()))
     }
 
-    /// The value of its cell.
+    /// Returns the value of the current cell.
     pub(super) fn rest(&self) -> i64 {
         self.expected - self.value
     }
 
-    /// Whether it went where the pair's value does not come from: a diagonal had no more than the low bits of it.
+    /// Returns whether the traceback took a wrong diagonal, whose low bits agreed by chance.
     pub(super) fn is_astray(&self) -> bool {
         self.trusts_bits && !self.is_lost && self.value != self.expected
     }
@@ -99,13 +103,14 @@ impl Walk {
         self.i == 0 || self.j == 0
     }
 
-    /// Leaves the alignment to others.
+    /// Abandons the traceback. Another engine computes the alignment.
     pub(super) fn lose(&mut self) {
         (self.i, self.is_lost) = (0, true);
     }
 
-    /// Learns from a part how far beyond its rows the next one goes. One that had to be made much wider need not be like
-    /// those that follow, whose time grows with their columns: so that it is forgotten soon.
+    /// Adapts the margin of the next part to the margin that this part needed. A part that had to
+    /// be much wider increases it only in part, because the time of all following parts grows with
+    /// their columns.
     pub(super) fn learn(&mut self, margin: usize, could_be_narrower: bool) {
         if margin > self.margin {
             self.margin = margin.min(2 * self.margin + MARGIN);
@@ -118,7 +123,7 @@ impl Walk {
         if (gap == Gap::Rows) == self.is_turned { Op::Insertion } else { Op::Deletion }
     }
 
-    /// Takes pairs of symbols, the last one first, of which those with a bit match.
+    /// Adds columns of two symbols, from the last to the first. Each bit of `equal` marks a match.
     #[inline(always)]
     pub(super) fn push_pairs(&mut self, mut equal: u64, mut pairs: u32) {
         while pairs > 0 {
@@ -134,7 +139,7 @@ impl Walk {
         self.cigar.push(symbols as u32, self.op(gap));
     }
 
-    /// Takes the gap along the border that is left.
+    /// Adds the remaining gap along the border.
     pub(super) fn finish<E: Element>(&mut self, form: &DifferenceScoring<E>) {
         self.value += form.edge(self.i + self.j);
         self.push(self.i, Gap::Rows);

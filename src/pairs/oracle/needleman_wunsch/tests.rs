@@ -62,8 +62,8 @@ fn worked_by_hand() {
 struct Candidate {
     score: i64,
     matches: u64,
-    /// Start cell of the traceback: 0 for (m, n), 1 for an end gap of I and 2 for one of D, then
-    /// the length of the end gap.
+    /// Start cell of the traceback: 0 for (m, n), 1 for an end gap of I, 2 for an end gap of D.
+    /// Then the length of the end gap.
     start: (u8, usize),
     /// For each step of the traceback, the rank of the chosen column in the order of preference.
     choices: Vec<u8>,

@@ -23,8 +23,8 @@ fn alignments_by_hand() {
         ("TTACGTCC", "GGACGTAA", linear(), 20, (2..6, 2..6), "4="),
         // Matches on both sides of a mismatch pay for it, but not at the end of a sequence.
         ("ACGTACGT", "ACGAACGA", linear(), 26, (0..7, 0..7), "3=1X3="),
-        // Two alignments score the same. The one that ends first in the query is selected, then the
-        // one that ends first in the target.
+        // Among two alignments with equal scores, the rule selects the earlier end in the query,
+        // then the earlier end in the target.
         ("ACGTTTACG", "ACGCCACG", linear(), 15, (0..3, 0..3), "3="),
         ("ACG", "CACGCACG", linear(), 15, (0..3, 1..4), "3="),
         // A prefix that adds nothing is dropped: the first two columns score 4 - 4 = 0.
