@@ -1,4 +1,5 @@
-//! Pairs of whole sequences on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them.
+//! Pairs of whole sequences on a GPU: the parts of [`crate::gpu::engine::GpuEngine`] for this kind
+//! of work.
 
 mod choice;
 mod decode;
@@ -42,40 +43,41 @@ use crate::gpu::memory::{MIN_BYTES, MemoryShares, memory_budget};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
 
-/// Seconds of work that the first batch should be.
+/// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.02;
-/// Cells per second assumed of any device before anything was measured.
+/// Cells per second that are assumed of every device before any measurement.
 const FIRST_GUESS: f64 = 2e10;
-/// Pairs a batch at most: bounds the output buffers to some hundred MiB.
+/// Greatest number of pairs per batch. It limits the output buffers to a few hundred MiB.
 const MAX_PAIRS: u64 = 12 << 20;
-/// Bytes of the results of a batch with alignments at most: the host has to hold them too.
+/// Greatest number of bytes of the results of a batch with alignments. The host holds them as well.
 const MAX_OUTPUT_BYTES: u64 = 512 << 20;
-/// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs,
-/// and where a filter lets few pairs through. What is expected is copied to the host, needed or not.
+/// Expected words of runs per symbol of a pair's shorter sequence, before any batch: without a
+/// filter, as for unrelated pairs, and with a filter that few pairs pass. Expected words are copied
+/// to the host even if they are not used.
 const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
 
-/// What is chosen per adapter, by measurement ([`tune`]) or by these defaults.
+/// Configuration of an adapter, chosen by measurement ([`tune`]) or from these defaults.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
-    /// Columns a slice of `nw_slice`.
+    /// Columns per slice of `nw_slice`.
     pub slice: u32,
-    /// Invocations a workgroup of it.
+    /// Invocations per workgroup of `nw_slice`.
     pub workgroup: u32,
-    /// Columns a slice of `nw_slice_half`.
+    /// Columns per slice of `nw_slice_half`.
     pub half_slice: u32,
-    /// Invocations a workgroup of it.
+    /// Invocations per workgroup of `nw_slice_half`.
     pub half_workgroup: u32,
-    /// `nw_slice_half` is used unasked, where it can be.
+    /// Whether `nw_slice_half` is chosen automatically where it can compute a batch.
     pub halves: bool,
-    /// Cells per second of `nw_slice` measured, or 0.
+    /// Measured cells per second of `nw_slice`, or 0.
     pub cells_per_second: f64,
-    /// Speeds of all kernels, where they were measured.
+    /// Speeds of all kernels, if measured.
     pub speeds: Option<Speeds>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        // The best on an H200 at gene length: 7.1 TCUPS; 28 and 44 columns stay within 3% of it.
+        // The fastest sizes on an H200 for genes: 7.1 TCUPS. 28 and 44 columns are within 3% of it.
         Config {
             slice: 36,
             workgroup: 64,
@@ -89,18 +91,19 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The defaults for a kind of adapter.
+    /// Returns the defaults for a kind of adapter.
     pub fn for_adapter(found: &FoundAdapter) -> Self {
         if !found.is_software() {
             return Config::default();
         }
-        // Halves are emulated there.
+        // Software adapters emulate f16.
         let (slice, workgroup) = (12, 16);
         let (half_slice, half_workgroup, halves) = (slice, workgroup, false);
         Config { slice, workgroup, half_slice, half_workgroup, halves, ..Config::default() }
     }
 
-    /// Columns a slice and invocations a workgroup of the kernel that has such numbers.
+    /// Returns the columns per slice and the invocations per workgroup of the kernel with this
+    /// score type.
     pub fn sizes(&self, numbers: ScoreType) -> (u32, u32) {
         match numbers {
             ScoreType::I32 => (self.slice, self.workgroup),
@@ -108,7 +111,7 @@ impl Config {
         }
     }
 
-    /// The same with other sizes of one kernel, whose speed nobody knows yet.
+    /// Returns the configuration with other sizes of one kernel. Its speeds are then unknown.
     pub fn with_sizes(self, numbers: ScoreType, slice: u32, workgroup: u32) -> Self {
         match numbers {
             ScoreType::I32 => Config { slice, workgroup, cells_per_second: 0.0, speeds: None, ..self },
@@ -120,7 +123,7 @@ impl Config {
 /// A GPU that computes pairs of whole sequences.
 pub type GpuEngine = engine::GpuEngine<Pairs>;
 
-/// What pairs have on a device, whatever batches are in flight.
+/// State of a device for pairs that does not belong to a batch.
 pub struct PairsHost {
     config: Config,
     kernels: KernelSet<Shader, MatrixShape>,
@@ -129,38 +132,38 @@ pub struct PairsHost {
     scratch_budget: u64,
     max_slots: u64,
     arenas: Arenas,
-    /// Devices that the job computes on.
+    /// Number of devices of the job.
     devices: u32,
     tiles: Tiles,
-    /// Threads that share what the host computes.
+    /// Threads that share the host's computations.
     pool: Option<Arc<rayon::ThreadPool>>,
-    /// The pool's threads compute pairs of their own.
+    /// Whether the pool's threads also compute pairs of their own.
     is_host_busy: bool,
-    /// Bytes that the output of a batch with alignments may take.
+    /// Greatest number of bytes of the output of a batch with alignments.
     output_budget: u64,
-    /// Words of runs expected for a symbol, without and with a filter.
+    /// Expected words of runs per symbol, without and with a filter.
     words_a_symbol: [f64; 2],
     prices: Prices,
-    /// Cells per second assumed of `nw_slice` before anything was measured.
+    /// Cells per second of `nw_slice` that are assumed before any measurement.
     assumed_speed: f64,
-    /// Who aligns the pairs that a filter leaves open.
+    /// Selects the device or the host to align the pairs that a filter keeps.
     survivors: Survivors,
 }
 
-/// The kernel of a batch, and what it uses.
+/// The kernel of a batch, with the resources that it uses.
 pub enum Chosen {
-    /// For alignments of whole sequences.
+    /// A kernel for global alignments.
     Global(ChosenKernel),
-    /// For local scores.
+    /// Kernels for local scores.
     Local(ChosenTiles),
 }
 
-/// A kernel for alignments of whole sequences, and what a batch uses of the device.
+/// A kernel for global alignments, with the resources that a batch uses.
 pub struct ChosenKernel {
     choice: Choice,
     extent: Extent,
     scoring: OffsetScoring,
-    /// The batch's queries and targets, once it is recorded.
+    /// The batch's queries and targets on the device, once the batch is recorded.
     stores: Option<[Arc<Resident>; 2]>,
 }
 
@@ -168,7 +171,8 @@ impl GpuEngine {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        // More than this serves no kernel; the memory that the engine may take bounds it further.
+        // Upper limits that are useful for any kernel. The memory limit of the engine restricts
+        // them further.
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
         let kernels = KernelSet::new(&gpu, found);
@@ -195,63 +199,66 @@ impl GpuEngine {
         let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), speed))
     }
-    /// Shares what the host computes among the threads of this pool; else it is done by the engine's own. Nobody may wait for the
-    /// engine on a thread of the pool.
+    /// Shares the host's computations among the threads of this pool. By default, the engine's own
+    /// thread does them. No thread of the pool may wait for the engine.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.state.pool = Some(pool);
         self
     }
 
-    /// Sets whether the pool's threads compute other pairs meanwhile. Then tracing on the host costs as much as with one thread.
+    /// Sets whether the pool's threads compute other pairs meanwhile. In this case, tracing on the
+    /// host is estimated with one thread.
     pub(crate) fn with_busy_host(mut self, is_busy: bool) -> Self {
         self.state.is_host_busy = is_busy;
         self
     }
 
-    /// Allows this much scratch memory in bytes.
+    /// Limits the scratch memory to this number of bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.state.limit_scratch(bytes);
         self
     }
 
-    /// Sizes of the kernels for local scores.
+    /// Sets the sizes of the kernels for local scores.
     pub fn with_tile_shape(mut self, shape: TileShape) -> Self {
         self.state.tiles = Tiles::new(shape);
         self
     }
 
-    /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
+    /// Limits the memory for directions to `all` bytes, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
         self.state.make_arenas(all, arena);
         self
     }
 
-    /// Says how many devices a job computes on, this one among them: the more there are, the longer each waits for its memory.
+    /// Sets the number of devices of the job, including this one. With more devices, each takes
+    /// longer to allocate memory.
     pub fn with_devices(mut self, devices: u32) -> Self {
         self.state.devices = devices;
         self
     }
 
-    /// Has at most so many batches in flight: with two, the device computes one while the host reads the other (Truong et al.
-    /// 2014, section 5.4 and figure 10a).
+    /// Limits the number of batches in flight. With two, the device computes one batch while the
+    /// host reads the other (Truong et al. 2014, section 5.4 and figure 10a).
     pub fn with_batches(mut self, batches: usize) -> Self {
         self.limit_batches(batches);
         self
     }
 
-    /// Says who aligns the pairs that a filter leaves open.
+    /// Sets whether the device or the host aligns the pairs that a filter keeps.
     pub fn with_survivors(mut self, survivors: Survivors) -> Self {
         self.state.survivors = survivors;
         self
     }
 
-    /// Holds stores of at most this many bytes whole; of larger ones each batch uploads what it needs.
+    /// Limits the size of stores that stay on the device. For larger stores, each batch uploads the
+    /// sequences that it needs.
     pub fn with_store_limit(mut self, bytes: u64) -> Self {
         self.state.stores.limit_to(bytes);
         self
     }
 
-    /// What a batch is for the kernel in use.
+    /// Returns the work of a batch for the current kernel.
     fn work(&self, batch: &Batch) -> Result<WorkEstimate> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
@@ -259,14 +266,14 @@ impl GpuEngine {
         Ok(self.state.choose(self.kernel(), batch, extent, &scoring).work)
     }
 
-    /// Changes the configuration; only between batches.
+    /// Changes the configuration. No batch may be in flight.
     pub fn configure(&mut self, config: Config) {
         self.state.config = config;
         self.state.prices = Prices::new(config, self.state.assumed_speed);
         self.forget_speed((config.cells_per_second > 0.0).then_some(config.cells_per_second));
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> Config {
         self.state.config
     }
@@ -281,7 +288,8 @@ impl PairsHost {
         self.arenas = Arenas::new(&self.kernels.gpu, all, arena);
     }
 
-    /// If a batch like the last would now go to another kernel, that kernel's speed.
+    /// Returns the speed of the kernel that a batch like the last one would use now, if it is
+    /// another kernel.
     fn expect_next(&self, batch: &Batch, last: &Choice) -> Option<f64> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent)?;
@@ -291,7 +299,7 @@ impl PairsHost {
     }
 }
 
-/// Buffers of a batch of pairs: each kind of kernel has its own.
+/// Buffers of a batch of pairs. Each kind of kernel has its own.
 pub struct PairsSlot {
     slice: SliceSlot,
     matrix: MatrixSlot,
@@ -326,7 +334,7 @@ impl GpuKind for Pairs {
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    /// Two batches may each have queries and targets of their own.
+    /// Two batches may each have their own queries and targets.
     fn resident_bytes(memory: u64) -> u64 {
         4 * MemoryShares::new(memory).store_bytes
     }
@@ -376,7 +384,7 @@ impl GpuKind for Pairs {
         Ok(Chosen::Global(ChosenKernel { choice, extent, scoring, stores: None }))
     }
 
-    /// `nw_slice`, which takes most.
+    /// Falls back to `nw_slice`, which can compute most batches.
     fn alternative(chosen: Chosen) -> Option<Chosen> {
         let Chosen::Global(chosen) = chosen else { return None };
         let slice = of_kind(KernelKind::Slice(ScoreType::I32));
@@ -424,14 +432,15 @@ impl GpuKind for Pairs {
         }
         let (report, taken) = matrix.decode(&host.kernels.gpu, results)?;
         if let Some(taken) = taken {
-            // A little more than the last batch took: the next is of the same job.
+            // Expects slightly more than the last batch needed: the next one belongs to the same
+            // job.
             let words = &mut host.words_a_symbol[is_filtered(batch) as usize];
             *words = (1.3 * taken + 0.01).max(0.3 * *words);
         }
         Ok(report)
     }
 
-    /// Pairs that a filter leaves open are aligned.
+    /// Aligns the pairs that a filter keeps.
     fn follow_up(
         host: &mut PairsHost,
         site: &mut BatchContext<'_>,
@@ -461,7 +470,7 @@ impl GpuKind for Pairs {
         if let Some(time) = report.kernel_time {
             host.prices.observe(batch, choice, time.as_secs_f64());
         }
-        // A kernel that the user named stays.
+        // A kernel that the user selected is kept.
         if kernel.is_none() { host.expect_next(batch, choice) } else { None }
     }
 
@@ -470,7 +479,7 @@ impl GpuKind for Pairs {
     }
 }
 
-/// Whether only some of a batch's pairs are wanted.
+/// Returns whether a filter may drop pairs of a batch.
 fn is_filtered(batch: &Batch) -> bool {
     matches!(batch.chunk.want, Want::Reaching(_))
 }

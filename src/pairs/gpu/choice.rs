@@ -1,4 +1,5 @@
-//! Which kernels can compute a batch, with what they should cost; [`crate::gpu::choosing`] takes one.
+//! Candidate kernels for a batch with their expected costs. [`crate::gpu::choosing`] selects one of
+//! them.
 
 use super::Config;
 use super::matrix::TEAM_STEP_CELLS;
@@ -11,38 +12,40 @@ use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
 use crate::pairs::{Batch, Block, Extent, Want};
 
-/// Seconds in which the host looks at a pair that `nw_slice` would have filtered on the device.
+/// Host seconds per pair for the filter that `nw_slice` would apply on the device.
 const HOST_PAIR_SECONDS: f64 = 5e-8;
-/// Seconds in which the host takes over an alignment, spread over its threads.
+/// Host seconds to read an alignment, with all threads.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
-/// Seconds of a batch from which on it tells what its kernel costs.
+/// Least duration in seconds of a batch from which the cost of its kernel is learnt.
 const TELLING_SECONDS: f64 = 0.02;
-/// How the share of pairs that the filter leaves open follows what batches show.
+/// Weight of a new observation of the share of pairs that the filter keeps.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
-/// What the choice knows of the batch and the device.
+/// Facts about a batch and its device on which the choice depends.
 pub(super) struct Situation<'a> {
     pub batch: &'a Batch,
-    /// The batch's, which takes a look at every pair.
+    /// Greatest lengths of the batch. Computing them reads every pair.
     pub extent: Extent,
     pub shape: &'a MatrixShape,
     pub adapter: &'a AdapterDescription,
     pub features: wgpu::Features,
-    /// Columns a slice of `nw_slice`.
+    /// Columns per slice of `nw_slice`.
     pub slice: u32,
-    /// `nw_slice_half`, if it can compute the batch, and whether it is used unasked.
+    /// Variant of `nw_slice_half`, if it can compute the batch.
     pub half: Option<nw_slice_half::Variant>,
+    /// Whether `nw_slice_half` may be chosen automatically.
     pub halves: bool,
-    /// Arenas, and quads of one.
+    /// Number of arenas.
     pub arenas: u32,
+    /// Quads per arena.
     pub arena_quads: u64,
-    /// Threads of the host that trace what the device does not.
+    /// Number of host threads that trace pairs for the device.
     pub threads: usize,
-    /// Whether values carry matches, without which there is no walk.
+    /// Whether values carry matches. Without them there is no traceback.
     pub carries_matches: bool,
 }
 
-/// A kernel for a batch, and what the batch is for it.
+/// A kernel for a batch, and the batch's work for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub kernel: &'static Kernel,
@@ -51,22 +54,23 @@ pub(super) struct Choice {
     pub aligned: bool,
 }
 
-/// What has one speed: a kernel, whether it traces back, and whether gaps are linear.
+/// Key of a speed: a kernel, whether it traces back, and whether gaps are linear.
 type Way = (KernelKind, bool, bool);
 
-/// What kernels cost on a device, as far as it is known.
+/// Known costs of kernels on a device.
 #[derive(Debug, Clone)]
 pub(super) struct Prices {
     linear: Speeds,
     affine: Speeds,
-    /// Share of the pairs that the bound on the identity leaves open.
+    /// Share of the pairs that the bound on the identity keeps.
     open_share: f64,
     chooser: Chooser<Way>,
 }
 
 impl Prices {
-    /// For a device on which `nw_slice` reaches as many cells a second as the configuration says, or about as many as
-    /// assumed; with the speeds that were measured for the configuration.
+    /// Returns the costs for a device on which `nw_slice` reaches the configuration's speed, or
+    /// about `assumed` cells per second. Speeds that were measured for the configuration take
+    /// precedence.
     pub(super) fn new(config: Config, assumed: f64) -> Self {
         let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
         Prices {
@@ -74,8 +78,8 @@ impl Prices {
             linear: config.speeds.unwrap_or_else(|| Speeds::typical(false, known)),
             affine: config.speeds.unwrap_or_else(|| Speeds::typical(true, known)),
             open_share: 0.0,
-            // Kernels are compared when a device is opened for a long job ([`super::tune`]), which is remembered: a job
-            // makes no trials.
+            // Kernels are compared when a device is opened for a long job ([`super::tune`]), and
+            // the result is cached. A job makes no trials.
             chooser: Chooser::new(TELLING_SECONDS, None),
         }
     }
@@ -94,12 +98,12 @@ impl Prices {
         }
     }
 
-    /// Cells a second of a chosen kernel on a full device.
+    /// Returns the cells per second of a chosen kernel on a full device.
     pub(super) fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
         self.chooser.speed(&self.candidate(batch, choice)).full
     }
 
-    /// The kernel of least cost.
+    /// Returns the kernel with the least cost.
     pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
         let possible = chosen(situation);
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
@@ -115,7 +119,8 @@ impl Prices {
             .map_or_else(|| choice_of(situation, of_kind(KernelKind::Slice(ScoreType::I32))), |place| choices[place])
     }
 
-    /// The kernel that traces a batch back for least, and the seconds that it takes; `None` if none can.
+    /// Returns the kernel that traces a batch back in the least time, and this time in seconds.
+    /// Returns `None` if no kernel can.
     pub(super) fn choose_aligned(&self, situation: &Situation<'_>) -> Option<(Choice, f64)> {
         let possible = chosen(situation);
         let choices = possible.filter_map(|kernel| self.possible(situation, kernel, true));
@@ -123,8 +128,9 @@ impl Prices {
         priced.min_by(|(_, one), (_, other)| one.total_cmp(other))
     }
 
-    /// Pairs that a filter leaves open are traced by the host beside the device, or by the device after it has
-    /// computed scores: what is quicker.
+    /// Lowers the cost of kernels that compute scores only. The pairs that a filter keeps are
+    /// traced by the host while the device computes, or by the device afterwards, whichever takes
+    /// less time.
     fn price_survivors(&self, batch: &Batch, choices: &mut [Choice]) {
         let aligned = choices.iter().filter(|choice| choice.aligned).map(|choice| self.seconds(batch, choice));
         let Some(aligned) = aligned.min_by(f64::total_cmp) else { return };
@@ -134,12 +140,13 @@ impl Prices {
         }
     }
 
-    /// Seconds until the results of a batch are there.
+    /// Returns the seconds until the results of a batch are available.
     fn seconds(&self, batch: &Batch, choice: &Choice) -> f64 {
         self.chooser.speed(&self.candidate(batch, choice)).seconds(&choice.work)
     }
 
-    /// A batch for a kernel, with the tracing that it leaves to the host, if it can be used so.
+    /// Returns a kernel with the batch's work for it, including the tracing that it leaves to the
+    /// host. Returns `None` if the kernel cannot be used in this way.
     fn possible(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<Choice> {
         let batch = situation.batch;
         if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
@@ -159,19 +166,20 @@ impl Prices {
         // Threads trace one batch while the device computes the next.
         let is_linear = batch.chunk.scoring.gaps.is_linear();
         let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, situation.threads);
-        // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
+        // A kernel that can store directions stores them if alignments are requested, unless its
+        // memory cannot hold a pair.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
         is_possible.then_some(Choice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 
-    /// Learns from what a batch took.
+    /// Learns from the duration of a batch.
     pub(super) fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
         let candidate = self.candidate(batch, choice);
         self.chooser.learn(&candidate, seconds);
     }
 
-    /// Learns how many pairs a filter left open.
+    /// Learns from the number of pairs that a filter kept.
     pub(super) fn observe_open(&mut self, open: u64, pairs: u64) {
         let share = open as f64 / pairs.max(1) as f64;
         self.open_share += OPEN_SHARE_MEMORY * (share - self.open_share);
@@ -183,7 +191,7 @@ fn chosen(situation: &Situation<'_>) -> impl Iterator<Item = &'static Kernel> {
     offered(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
 }
 
-/// Position among the kernels for pairs.
+/// Returns the index of a kernel among the kernels for pairs.
 fn place(kernel: &Kernel) -> usize {
     offered(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
 }
@@ -192,7 +200,8 @@ fn is_half(kernel: &Kernel) -> bool {
     kernel.kind == KernelKind::Slice(ScoreType::F16)
 }
 
-/// A kernel that was asked for, with its work; `nw_slice` for `nw_slice_half` where that cannot compute the batch.
+/// Returns the requested kernel with its work. It replaces `nw_slice_half` by `nw_slice` if the
+/// former cannot compute the batch.
 pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
     let is_beyond = is_half(kernel) && situation.half.is_none();
     let kernel = if is_beyond { of_kind(KernelKind::Slice(ScoreType::I32)) } else { kernel };
@@ -200,7 +209,7 @@ pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> C
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
-/// A batch as work for a kernel; `None` if its memory does not hold a pair.
+/// Returns a batch as work for a kernel, or `None` if the kernel's memory cannot hold a pair.
 fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
     let batch = situation.batch;
     let extent = &situation.extent;
@@ -229,7 +238,8 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         if rows * columns > TEAM_STEP_CELLS {
             return None;
         }
-        // Fewer workgroups than there could be do less in the same time. There is room for more of them where pairs are small.
+        // Fewer workgroups than possible compute less in the same time. Memory allows more of them
+        // if pairs are small.
         let together = variant.tasks_together(tasks as u64) as f64;
         let cells = |block: &Block| {
             let symbols = batch.chunk.queries.length(block.query);
@@ -248,7 +258,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         });
     }
     let rounds = (tasks * quads as f64 / (situation.arenas as f64 * situation.arena_quads as f64)).ceil().max(1.0);
-    // What a lane's step costs beside its cells weighs more where it has fewer of them.
+    // The overhead of a lane's step weighs more if the lane has fewer cells.
     let step_weight = if scan == Scan::Rows { 1.0 } else { (1.0 + 4.0 / variant.columns as f64) / 1.25 };
     let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * step_weight;
     let columns = padded(extent.query_symbols);
@@ -264,13 +274,13 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     })
 }
 
-/// Cells of a batch if every query's columns are padded so.
+/// Returns the cells of a batch if every query's columns are padded by `padded`.
 fn padded_cells(batch: &Batch, padded: impl Fn(u32) -> f64) -> f64 {
     let columns = |query| batch.chunk.queries.length(query);
     batch.blocks.iter().map(|b| b.cells as f64 * padded(columns(b.query)) / columns(b.query).max(1) as f64).sum()
 }
 
-/// Cells of the longest chain, and dispatches one after the other.
+/// Returns the cells of the longest chain, and the number of successive dispatches.
 fn chain_of(variant: &Variant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
     if scan != Scan::TiledDiagonal {
         return (columns * rows, 1.0);

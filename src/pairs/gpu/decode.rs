@@ -1,9 +1,9 @@
-//! From words that a kernel wrote to hits.
+//! Decodes a kernel's output into hits.
 
 use crate::pairs::{Batch, Hit, Want};
 use crate::score::OffsetScoring;
 
-/// Pairs before each block, in pair order.
+/// Returns the number of pairs before each block.
 fn block_begins(batch: &Batch) -> Vec<u64> {
     batch
         .blocks
@@ -24,7 +24,7 @@ fn hit(batch: &Batch, scoring: &OffsetScoring, block: usize, target_index: u32, 
     Hit { query, target, score, matches }
 }
 
-/// Hits of (pair, value) words.
+/// Returns the hits of (pair, value) words.
 pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<Hit> {
     let begins = block_begins(batch);
     pairs
@@ -37,7 +37,7 @@ pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32])
         .collect()
 }
 
-/// Hits of one value for every pair, in pair order, without those that score too little to be wanted.
+/// Returns the hits of one value per pair, without pairs that score below their threshold.
 pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
     let mut values = values.iter();
     let blocks = batch.blocks.iter().enumerate();
@@ -52,7 +52,7 @@ pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32])
         .collect()
 }
 
-/// Leaves out what unfinished blocks may have left behind: they are computed again as a whole.
+/// Drops the hits of unfinished blocks, which are computed again as a whole.
 pub(super) fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -> Vec<Hit> {
     if unfinished.is_empty() {
         return hits;

@@ -1,4 +1,4 @@
-//! A batch as dispatches: how many, with which parameters.
+//! Divides a batch into dispatches and sets their parameters.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Want};
 use crate::score::OffsetScoring;
 
-/// A batch made ready for the device.
+/// A batch that is ready for the device.
 pub(super) struct Work<'a> {
     pub batch: &'a Arc<Batch>,
     pub list: TaskList,
     pub scoring: OffsetScoring,
-    /// What diagonal steps add, as the kernel has it.
+    /// Scores of diagonal steps in the layout of the kernel.
     pub table: Vec<i32>,
-    /// Columns a slice.
+    /// Columns per slice.
     pub slice: u32,
     pub scratch_slots: u32,
-    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
+    /// Greatest number of loop iterations of an invocation in one dispatch, if the device limits
+    /// them.
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
     pub queries: &'a Resident,
@@ -33,9 +34,10 @@ pub(super) struct Dispatch {
     pub workgroups: u32,
 }
 
-/// The dispatches of a batch: one that draws all tasks by ticket; or, if a pair is so long that an invocation would
-/// hold the device too long, or if the device limits loops, rounds of as many tasks as `scratch_slots` take at a time, a
-/// few slices at a time.
+/// Returns the dispatches of a batch. There is a single dispatch that draws all tasks by ticket. If
+/// a pair is so long that an invocation would occupy the device too long, or if the device limits
+/// loops, there are rounds of as many tasks as fit in `scratch_slots` slots. Each dispatch of a
+/// round computes a few slices.
 pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     let list = &work.list;
     let tasks = list.tasks.len() as u32;
@@ -84,7 +86,7 @@ fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
     }
 }
 
-/// The part of the parameters that says which pairs to keep.
+/// Returns the parameters that determine which pairs to keep. All others are zero.
 pub(super) fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
     let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
     if let Want::Reaching(filter) = &batch.chunk.want {

@@ -1,8 +1,10 @@
-//! Batches for the kernels that can store directions: rounds of what fits the arenas, each computed, then walked
-//! back; what the walks leave, values and runs, is read back.
+//! Batches for the kernels that can store directions. A batch is divided into rounds that fit in
+//! the arenas. Each round is computed and then traced back. The resulting values and runs are read
+//! back.
 //!
-//! The arenas, most of the memory that a job takes, stay on the device and serve every batch. The output buffers exist
-//! once a slot: one is copied to the host while the kernels fill the other (Truong et al. 2014, figure 6a).
+//! The arenas take most of a job's memory. They stay on the device and serve every batch. The
+//! output buffers exist once per slot: one is copied to the host while the kernels fill the other
+//! (Truong et al. 2014, figure 6a).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,36 +24,39 @@ use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
 
-/// Cells that one invocation, or one team of them, does in one dispatch at most: a fraction of a second.
+/// Greatest number of cells per dispatch of one invocation, or of a team of invocations. It takes a
+/// fraction of a second.
 const STEP_CELLS: u64 = 8_000_000;
 pub(super) const TEAM_STEP_CELLS: u64 = 200_000_000;
 
-/// End of the passes of the dispatch that walks (`LAST` of `nw_checkpoint`).
+/// End of the passes of the dispatch that traces back (`LAST` of `nw_checkpoint`).
 const LAST_PASS: u32 = u32::MAX;
 
-/// How much larger the outputs of batches may be than that of the first, which is small, but of which more runs are expected. To make the
-/// buffers anew takes the driver a third of a millisecond for each MiB, while nothing is computed (H100).
+/// Factor between the output of later batches and of the first batch. The first batch is small, and
+/// later batches may have more runs. Allocating a larger buffer costs the driver a third of a
+/// millisecond per MiB, during which nothing is computed (H100).
 const FIRST_GROWTH: f64 = 1.4;
 
-/// Words of runs that an output has room for whatever is expected.
+/// Words of runs that every output can hold, whatever is expected.
 const SMALL_RUN_WORDS: u64 = 1 << 20;
 
-/// A batch made ready for the device.
+/// A batch that is ready for the device.
 pub(super) struct MatrixWork<'a> {
     pub batch: &'a Arc<Batch>,
     pub list: MatrixTasks,
     pub scoring: OffsetScoring,
     pub variant: Variant,
-    /// Words of runs that are expected for each symbol of a pair's shorter sequence.
+    /// Expected words of runs per symbol of a pair's shorter sequence.
     pub words_a_symbol: f64,
-    /// Bytes that the output may take.
+    /// Greatest number of bytes of the output.
     pub output_budget: u64,
-    /// Whether more than as much is to come.
+    /// Whether the job has more cells than this batch.
     pub has_more: bool,
-    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
+    /// Greatest number of loop iterations of an invocation in one dispatch, if the device limits
+    /// them.
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
-    /// `None` if the kernel walks itself.
+    /// The traceback. `None` if the kernel traces back itself.
     pub walk_program: Option<&'a Compiled>,
     pub queries: &'a Resident,
     pub targets: &'a Resident,
@@ -66,11 +71,11 @@ struct InFlight {
     tag_bits: u32,
 }
 
-/// Buffers of a slot and the batch that is in it.
+/// Buffers of a slot, and the batch in flight.
 pub(super) struct MatrixSlot {
     pub(super) buffers: Buffers,
     targets: HeldTargets,
-    /// Memory for results, which leave with the report.
+    /// Memory for results that leave with the report.
     words: BufferPool<u32>,
     in_flight: Option<InFlight>,
 }
@@ -80,7 +85,8 @@ struct Dispatch {
     params: Params,
     walk: bool,
     workgroups: u32,
-    /// Tiles of a task along an anti-diagonal, each with a workgroup; `None` where a task has one workgroup.
+    /// Tiles of a task along an antidiagonal, each with its own workgroup. `None` if a task has a
+    /// single workgroup.
     tiles: Option<u32>,
 }
 
@@ -102,7 +108,8 @@ impl MatrixSlot {
         self.in_flight = None;
     }
 
-    /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
+    /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not
+    /// wait.
     pub(super) fn record(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let runs_words = if work.variant.directions { room_for_runs(&work) } else { 0 };
@@ -122,7 +129,7 @@ impl MatrixSlot {
         arenas.iter().for_each(|arena| recording.resident("arena", arena));
         recording.reserve("out", room)?;
         recording.make_room_for_results(room);
-        // The counter starts at 0, and pairs that a lost device never reached have no runs.
+        // The counter starts at 0. Pairs that a lost device never reached have no runs.
         recording.zero("out", 0..4 * before_runs)?;
         for Dispatch { params, walk, workgroups, tiles } in &dispatches {
             let program = work.walk_program.filter(|_| *walk).unwrap_or(program);
@@ -144,8 +151,8 @@ impl MatrixSlot {
         Ok(())
     }
 
-    /// Decodes the results of the batch, and returns with them the words of runs for each symbol that the pairs took, if they
-    /// were traced.
+    /// Decodes the results of the batch. If the pairs were traced, it also returns the words of
+    /// runs per symbol.
     pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<(Report, Option<f64>)> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
@@ -155,7 +162,7 @@ impl MatrixSlot {
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let begin = Instant::now();
         let BatchResults { words: mapped, kernel_time, .. } = results;
-        // The buffer has room for more runs than there are. The first word counts them.
+        // The buffer can hold more runs than there are. The first word counts them.
         let needed = (runs_begin + mapped[0] as usize).min(mapped.len());
         let mut words = self.words.take();
         words.clear();
@@ -189,7 +196,8 @@ impl MatrixSlot {
                 }
             }
         }
-        // The counter goes on where there is no room, so that the next batch can have more.
+        // The counter continues beyond the end of the buffer, so that the next batch can have a
+        // larger one.
         let taken = walk.then(|| f64::from(words[0]) / list.symbols.max(1) as f64);
         tracing::trace!(words = words.len(), ?read, decoded = ?begin.elapsed(), ?kernel_time, "alignments of a batch");
         if walk {
@@ -199,29 +207,31 @@ impl MatrixSlot {
     }
 }
 
-/// Room for a buffer that is to hold so many bytes: up to an eighth more, lest every batch that takes a little more than the one before
-/// has a buffer made anew, which costs as much as tracing thousands of pairs.
+/// Returns the size of a buffer for `bytes` bytes, with up to an eighth of slack. Without slack,
+/// every batch that needs slightly more than the previous one would allocate a new buffer. That
+/// costs as much as tracing thousands of pairs.
 fn with_slack(bytes: u64, budget: u64) -> u64 {
     bytes.next_multiple_of((bytes.next_power_of_two() / 16).max(16)).min(budget.max(bytes))
 }
 
-/// Room for a buffer that is to hold so many bytes now and `growth` times as many later, as far as the budget goes.
+/// Returns the size of a buffer for `bytes` bytes now and `growth` times as many later, within the
+/// budget.
 fn room_for(bytes: u64, growth: f64, budget: u64) -> u64 {
     let later = ((bytes as f64 * growth) as u64).min(budget);
     with_slack(later.max(bytes), budget)
 }
 
-/// Words of runs that a batch's output has room for.
+/// Returns the number of words of runs that a batch's output can hold.
 fn room_for_runs(work: &MatrixWork<'_>) -> u64 {
     let list = &work.list;
     let most =
         (work.output_budget / 4).min(u32::MAX as u64).saturating_sub(OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs);
     let expected = (list.symbols as f64 * work.words_a_symbol) as u64 + 8 * list.pairs;
-    // What costs next to nothing is given for the worst case.
+    // A small buffer costs next to nothing, so it is sized for the worst case.
     list.run_words.min(expected.max(SMALL_RUN_WORDS)).min(most)
 }
 
-/// The dispatches of a batch: for each round first the kernel's steps, then the walk.
+/// Returns the dispatches of a batch: for each round the kernel's steps, then the traceback.
 fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
     let (list, variant) = (&work.list, &work.variant);
     let scoring = &work.scoring;
@@ -249,13 +259,15 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
     dispatches
 }
 
-/// The dispatches of a kernel that walks itself: for tasks of similar size one in which workgroups draw them by ticket; or, if the
-/// device limits loops, some in which each does some passes of one, and then its walk.
+/// Returns the dispatches of a kernel that traces back itself. For tasks of similar size, there is
+/// one dispatch in which workgroups draw them by ticket. If the device limits loops, each workgroup
+/// has one task instead. It computes a few passes per dispatch, and traces back in the last
+/// dispatch.
 fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
     let list = &work.list;
     let of = |params, workgroups| Dispatch { params, walk: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
-    // Each workgroup so far has drawn a ticket for which there was no task.
+    // Every workgroup of the earlier dispatches has drawn one ticket without a task.
     let mut in_vain = 0u32;
     for parts in &list.parts {
         let Parts { tasks, quads, an_arena, count } = parts.clone();
@@ -289,7 +301,7 @@ fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
     dispatches
 }
 
-/// The kernel's dispatches for one round, each after the other.
+/// Returns the kernel's dispatches for one round, one after another.
 fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispatch> {
     let variant = &work.variant;
     let tasks = &work.list.tasks[round.start as usize..round.end as usize];
@@ -301,7 +313,8 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
         return (0..diagonals)
             .map(|diagonal| {
                 let tiles = (diagonal + 1).min(diagonals - diagonal).min(columns);
-                // Pairs of different size have their widest diagonals elsewhere: enough for all of them.
+                // Pairs of different sizes have their widest diagonals elsewhere, so this is enough
+                // for all of them.
                 let tiles =
                     if tasks.iter().all(|task| variant.tile_diagonals(task) == diagonals) { tiles } else { columns };
                 of(Params { tile_diagonal: diagonal, ..params }, Some(tiles))
@@ -329,7 +342,7 @@ mod tests {
         const BUDGET: u64 = 128 << 20;
         assert_eq!(room_for(100 << 20, 1.0, BUDGET), 104 << 20);
         assert_eq!(room_for(60 << 20, FIRST_GROWTH, BUDGET), 88 << 20);
-        // Growth and slack end at the budget; what is needed is there all the same.
+        // Growth and slack end at the budget. Required bytes are always provided.
         assert_eq!(room_for(120 << 20, FIRST_GROWTH, BUDGET), BUDGET);
         assert_eq!(room_for(130 << 20, FIRST_GROWTH, BUDGET), 130 << 20);
         for bytes in (0..2 * BUDGET).step_by(999_983) {

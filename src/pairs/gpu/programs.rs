@@ -1,10 +1,10 @@
-//! The programs of the engine for many pairs.
+//! Programs of the GPU engine for pairs.
 
 use crate::gpu::kernels::{Kernel, KernelProgram};
 use crate::gpu::source::{Constants, Supplied};
 use crate::pairs::kernels::{matrix, nw_slice, nw_slice_half, sw_tile};
 
-/// A program of the engine for many pairs.
+/// A program of the GPU engine for pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shader {
     /// `nw_slice`.
@@ -13,7 +13,7 @@ pub enum Shader {
     SliceHalf(nw_slice_half::Variant),
     /// A kernel that can store directions.
     Matrix(matrix::Variant),
-    /// The walk over what it leaves.
+    /// The traceback over the stored directions.
     Walk(matrix::Walk),
     /// A kernel for local scores.
     Tile(sw_tile::Variant),

@@ -1,4 +1,5 @@
-//! Sequences on the device: a whole store, uploaded once, or the part of a larger one that a batch needs.
+//! Sequences on the device: a whole store that is uploaded once, or the part of a larger store that
+//! a batch needs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,17 +15,18 @@ use crate::seq::{SequenceId, SequenceStore};
 pub(super) struct Resident {
     /// The buffer.
     pub buffer: wgpu::Buffer,
-    /// Where each sequence ends in words; `None` if the buffer holds the whole store as it is.
+    /// End of each sequence in words. `None` if the buffer is a copy of the whole store.
     end_words: Option<HashMap<SequenceId, u32>>,
 }
 
 impl Resident {
-    /// Whether the buffer holds the whole store as it is.
+    /// Returns whether the buffer is a copy of the whole store.
     pub(super) fn is_whole(&self) -> bool {
         self.end_words.is_none()
     }
 
-    /// Word just past a sequence's last symbol; 0 for a sequence that the buffer does not hold.
+    /// Returns the index of the word after a sequence's last symbol, or 0 if the buffer does not
+    /// hold the sequence.
     pub(super) fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
         match &self.end_words {
             None => store.end_word(id) as u32,
@@ -33,30 +35,30 @@ impl Resident {
     }
 }
 
-/// How stores come to the device.
+/// Uploads stores to the device.
 #[derive(Debug)]
 pub(super) struct ResidentStores {
-    /// Largest buffer of sequences in bytes.
+    /// Size of the largest buffer of sequences in bytes.
     limit: u64,
 }
 
 impl ResidentStores {
-    /// No buffer may be larger than `limit` bytes.
+    /// Limits every buffer to `limit` bytes.
     pub(super) fn new(limit: u64) -> Self {
         ResidentStores { limit }
     }
 
-    /// Largest buffer of sequences in bytes.
+    /// Returns the size of the largest buffer of sequences in bytes.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Makes the largest buffer smaller.
+    /// Lowers the limit of buffers.
     pub(super) fn limit_to(&mut self, bytes: u64) {
         self.limit = self.limit.min(bytes) & !3;
     }
 
-    /// Buffers with a batch's queries and targets.
+    /// Returns buffers with a batch's queries and targets.
     pub(super) fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
         let chunk = &batch.chunk;
         let queries = self.get(gpu, residents, &chunk.queries, batch.blocks.iter().map(|block| block.query))?;
@@ -65,7 +67,7 @@ impl ResidentStores {
         Ok([queries, targets])
     }
 
-    /// A buffer with at least the sequences `ids` of a store.
+    /// Returns a buffer with at least the sequences `ids` of a store.
     fn get(
         &self,
         gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Sizes of the kernels that can store directions, and the arenas that they store them in.
+//! Sizes of the kernels that can store directions, and the arenas for their directions.
 
 use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
@@ -10,44 +10,45 @@ use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::{Batch, Extent};
 use crate::score::offset::fits;
 
-/// Arenas at most: more than enough to fill any device.
+/// Greatest number of arenas: more than enough to fill any device.
 const MAX_ARENAS: u64 = 16;
-/// Quads below which an arena does not shrink when memory is short.
+/// Least number of quads of an arena when memory is short.
 const MIN_QUADS: u64 = 1 << 16;
-/// Columns of a lane in the diagonal scans at most.
+/// Greatest number of columns per lane in the diagonal scans.
 const MAX_LANE_COLUMNS: u32 = 16;
-/// Storage buffers that a kernel binds beside the arenas.
+/// Number of storage buffers that a kernel binds in addition to the arenas.
 const OTHER_BUFFERS: u32 = 6;
-/// Seconds that the driver takes to make a byte of an arena and to take it back (H200).
+/// Seconds in which the driver allocates and frees a byte of an arena (H200).
 const BYTE_SECONDS: f64 = 4.5e-11;
-/// How much longer that takes for each other device that a job computes on: the driver serves them one after the other, and slower
-/// (two H200s took three times as long for a byte of each as one by itself).
+/// Relative increase of this time for each further device of a job. The driver serves devices one
+/// after another and more slowly: two H200s took three times as long per byte as one.
 const BESIDE: f64 = 2.0;
-/// Seconds that a round costs beside its cells, since the last pairs and the walk do not fill the device, under linear and
-/// affine gaps (H200).
+/// Seconds per round in addition to its cells, because the last pairs and the traceback do not fill
+/// the device. With linear and with affine gaps (H200).
 const ROUND_SECONDS: [f64; 2] = [5e-3, 17e-3];
 
 /// Buffers for borders and directions.
 pub(super) struct Arenas {
     buffers: Vec<GrowingBuffer>,
     quads: u64,
-    /// How many pay, once it is known what a job is to store; until then all are used.
+    /// Number of arenas that save time, once the job's amount of directions is known. Before that,
+    /// all are used.
     paying: Option<u32>,
 }
 
-/// What an engine may expect to store.
+/// Expected amount of directions of a job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     /// Cells of alignments.
     pub cells: u64,
-    /// Whether gaps are affine, which takes twice the memory.
+    /// Whether gaps are affine. They take twice the memory.
     pub affine: bool,
-    /// Devices that make arenas at the same time, this one among them.
+    /// Number of devices that allocate arenas at the same time, including this one.
     pub devices: u32,
 }
 
 impl Arenas {
-    /// As many as take `all` bytes together if each has at most `each`.
+    /// Returns arenas that take `all` bytes together, with at most `each` bytes per arena.
     pub(super) fn new(gpu: &Gpu, all: u64, each: u64) -> Self {
         let limits = gpu.device.limits();
         let each = each.min(gpu.binding_bytes()).min(all).max(16);
@@ -56,28 +57,29 @@ impl Arenas {
         Arenas { buffers: (0..count).map(|_| GrowingBuffer::default()).collect(), quads: each / 16, paying: None }
     }
 
-    /// How many are used.
+    /// Returns the number of arenas in use.
     pub(super) fn count(&self) -> u32 {
         self.paying.unwrap_or(self.buffers.len() as u32)
     }
 
-    /// Uses as many as pay for what a job is to store, but never fewer than before: those are made.
+    /// Uses the number of arenas that saves time for a job, but never fewer than before, because
+    /// those are allocated.
     pub(super) fn suit(&mut self, expected: Expected) {
         let pay = arenas_that_pay(expected, 16 * self.quads);
         self.paying = Some(pay.max(self.paying.unwrap_or(1)).min(self.buffers.len() as u32));
     }
 
-    /// Quads (of four words) that one can have.
+    /// Returns the greatest number of quads (of four words) per arena.
     pub(super) fn quads(&self) -> u64 {
         self.quads
     }
 
-    /// Bytes of all together.
+    /// Returns the number of bytes of all arenas.
     pub(super) fn bytes(&self) -> u64 {
         16 * self.quads * self.buffers.len() as u64
     }
 
-    /// Gives all memory back and goes on with arenas of half the size; false if they are small already.
+    /// Frees all memory and halves the size of arenas. Returns false if they are small already.
     pub(super) fn shrink(&mut self) -> bool {
         if self.quads <= MIN_QUADS {
             return false;
@@ -87,12 +89,13 @@ impl Arenas {
         true
     }
 
-    /// Gives all memory back.
+    /// Frees all memory.
     pub(super) fn release(&mut self) {
         self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
     }
 
-    /// The first `count` of them, with room for so many quads each; those not named are as small as can be.
+    /// Returns the first `count` arenas with space for this many quads each. Arenas without an
+    /// entry in `quads` are as small as possible.
     pub(super) fn reserve(&mut self, gpu: &Gpu, count: u32, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
         let wanted = quads.iter().copied().chain(std::iter::repeat(1));
         let limit = self.quads;
@@ -108,15 +111,17 @@ impl Arenas {
     }
 }
 
-/// Quads of an arena for a batch that needs so many: a little more, so that a slightly larger one does not mean a new buffer. Not
-/// much more, for the driver takes its time for every byte.
+/// Returns the number of quads to allocate for a batch that needs `quads` quads. A little slack
+/// keeps a slightly larger batch from allocating a new buffer. The slack is small because the
+/// driver takes time for every byte.
 fn with_room(quads: u64) -> u64 {
     quads.next_multiple_of((quads.next_power_of_two() / 8).max(1))
 }
 
-/// Arenas of so many bytes that pay. Twice the memory halves the rounds; what these and the
-/// memory cost together is least where both cost the same. The nearest power of two, since kernels are compiled for their
-/// number of arenas.
+/// Returns the number of arenas of `arena_bytes` bytes with the least total time. Twice the memory
+/// halves the number of rounds. Rounds and memory together take least time if both take the same
+/// time. The result is the nearest power of two, because kernels are compiled for their number of
+/// arenas.
 fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u64) -> u32 {
     let bytes = cells as f64 * if affine { 0.5 } else { 0.25 };
     let round_seconds = ROUND_SECONDS[usize::from(affine)];
@@ -128,23 +133,24 @@ fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u
 /// Sizes of the kernels that can store directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatrixShape {
-    /// `nw_rows`: invocations a workgroup.
+    /// `nw_rows`: invocations per workgroup.
     pub rows_workgroup: u32,
-    /// `nw_rows`: words of directions that a slice has a row.
+    /// `nw_rows`: words of directions per row of a slice.
     pub rows_words: u32,
-    /// `nw_diagonal`: invocations a workgroup, which share a pair.
+    /// `nw_diagonal`: invocations per workgroup. They share a pair.
     pub diagonal_workgroup: u32,
-    /// `nw_diagonal_subgroup`: invocations a workgroup, a multiple of every subgroup size.
+    /// `nw_diagonal_subgroup`: invocations per workgroup, a multiple of every subgroup size.
     pub subgroup_workgroup: u32,
-    /// `nw_checkpoint`: invocations a workgroup, or as many as a subgroup has.
+    /// `nw_checkpoint`: invocations per workgroup, or the subgroup size if that is greater.
     pub checkpoint_workgroup: u32,
-    /// `nw_checkpoint`: steps from checkpoint to checkpoint, a multiple of 4.
+    /// `nw_checkpoint`: steps between two checkpoints, a multiple of 4.
     pub checkpoint_steps: u32,
-    /// `nw_tiled_diagonal`: invocations a workgroup.
+    /// `nw_tiled_diagonal`: invocations per workgroup.
     pub tile_workgroup: u32,
     /// `nw_tiled_diagonal`: rows of a tile, a multiple of 4.
     pub tile_rows: u32,
-    /// Columns of a lane in the diagonal scans: 4, 8 or 16; `None` for what pads least.
+    /// Columns per lane in the diagonal scans: 4, 8 or 16. `None` chooses the number with the least
+    /// padding.
     pub lane_columns: Option<u32>,
 }
 
@@ -183,7 +189,7 @@ impl KernelSizes for MatrixShape {
 }
 
 impl MatrixShape {
-    /// The variant of a kernel for a batch.
+    /// Returns the variant of a kernel for a batch.
     pub fn variant(
         &self,
         scan: Scan,
@@ -200,7 +206,7 @@ impl MatrixShape {
             Scan::Diagonal => self.diagonal_workgroup,
             Scan::DiagonalSubgroup => self.subgroup_workgroup,
             Scan::TiledDiagonal => self.tile_workgroup,
-            // All of the device's subgroups are to be filled.
+            // A workgroup must fill all of the device's subgroups.
             Scan::Checkpoint => self.checkpoint_workgroup.max(adapter.subgroup_sizes[1].clamp(4, 128)),
         };
         let of_columns = |columns: u32| Variant {
@@ -222,7 +228,7 @@ impl MatrixShape {
         if let Some(columns) = self.lane_columns {
             return of_columns(columns.min(MAX_LANE_COLUMNS));
         }
-        // What a step costs beside its cells is about as much as four of them.
+        // The overhead of a step equals the time of about four cells.
         let cost = |columns: &u32| {
             let variant = of_columns(*columns);
             let padded: u64 =
@@ -250,10 +256,10 @@ mod tests {
         let pay_beside =
             |cells: f64, affine, devices| arenas_that_pay(Expected { cells: cells as u64, affine, devices }, BYTES);
         let pay = |cells: f64, affine| pay_beside(cells, affine, 1);
-        // All pairs of 2,000 genes, of 200, and a batch.
+        // All pairs of 2,000 genes and of 200 genes.
         assert_eq!([pay(4.2e12, false), pay(4.2e12, true)], [4, 16]);
         assert_eq!([pay(4.2e10, false), pay(4.2e10, true)], [1, 1]);
-        // Two devices with half of it each.
+        // Two devices with half of the pairs each.
         assert_eq!([pay_beside(2.1e12, false, 2), pay_beside(2.1e12, true, 2)], [2, 4]);
         for affine in [false, true] {
             let counts: Vec<u32> = (0..64).map(|bits| pay((1u64 << bits) as f64, affine)).collect();

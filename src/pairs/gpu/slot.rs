@@ -1,4 +1,4 @@
-//! One half of the double buffer: everything that a batch in flight owns on the device.
+//! A slot of the double buffer: the device memory of one batch in flight.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Report, Want};
 use crate::score::OffsetScoring;
 
-/// Kept pairs that travel back with the status words; more are fetched in a second copy.
+/// Number of kept pairs that are copied with the status words. A second copy fetches the rest.
 const FIRST_KEPT: u64 = 1 << 16;
 
-/// Buffers of a slot and the batch that is in it.
+/// Buffers of a slot, and the batch in flight.
 pub(super) struct SliceSlot {
     pub(super) buffers: Buffers,
     targets: HeldTargets,
@@ -41,7 +41,8 @@ impl SliceSlot {
         self.in_flight = None;
     }
 
-    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
+    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
+    /// wait.
     pub(super) fn record(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let before_values = words_before_values(list);
@@ -114,7 +115,8 @@ impl SliceSlot {
     }
 }
 
-/// Words of the output before its values: the header and one status word a task.
+/// Returns the number of words of the output before its values: the header, and one status word per
+/// task.
 fn words_before_values(list: &TaskList) -> u64 {
     nw_slice::OUTPUT_HEADER_WORDS + list.tasks.len() as u64
 }

@@ -1,4 +1,4 @@
-//! Handing a batch to a kernel: which one, with which constants, and in which memory.
+//! Submits a batch to a kernel: chooses the kernel, its constants and its memory.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ impl PairsHost {
         }
     }
 
-    /// `nw_slice_half` for a batch, if it can compute that: scores alone, none of which grows too much in a slice.
+    /// Returns the variant of `nw_slice_half` for a batch, if it can compute the batch: scores
+    /// only, and no score grows too much within a slice.
     fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
         let is_scores = matches!(batch.chunk.want, Want::Scores | Want::AtLeast(_));
         let has_halves =
@@ -48,7 +49,8 @@ impl PairsHost {
         (variant.workgroup_bytes() <= self.kernels.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
-    /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
+    /// Chooses the kernel for a batch: the requested kernel, or the one that is expected to be
+    /// fastest.
     pub(super) fn choose(
         &self,
         kernel: Option<&'static Kernel>,
@@ -63,7 +65,7 @@ impl PairsHost {
         }
     }
 
-    /// What the choice of a kernel for a batch depends on.
+    /// Returns the facts on which the choice of a kernel for a batch depends.
     pub(super) fn situation<'a>(&'a self, batch: &'a Batch, extent: Extent, scoring: &OffsetScoring) -> Situation<'a> {
         Situation {
             batch,
@@ -81,7 +83,8 @@ impl PairsHost {
         }
     }
 
-    /// Returns the number of host threads that trace pairs for the device; 1 if the threads compute other pairs meanwhile.
+    /// Returns the number of host threads that trace pairs for the device. It is 1 if the threads
+    /// compute other pairs meanwhile.
     pub(super) fn threads(&self) -> usize {
         if self.is_host_busy {
             return 1;
@@ -90,7 +93,8 @@ impl PairsHost {
         self.pool.as_ref().map_or_else(all, |pool| pool.current_num_threads())
     }
 
-    /// Hands a batch to `nw_slice` or `nw_slice_half`; gives its queries and targets on the device.
+    /// Submits a batch to `nw_slice` or `nw_slice_half`. Returns its queries and targets on the
+    /// device.
     pub(super) fn start_slice(
         &mut self,
         site: &mut BatchContext<'_>,
@@ -143,8 +147,8 @@ impl PairsHost {
         Ok([queries, targets])
     }
 
-    /// Hands a batch to a kernel that can store directions. If these do not fit, it gives
-    /// values only. Gives the batch's queries and targets on the device.
+    /// Submits a batch to a kernel that can store directions. If these do not fit, the kernel
+    /// computes values only. Returns the batch's queries and targets on the device.
     pub(super) fn start_matrix(
         &mut self,
         site: &mut BatchContext<'_>,
@@ -161,7 +165,8 @@ impl PairsHost {
         let of_walk = |walk| {
             let of_arenas =
                 |arenas| self.kernels.shape.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk);
-            // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
+            // A small batch needs one arena, and the driver compiles a kernel with one arena in a
+            // tenth of the time.
             let mut variant = of_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
             let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
@@ -218,7 +223,8 @@ impl PairsHost {
         Ok([queries, targets])
     }
 
-    /// Checks that no dispatch of a batch holds the device too long or exceeds the loops that it allows.
+    /// Checks that no dispatch of a batch occupies the device too long or exceeds the device's
+    /// limit on loops.
     ///
     /// # Errors
     /// [`Error::Unsuited`](crate::Error::Unsuited).
@@ -239,7 +245,8 @@ impl PairsHost {
         Ok(())
     }
 
-    /// Scratch for up to `tasks` slots at once, and for how many. If memory is short and it is to be `sparing`, for fewer.
+    /// Reserves scratch memory for at most `tasks` slots. Returns the buffer and the number of
+    /// slots. If `sparing` is set and memory is short, it reserves fewer slots.
     fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {

@@ -1,8 +1,8 @@
-//! Survivors of a filter: of the pairs that a batch of scores leaves open, alignments are made by a second batch in the same
-//! slot.
+//! Survivors of a filter: the pairs that a batch of scores leaves undecided. A second batch in the
+//! same slot aligns them.
 //!
-//! The host could trace them back as well, beside the device that computes the next batch. It does so where it has time for
-//! that: of few survivors, or on many threads.
+//! The host can trace them as well, while the device computes the next batch. It does so if it has
+//! enough time: for few survivors, or with many threads.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,24 +14,26 @@ use crate::pairs::kernels::nw_slice;
 use crate::pairs::plan::cost::host_trace_seconds;
 use crate::pairs::{Batch, Block, Hit, Pairs, PairsChunk};
 
-/// The part of the time in which the device computes other batches that the host's threads can trace in: they also make rows.
+/// Part of the device's computing time during which host threads can trace. They also format rows.
 const FREE_PART: f64 = 0.75;
-/// Seconds that a second batch has to save at least: with the first come its kernel and its memory.
+/// Least number of seconds that a second batch must save. The first one adds the time to compile
+/// its kernel and to allocate its memory.
 const MIN_SAVED_SECONDS: f64 = 0.02;
 
-/// Who aligns the pairs that a filter leaves open.
+/// Selects the device or the host to align the pairs that a filter keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Survivors {
-    /// The device or the host, whichever makes the job end sooner.
+    /// Selects whichever makes the job end earlier.
     #[default]
     ByPrice,
-    /// The device, wherever it can.
+    /// Selects the device wherever it can align them.
     OnDevice,
 }
 
 impl PairsHost {
-    /// The pairs that the filter kept of a batch, as a batch of their own, and the kernel that aligns them; `None` if the device is
-    /// not to do that. `beside` are seconds that it computes other batches for.
+    /// Returns the kept pairs of a batch as a new batch, and the kernel to align them. Returns
+    /// `None` if the host should align them. `beside` is the time in seconds during which the
+    /// device computes other batches.
     pub(super) fn align_survivors(
         &mut self,
         site: &BatchContext<'_>,
@@ -41,7 +43,7 @@ impl PairsHost {
         let Chosen::Global(ChosenKernel { choice, .. }) = choice else { return None };
         let by_price = self.survivors == Survivors::ByPrice;
         let is_open = is_filtered(batch) && choice.kernel.scan().is_none() && !report.hits.is_empty();
-        // A kernel that the user named computes all.
+        // A kernel that the user selected computes all batches.
         if !is_open || by_price && site.kernel.is_some() {
             return None;
         }
@@ -54,7 +56,7 @@ impl PairsHost {
         let survivors = batch_of(&batch.chunk, &report.hits);
         let extent = survivors.extent();
         let scoring = nw_slice::offset_scoring(&survivors, &extent)?;
-        // As many as so far are to be expected of what remains.
+        // The remaining batches are expected to have as many survivors.
         let batches = 1.0 + site.remaining_cells as f64 / site.cells.max(1) as f64;
         let cells = (cells as f64 * batches) as u64;
         self.arenas.suit(Expected { cells, affine: !is_linear, devices: self.devices });
@@ -69,7 +71,8 @@ fn count_cells(chunk: &PairsChunk, hit: &Hit) -> u64 {
     u64::from(chunk.queries.length(hit.query)) * u64::from(chunk.targets.length(hit.target))
 }
 
-/// The pairs of some hits as a batch: a block for every query, with its targets by falling length.
+/// Returns the pairs of some hits as a batch: one block per query, with targets by decreasing
+/// length.
 fn batch_of(chunk: &PairsChunk, hits: &[Hit]) -> Batch {
     let mut pairs: Vec<(u32, Reverse<u32>, u32)> =
         hits.iter().map(|hit| (hit.query, Reverse(chunk.targets.length(hit.target)), hit.target)).collect();

@@ -1,9 +1,10 @@
 //! Local scores on a GPU: batches for the `sw_tile` kernels.
 //!
-//! A batch is cut into runs, each of a query alone, or of queries that are computed side by side in halves, for which the sizes of
-//! the kernel are chosen that suit them. Pairs whose scores halves do not hold are computed again in words; where only pairs of some
-//! score are asked for, bounds leave most of them out, and the others are computed again, a few by the host; of targets so long that
-//! everything would wait for them the passes are computed side by side.
+//! A batch is divided into runs. A run has a single query, or several queries that are computed
+//! together in f16. The kernel sizes are chosen for the runs. Pairs whose scores exceed f16 are
+//! computed again with i32. If only pairs above a threshold are requested, lower bounds rule out
+//! most of them, and the others are computed again, a few of them by the host. For targets that are
+//! so long that all other work would wait for them, the passes are computed in parallel.
 
 mod again;
 mod plan;
@@ -30,37 +31,37 @@ use crate::pairs::kernels::sw_tile::{self, SATURATED};
 use crate::pairs::kernels::tile_tasks;
 use crate::pairs::{Batch, Hit, Report, Want};
 
-/// Scratch that a batch goes on with at least when memory is short.
+/// Least scratch memory of a batch when memory is short.
 const MIN_SCRATCH_BYTES: u64 = 1 << 20;
 
-/// Buffers of a slot: for a batch, and for those of its pairs that are computed again.
+/// Buffers of a slot: for a batch, and for its pairs that are computed again.
 pub(super) struct TileSlot {
     pub(super) first: Flight,
     again: Flight,
 }
 
 impl TileSlot {
-    /// An empty slot.
+    /// Creates an empty slot.
     pub(super) fn new(gpu: &Gpu) -> Self {
         TileSlot { first: Flight::new(gpu), again: Flight::new(gpu) }
     }
 
-    /// Gives the memory of its buffers back; it holds no batch.
+    /// Frees the buffers. The slot must not hold a batch.
     pub(super) fn release(&mut self) {
         self.first.release();
         self.again.release();
     }
 }
 
-/// The kernels of a batch, and what it uses.
+/// Kernels of a batch, with the resources that they use.
 pub struct ChosenTiles {
     ways: Ways,
-    /// The batch's queries and targets, once it is recorded.
+    /// The batch's queries and targets on the device, once the batch is recorded.
     stores: Option<[Arc<Resident>; 2]>,
 }
 
 impl PairsHost {
-    /// The kernels for a batch of local scores.
+    /// Chooses the kernels for a batch of local scores.
     pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &Batch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
@@ -77,7 +78,7 @@ impl PairsHost {
         Ok(ChosenTiles { ways, stores: None })
     }
 
-    /// Hands a batch to the kernels.
+    /// Records and submits a batch.
     pub(super) fn start_tiles(
         &mut self,
         site: &mut BatchContext<'_>,
@@ -126,8 +127,8 @@ impl PairsHost {
         )
     }
 
-    /// Decodes a batch, computes those of its pairs again whose scores exceed half floats or of which only bounds are known, and
-    /// returns its hits.
+    /// Decodes a batch and returns its hits. Pairs are computed again if their scores exceed f16 or
+    /// if only bounds of their scores are known.
     pub(super) fn decode_tiles(
         &mut self,
         slot: &mut TileSlot,
@@ -142,7 +143,7 @@ impl PairsHost {
         let mut kernel_time = outcome.kernel_time;
         let is_bounded = outcome.bounded > 0;
         if outcome.halved > 0 {
-            // Of words too a few may be just that score.
+            // An i32 score can equal the saturation value by chance.
             let twice: Vec<usize> = (0..scores.len()).filter(|&at| is_bounded || scores[at].1 == SATURATED).collect();
             if let (false, Some(stores)) = (twice.is_empty(), &chosen.stores) {
                 let pairs: Vec<u32> = twice.iter().map(|&at| scores[at].0).collect();

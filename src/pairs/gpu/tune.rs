@@ -1,4 +1,5 @@
-//! Choosing slice widths and workgroup sizes per adapter: a short measurement, kept in the user's cache directory.
+//! Chooses slice widths and workgroup sizes per adapter by a short measurement. The result is
+//! cached in the user's cache directory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,28 +19,30 @@ use crate::score::random::XorShift64;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Slice widths of `nw_slice` that are tried. All leave 4 over 8, so that profile rows start in different banks.
+/// Slice widths to measure for `nw_slice`. All are 4 modulo 8, so that profile rows start in
+/// different memory banks.
 pub const SLICES: &[u32] = &[12, 20, 28, 36, 44, 52];
-/// Those of `nw_slice_half`, whose rows are padded to an odd number of loads.
+/// Slice widths to measure for `nw_slice_half`. Its rows are padded to an odd number of loads.
 pub const HALF_SLICES: &[u32] = &[20, 24, 28, 36];
-/// Workgroup sizes that are tried.
+/// Workgroup sizes to measure.
 pub const WORKGROUPS: &[u32] = &[32, 64, 128];
-/// Seconds that one trial should last: the last workgroups of a batch idle the device for some tens of milliseconds.
+/// Seconds per trial. The last workgroups of a batch leave the device idle for tens of
+/// milliseconds.
 const TRIAL_SECONDS: f64 = 0.2;
-/// Seconds of the first look at a device's speed, which the first larger job takes.
+/// Seconds of the first measurement of a device's speed. The first larger job makes it.
 const FIRST_LOOK_SECONDS: f64 = 0.03;
-/// Seconds that a trial of another kernel should last: its speed only has to be compared.
+/// Seconds per trial of another kernel. Its speed only has to be compared.
 const KERNEL_SECONDS: f64 = 0.1;
-/// Symbols of a trial's sequences: about a gene.
+/// Symbols of a trial's sequences, about the length of a gene.
 const TRIAL_LENGTH: u32 = 1200;
 /// Targets of a trial with many pairs.
 const TRIAL_TARGETS: u32 = 512;
-/// Jobs below this many cells end before a measurement would.
+/// Jobs with fewer cells end before a measurement would.
 const SMALL_JOB_CELLS: u64 = 100_000_000_000;
 
-/// The best configurations, by adapter, driver, kernel text and kind of scoring.
+/// The best configurations by adapter, driver, kernel sources and kind of scoring.
 static TUNING: Store<Config> = Store::new("tuning.json");
-/// Cells a second of `nw_slice` with the default sizes.
+/// Cells per second of `nw_slice` with the default sizes.
 static FIRST_LOOKS: Store<f64> = Store::new("first-looks.json");
 
 /// Returns the key of an adapter's best configuration for a kind of scoring.
@@ -59,15 +62,15 @@ fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
 /// One measured configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Columns a slice.
+    /// Columns per slice.
     pub slice: u32,
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Cells per second in the kernel (by the clock where the device has no timestamps).
+    /// Cells per second of the kernel, by timestamps or, without these, by the clock.
     pub cells_per_second: f64,
 }
 
-/// XorShift64 sequences for measurements: `count` of `length` symbols, from a fixed seed.
+/// Returns `count` random sequences of `length` symbols for measurements, from a fixed seed.
 pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) -> SequenceStore {
     let mut random = XorShift64(seed | 1);
     let mut next = || (random.bits() >> 33) as u32;
@@ -85,7 +88,7 @@ pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) 
     builder.build()
 }
 
-/// A batch of `queries` times `targets` pairs over one random store.
+/// Returns a batch of `queries` times `targets` pairs over one random store.
 pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: u32, want: Want) -> Arc<Batch> {
     let store = Arc::new(random_store(scoring.alphabet, queries.max(targets) as usize, length as usize, 0x5eed));
     let chunk = PairsChunk {
@@ -101,7 +104,8 @@ pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: 
     Arc::new(Batch { chunk: Arc::new(chunk), blocks })
 }
 
-/// Runs one batch and gives its cells per second: of the kernel where that can be told, else by the clock.
+/// Runs one batch. Returns its cells per second by the kernel time or, if that is unknown, by the
+/// clock.
 pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> {
     let begin = Instant::now();
     let ticket = engine.submit(Arc::clone(batch))?;
@@ -110,7 +114,8 @@ pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> 
     Ok(batch.cells() as f64 / seconds.max(1e-6))
 }
 
-/// Speed of a configuration, over batches that grow until one lasts long enough to be believed.
+/// Returns the speed of the current configuration. The batches grow until one of them takes
+/// `seconds`.
 pub fn measure(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,
@@ -121,7 +126,8 @@ pub fn measure(
     measure_until(engine, scoring, want, length, seconds, &AtomicBool::new(false))
 }
 
-/// [`measure`], which ends with [`Error::Interrupted`] after the batch in which the flag is set.
+/// Measures like [`measure`]. Returns [`Error::Interrupted`] after the batch during which the flag
+/// is set.
 fn measure_until(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,
@@ -143,11 +149,12 @@ fn measure_until(
     Ok(best)
 }
 
-/// Measures sizes of the kernel in use, which has such numbers, on one device: every slice width at the middle workgroup size, then
-/// the other sizes at the best width (speed hardly depends on both together). Fastest first.
+/// Measures sizes of the kernel in use, which must have this score type. It measures every slice
+/// width with the middle workgroup size, then the other workgroup sizes with the best width,
+/// because the two hardly interact. Returns the trials, fastest first.
 ///
 /// # Errors
-/// [`Error::Interrupted`] soon after `interrupt` is set; what the device fails with.
+/// [`Error::Interrupted`] soon after `interrupt` is set, and all errors of the device.
 pub fn sweep(
     engine: &mut GpuEngine,
     numbers: ScoreType,
@@ -182,23 +189,25 @@ pub fn sweep(
     Ok(trials)
 }
 
-/// A measurement of all sizes and kernels. It pays for a job of a minute.
+/// A measurement of all sizes and kernels. It saves time in jobs of at least a minute.
 const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt: 1.25 };
 
-/// Opens an adapter with the best known configuration for a job of which `cells` are to be computed, without those of
-/// pairs that a filter left out before: from the cache; or, if the job will last long enough to be worth it or `anew` asks
-/// for it, from a measurement, which the cache then keeps; or the default.
+/// Opens an adapter with the best known configuration for a job with `cells` cells, not counting
+/// pairs that an earlier filter drops. The configuration comes from the cache. If there is none and
+/// the job is long enough, or if `anew` is set, it is measured and cached. Otherwise it is the
+/// default.
 pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<GpuEngine> {
     let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
 
-/// Opens several adapters at once, each as [`open_tuned`] does and with at most so many bytes of memory, for a job of
-/// `cells` to be computed in all. Of adapters of one model one is measured, the others are configured like it; models are
-/// measured beside each other. The same adapter may come several times: it is opened as often.
+/// Opens several adapters at the same time, each like [`open_tuned`] and with a limit in bytes on
+/// its memory. The job has `cells` cells on all adapters together. One adapter of each model is
+/// measured, and the others use its configuration. Different models are measured at the same time.
+/// An adapter may occur several times and is then opened several times.
 ///
-/// Gives an engine, or why there is none, for each adapter, in their order. [`Error::Interrupted`] if `interrupt` was
-/// set while a device was measured.
+/// Returns an engine or an error for each adapter, in order. The error is [`Error::Interrupted`] if
+/// `interrupt` was set during a measurement.
 pub fn open_all(
     adapters: &[(FoundAdapter, u64)],
     scoring: &Arc<Scoring>,
@@ -237,7 +246,8 @@ pub fn open_all(
     results.into_iter().zip(adapters).map(|(result, (found, _))| result.unwrap_or_else(|| Err(lost(found)))).collect()
 }
 
-/// Speeds of all kernels, full and alone; typical ones for those that do not run here.
+/// Measures the full and lone speeds of all kernels. Kernels that do not run on the device keep
+/// typical speeds.
 fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
     let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
     for (kernel, row) in offered(Family::Pairs).zip(&mut speeds.0) {
@@ -260,13 +270,14 @@ fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &A
     Ok(speeds)
 }
 
-/// Returns whether a kernel's speed is measured: not where it is not used unasked.
+/// Returns whether a kernel's speed is measured. Kernels that are never chosen automatically are
+/// not measured.
 fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
     kernel.is_chosen() && (kernel.kind != KernelKind::Slice(ScoreType::F16) || engine.config().halves)
 }
 
-/// Measures the speed of the kernel in use: from one pair, whose time is that of its chain, then from as many pairs as take
-/// long enough.
+/// Measures the speed of the kernel in use: with a single pair, whose time is the time of its
+/// chain, then with enough pairs for a long batch.
 fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, interrupt: &AtomicBool) -> Result<Speed> {
     choosing::measure(KERNEL_SECONDS, |load| {
         if interrupt.load(Ordering::Relaxed) {
@@ -282,7 +293,7 @@ fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, in
     })
 }
 
-/// The configuration for a model, from the cache or from what can be measured on this engine of it.
+/// Returns the configuration of a model, from the cache or from a measurement on this engine.
 fn choose(
     engine: &mut GpuEngine,
     key: &str,
@@ -299,7 +310,8 @@ fn choose(
     config
 }
 
-/// The same on an engine whose every batch goes to `nw_slice`, until all kernels are measured.
+/// Chooses the configuration on an engine that runs every batch with `nw_slice` until all kernels
+/// are measured.
 fn choose_with_slice(
     engine: &mut GpuEngine,
     key: &str,
@@ -310,7 +322,7 @@ fn choose_with_slice(
 ) -> Result<Config> {
     let begin = Instant::now();
     if scoring.mode == Mode::Local {
-        // The sizes of their kernels follow from lengths.
+        // Sizes of the kernels for local scores follow from lengths.
         return Ok(engine.config());
     }
     if !anew {
@@ -320,7 +332,8 @@ fn choose_with_slice(
         if cells < SMALL_JOB_CELLS {
             return Ok(engine.config());
         }
-        // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
+        // The speed with default sizes determines the size of batches, and whether to measure
+        // further.
         let speed = first_look(engine, key, scoring, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
         if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
@@ -345,7 +358,7 @@ fn choose_with_slice(
                     best = best.with_sizes(ScoreType::F16, trial.slice, trial.workgroup);
                 }
             }
-            // The device has no halves.
+            // The device has no f16.
             Err(Error::Unsuited { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -364,8 +377,8 @@ fn choose_with_slice(
     Ok(config)
 }
 
-/// Cells a second with the default sizes: as the first job that asked measured it. (With the driver's start for the kernel that takes a
-/// tenth of a second.)
+/// Returns the cells per second with the default sizes, as the first job measured them. Together
+/// with compiling the kernel, the measurement takes a tenth of a second.
 fn first_look(engine: &mut GpuEngine, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
     if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);

@@ -1,4 +1,5 @@
-//! Uploads of every batch of pairs besides the sequences: targets, tasks and the table of scores.
+//! Uploads for every batch of pairs in addition to the sequences: targets, tasks and the score
+//! table.
 
 use std::sync::Arc;
 
@@ -23,13 +24,13 @@ pub(super) struct Inputs<'a, T> {
     pub table: &'a [i32],
 }
 
-/// The content of a slot's buffer of targets, if that is the whole order of a chunk over a whole store. The next batch of the
-/// slot mostly belongs to the same chunk.
+/// Content of a slot's target buffer, if it is the whole order of a chunk over a whole store. The
+/// slot's next batch usually belongs to the same chunk.
 #[derive(Default)]
 pub(super) struct HeldTargets(Option<(Arc<[SequenceId]>, Arc<SequenceStore>)>);
 
 impl HeldTargets {
-    /// Records the input of a batch. Targets are uploaded only if the slot does not hold them.
+    /// Records the input of a batch. Uploads targets only if the slot does not hold them already.
     pub(super) fn record<T: bytemuck::Pod>(
         &mut self,
         recording: &mut Recording<'_>,
@@ -53,12 +54,12 @@ impl HeldTargets {
         recording.upload("table", table)
     }
 
-    /// Returns whether the buffer of targets holds those of a chunk.
+    /// Returns whether the buffer holds the targets of a chunk.
     fn holds(&self, chunk: &PairsChunk, resident: &Resident) -> bool {
         let is_same = |(order, store): &(Arc<[SequenceId]>, Arc<SequenceStore>)| {
             Arc::ptr_eq(order, &chunk.order) && Arc::ptr_eq(store, &chunk.targets)
         };
-        // Where a part of a store lies differs from batch to batch.
+        // The positions of a part of a store differ from batch to batch.
         resident.is_whole() && self.0.as_ref().is_some_and(is_same)
     }
 }
@@ -94,7 +95,7 @@ mod tests {
             held_targets.record(&mut buffers.record(&gpu), &inputs).unwrap();
             held
         };
-        // Batches of a chunk after each other, and of two chunks in turn.
+        // Batches of one chunk in succession, then of two chunks in turn.
         let held: Vec<bool> = [&one, &one, &two, &two, &one].into_iter().map(|batch| fill(batch)).collect();
         assert_eq!(held, [false, true, false, true, false]);
     }

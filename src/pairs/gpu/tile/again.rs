@@ -11,15 +11,15 @@ use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Batch, Block, PairsChunk, Want};
 use crate::seq::SequenceId;
 
-/// Targets that a thread of the host has together.
+/// Number of targets that a host thread computes together.
 const PIECE_TARGETS: u32 = 64;
 
-/// Finds the queries and targets of pairs.
+/// Maps indices of pairs to queries and targets.
 pub(super) struct Places<'a> {
     batch: &'a Batch,
-    /// Pairs before each block.
+    /// Number of pairs before each block.
     begins: Vec<u64>,
-    /// The block of the last pair, which the next one mostly is of.
+    /// Block of the last pair. The next pair usually belongs to it as well.
     last: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Places<'a> {
         Places { batch, begins: tile_tasks::block_begins(batch), last: 0 }
     }
 
-    /// The query and the target of a pair.
+    /// Returns the query and the target of a pair.
     pub(super) fn find(&mut self, pair: u32) -> (SequenceId, SequenceId) {
         let pair = u64::from(pair);
         let blocks = &self.batch.blocks;
@@ -46,7 +46,7 @@ impl<'a> Places<'a> {
 pub(super) struct Again {
     pub chunk: PairsChunk,
     pub blocks: Vec<Block>,
-    /// For each pair, in the order of the blocks, which one of those that were named it is.
+    /// For each pair in the order of the blocks, its index in the list of requested pairs.
     order: Vec<usize>,
 }
 
@@ -87,25 +87,25 @@ impl Again {
         self.blocks.iter().map(|block| block.cells).sum()
     }
 
-    /// Each block as a run of its own.
+    /// Returns one run per block.
     pub(super) fn runs(&self) -> Vec<Run> {
         let run = |block: &Block| Run::alone(block.query, block.targets.start, block.targets.clone());
         self.blocks.iter().map(run).collect()
     }
 
-    /// Which of the named pairs the `place`-th one is.
+    /// Returns the index of a pair in the list of requested pairs.
     pub(super) fn named(&self, place: u32) -> usize {
         self.order[place as usize]
     }
 
-    /// The scores of all pairs, computed on the threads of a pool, or on this one.
+    /// Computes the scores of all pairs on the threads of a pool, or on this thread.
     ///
     /// # Errors
-    /// As [`compute::run_block`].
+    /// See [`compute::run_block`].
     pub(super) fn scores_here(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
         let score = |workspace: &mut Workspace, piece: &Block| {
             let hits = compute::run_block(&self.chunk, piece, workspace)?;
-            // Words hold all scores of the batch.
+            // i32 holds all scores of the batch.
             Ok(piece.targets.clone().zip(hits.into_iter().map(|hit| hit.score as i32)).collect())
         };
         let pieces = self.pieces();
@@ -122,7 +122,7 @@ impl Again {
         Ok(scores?.into_iter().flatten().collect())
     }
 
-    /// The blocks in pieces of as many targets as a thread computes together.
+    /// Divides the blocks into pieces of as many targets as a thread computes together.
     fn pieces(&self) -> Vec<Block> {
         let pieces = |block: &Block| {
             let Range { start, end } = block.targets;

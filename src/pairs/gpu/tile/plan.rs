@@ -1,4 +1,4 @@
-//! A batch as dispatches of the kernels for local scores.
+//! Divides a batch into dispatches of the kernels for local scores.
 
 use super::shape::{Tiles, Ways, cheapest};
 use crate::error::Result;
@@ -9,26 +9,28 @@ use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{PairsChunk, Want};
 use crate::seq::SequenceId;
 
-/// Rows for which a workgroup should use a profile, if there are targets enough.
+/// Rows for which a workgroup should use a profile, if there are enough targets.
 const PROFILE_ROWS: u32 = 2048;
-/// Targets that a team has one after the other at most.
+/// Greatest number of targets that a team computes one after another.
 const MAX_TURNS: u32 = 16;
-/// Cells of dispatches at most that are handed to the driver at once where tasks are no longer drawn by ticket.
+/// Greatest number of cells of dispatches that are submitted together, if tasks are not drawn by
+/// ticket.
 const ROUND_CELLS: u64 = 500_000_000_000;
-/// Rows of a block, where a pass is divided, and blocks at most of one whose rows may be as many as they are.
+/// Least number of rows per block of a divided pass, and greatest number of blocks per pass.
 const BLOCK_ROWS: u64 = 1024;
 const MAX_BLOCKS: u32 = 64;
-/// Workgroups of a dispatch, in every implementation.
+/// Greatest number of workgroups of a dispatch that every implementation supports.
 const MAX_WORKGROUPS: u32 = 65_535;
 
-/// What bounds dispatches.
+/// Limits of dispatches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Bytes of scratch.
+    /// Bytes of scratch memory.
     pub scratch_bytes: u64,
-    /// Workgroups at once.
+    /// Workgroups at the same time.
     pub slots: u64,
-    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
+    /// Greatest number of loop iterations of an invocation in one dispatch, if the device limits
+    /// them.
     pub loops: Option<u64>,
 }
 
@@ -37,7 +39,8 @@ pub(super) struct Limits {
 pub(super) struct Dispatch {
     pub params: Params,
     pub workgroups: u32,
-    /// Whether the driver gets it, and those before it, by themselves.
+    /// Whether the driver receives this dispatch and the ones before it in a submission of their
+    /// own.
     pub ends_round: bool,
 }
 
@@ -48,26 +51,26 @@ pub(super) struct Launch {
     pub dispatches: Vec<Dispatch>,
 }
 
-/// A batch made ready.
+/// A batch divided into launches.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     pub tasks: Vec<Task>,
     pub parts: Vec<Part>,
     pub launches: Vec<Launch>,
-    /// Pairs that are computed in halves.
+    /// Number of pairs that are computed with f16.
     pub halved: u64,
-    /// Pairs of which only a bound is computed.
+    /// Number of pairs for which only a bound is computed.
     pub bounded: u64,
-    /// Bytes of scratch.
+    /// Bytes of scratch memory.
     pub scratch_bytes: u64,
 }
 
-/// What is to be computed: runs of a chunk, which are `pairs` pairs together.
+/// Runs of a chunk to compute, with `pairs` pairs together.
 pub(super) struct Problem<'a> {
     pub chunk: &'a PairsChunk,
     pub runs: Vec<Run>,
     pub pairs: u64,
-    /// Pairs that reach their query's floor are listed.
+    /// Whether to list the pairs that reach their query's threshold.
     pub lists: bool,
 }
 
@@ -81,12 +84,13 @@ impl Plan {
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Result<Plan> {
         let Problem { chunk, runs, pairs, lists } = problem;
-        // One part that nobody has: buffers are never empty.
+        // One unused part keeps the buffer from being empty.
         let mut plan = Plan { parts: vec![bytemuck::Zeroable::zeroed()], ..Plan::default() };
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
             let is_halves = variant.is_halves();
-            // What bounds do not leave out is computed in words, so there are none of words.
+            // Pairs that bounds do not rule out are computed again with i32, so i32 kernels need no
+            // bounds.
             let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
             let variant = bounded.unwrap_or(variant);
             let own_pairs = runs.iter().map(Run::pairs).sum::<u64>();
@@ -112,7 +116,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Adds the tasks of runs that are divided so, and the dispatches of these tasks.
+    /// Adds the tasks of runs that are divided by `sizes`, and the dispatches of these tasks.
     fn add_launch(
         &mut self,
         chunk: &PairsChunk,
@@ -127,7 +131,7 @@ impl Plan {
                 Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
                 _ => i32::MIN,
             };
-            // What halves do not hold is always listed.
+            // Scores that exceed f16 are always listed.
             if is_halves { floor.min(SATURATED).saturating_sub(slack) } else { floor }
         };
         let begin = self.tasks.len() as u32;
@@ -139,7 +143,8 @@ impl Plan {
         self.launches.push(Launch { variant, dispatches });
     }
 
-    /// Sets in all dispatches where scores and lists of so many pairs go, once all tasks are there.
+    /// Sets the positions of scores and lists for `pairs` pairs in all dispatches. All tasks must
+    /// have been added.
     fn place_output(&mut self, pairs: u64, lists: bool) {
         let tasks = self.tasks.len() as u32;
         for dispatch in self.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
@@ -153,8 +158,8 @@ impl Plan {
     }
 }
 
-/// Chooses the cheapest variants for runs: one for queries that go together in halves, one for
-/// all others. Returns each with its runs.
+/// Chooses the fastest variants for runs: one for queries that are computed together in f16, and
+/// one for all others. Returns each variant with its runs.
 fn chosen_variants(
     gpu: &Gpu,
     tiles: &Tiles,
@@ -186,15 +191,16 @@ fn chosen_variants(
     Ok(chosen)
 }
 
-/// How the runs of one variant are divided.
+/// Division of the runs of one variant.
 struct Sizes {
     variant: Variant,
     slot_borders: u32,
     slot_rows: u32,
     slot_vectors: u64,
-    /// Tasks at a time: workgroups that draw them by ticket, or that many with a workgroup for each of their passes.
+    /// Tasks at the same time: the workgroups that draw tasks by ticket, or the tasks that have one
+    /// workgroup per pass.
     slots: u64,
-    /// Words of rows of a block; `None` where tasks are drawn by ticket.
+    /// Words of rows per block. `None` if tasks are drawn by ticket.
     block_words: Option<u32>,
     passes: u32,
     words: u32,
@@ -215,7 +221,7 @@ impl Sizes {
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
         let variant = Variant { passes: passes > 1, ..variant };
         let at_once = variant.teams() * variant.targets();
-        // As few tasks as have a profile each for a while, but enough for all workgroups.
+        // As few tasks as use their profile for a while, but enough for all workgroups.
         let turns_for_all = targets / (u64::from(at_once) * limits.slots).max(1);
         let wanted = (PROFILE_ROWS / (4 * words)).min(turns_for_all.try_into().unwrap_or(u32::MAX)).clamp(1, MAX_TURNS);
         let pass_loops = |turns: u32| {
@@ -224,7 +230,7 @@ impl Sizes {
         let count = |turns: u32| -> u64 {
             runs.iter().map(|run| u64::from((run.targets.len() as u32).div_ceil(at_once * turns))).sum()
         };
-        // By ticket one workgroup may do everything.
+        // With tickets, a single workgroup may compute everything.
         let all_loops = |turns: u32| count(turns) * u64::from(passes) * pass_loops(turns);
         let is_ticketed = may_be_ticketed && limits.loops.is_none_or(|most| all_loops(wanted) <= most);
         let block_words = if is_ticketed {
@@ -240,7 +246,7 @@ impl Sizes {
             Some(block.min(words.into()) as u32)
         };
         let variant = Variant { split: block_words.is_some_and(|block| block < words), ..variant };
-        // A pass ends so many diagonals after it began.
+        // Number of diagonals after which a pass ends.
         let kept_passes = if variant.split { passes.min(words.div_ceil(block_words.unwrap_or(words))) } else { 1 };
         let of_turns = |turns: u32| {
             let slot_borders = variant.teams() * turns;
@@ -264,15 +270,17 @@ impl Sizes {
         Ok(Sizes { slots, ..sizes })
     }
 
-    /// Cells of a task at most in a dispatch that does a block of each of its passes.
+    /// Returns the greatest number of cells of a task in a dispatch that computes one block of each
+    /// pass.
     fn diagonal_cells(variant: &Variant, passes: u32, block_words: u32) -> u64 {
         let pass = u64::from(variant.pass_columns()) * u64::from(block_words) * 4;
         let pairs = u64::from(variant.teams() * variant.targets()) * variant.queries() as u64;
         pass * u64::from(passes) * pairs
     }
 
-    /// The dispatches of tasks from `begin` on: one that draws all of them by ticket; or rounds of as many tasks as there are
-    /// slots, a diagonal of blocks of rows of their passes after the other.
+    /// Returns the dispatches of the tasks from `begin` on. There is a single dispatch that draws
+    /// all of them by ticket, or there are rounds of one task per slot. A round has one dispatch
+    /// for each diagonal of blocks of rows of the passes.
     fn dispatches(&self, begin: u32, end: u32) -> Vec<Dispatch> {
         let params = Params {
             task_begin: begin,

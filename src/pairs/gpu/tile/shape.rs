@@ -1,4 +1,4 @@
-//! Which of the kernels for local scores, and with how many lanes and columns.
+//! Chooses a kernel for local scores, and its numbers of lanes and columns.
 
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::Gpu;
@@ -8,26 +8,28 @@ use crate::pairs::kernels::tile_tasks::Run;
 use crate::pairs::{Batch, PairsChunk, Want};
 use crate::score::Scoring;
 
-/// Lanes of a pair that are tried, and columns of a lane.
+/// Lanes per pair to choose from.
 pub const LANES: [u32; 4] = [4, 8, 16, 32];
-/// Columns of a lane that are tried.
+/// Columns per lane to choose from.
 pub const COLUMNS: [u32; 4] = [12, 20, 24, 28];
-/// Share of pairs that halves do not hold from which on words are faster: these pairs are computed twice.
+/// Share of pairs exceeding f16 above which i32 is faster, because these pairs are computed twice.
 const MAX_SATURATED: f64 = 0.2;
-/// Share of pairs that bounds do not leave out from which on scores are faster: these pairs are computed twice, and if the host has too
-/// much of them the device waits for the longest. On an H200 bounds saved 7% of the time of 343 million pairs of proteins; 0.2%
-/// computed again by the device took as much, by the host less.
+/// Share of pairs that bounds do not rule out above which computing scores is faster. These pairs
+/// are computed twice, and if the host has too many of them, the device waits for the longest. On
+/// an H200, bounds saved 7% of the time of 343 million pairs of proteins. Computing 0.2% of them
+/// again took as much time on the device, and less on the host.
 const MAX_LISTED: f64 = 0.004;
-/// How such a share follows what batches show, and how it fades where none shows it.
+/// Weight of a new observation of such a share, and the factor by which the share decays without
+/// observations.
 const SHARE_MEMORY: f64 = 0.5;
 const SHARE_FADING: f64 = 0.9;
-/// Bounds are too low by this part of the least score that is asked for at most.
+/// Greatest error of bounds, as a divisor of the least requested score.
 const SLACK_PART: i64 = 6;
 
-/// What a row costs a lane with so many columns (of halves: for two queries): its time on an H200, in units that are the same for
-/// all of them.
+/// Returns the cost of a row for a lane with this many columns (in f16: for two queries). It is
+/// proportional to the time on an H200.
 fn row_cost(packing: Packing, columns: u32) -> f64 {
-    // Rates per lane of a device full of pairs.
+    // Rates per lane of a device with many pairs.
     let rate = match (packing, columns) {
         (Packing::One, ..=8) => 2.1,
         (Packing::One, ..=16) => 2.3,
@@ -47,13 +49,15 @@ fn row_cost(packing: Packing, columns: u32) -> f64 {
     f64::from(columns) / rate
 }
 
-/// How long a row takes that nothing else is computed beside, of what it takes on a full device.
+/// Time of a row on an otherwise idle device, relative to its time on a full device.
 const LONE_ROW: f64 = 0.35;
-/// More slots are given than a device has workgroups at work, by about this factor (an H200 has 264 of 4096).
+/// Slots per active workgroup of a device, approximately (an H200 has 264 active workgroups for
+/// 4096 slots).
 const SLOTS_A_WORKGROUP: u64 = 16;
 
-/// How much longer a row takes in a form of so many lanes: few have more borders between passes, and of many the profile leaves
-/// no room for workgroups that compute while another one makes its next.
+/// Returns the relative time of a row with this many lanes. Few lanes have more borders between
+/// passes. Many lanes have a profile so large that no second workgroup can run while one computes
+/// its next profile.
 fn lanes_cost(lanes: u32, passes: u32) -> f64 {
     match (lanes, passes) {
         (..=4, _) => 1.05,
@@ -64,37 +68,37 @@ fn lanes_cost(lanes: u32, passes: u32) -> f64 {
     }
 }
 
-/// Sizes of the kernels for local scores, as far as they are fixed.
+/// Sizes of the kernels for local scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileShape {
-    /// Invocations a workgroup, or the subgroup's size if that is greater.
+    /// Invocations per workgroup, or the subgroup size if that is greater.
     pub workgroup: u32,
-    /// Lanes of a pair; `None` for what suits a query best, of [`LANES`].
+    /// Lanes per pair. `None` chooses from [`LANES`] for each batch.
     pub lanes: Option<u32>,
-    /// Columns of a lane; `None` for what suits a query best, of [`COLUMNS`].
+    /// Columns per lane. `None` chooses from [`COLUMNS`] for each batch.
     pub columns: Option<u32>,
-    /// Halves are used unasked, where scores fit and two queries can be put together.
+    /// Whether f16 is chosen automatically where scores fit and two queries can be joined.
     pub halves: bool,
-    /// Rows of all passes that a team goes down one after the other at most; where there are more, a pair's passes are computed side
-    /// by side.
+    /// Greatest number of rows in all passes that a team computes one after another. With more
+    /// rows, the passes of a pair are computed in parallel.
     pub most_rows: u64,
-    /// Cells a thread of pairs that are computed a second time up to which the host does it: a device would be busy longer, with few
-    /// of its lanes.
+    /// Greatest number of cells per thread for which the host computes pairs a second time. A
+    /// device would take longer because few of its lanes would be in use.
     pub host_cells: u64,
 }
 
 impl Default for TileShape {
     fn default() -> Self {
-        // A tenth of a second on an H200, where other pairs keep it busy too.
+        // About a tenth of a second on an H200, while other pairs keep it busy as well.
         TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16, host_cells: 1 << 29 }
     }
 }
 
 impl TileShape {
-    /// The defaults for a kind of adapter.
+    /// Returns the defaults for a kind of adapter.
     pub fn for_adapter(found: &FoundAdapter) -> Self {
         if found.is_software() {
-            // Halves are emulated there.
+            // Software adapters emulate f16.
             TileShape { workgroup: 16, columns: Some(12), halves: false, ..TileShape::default() }
         } else {
             TileShape::default()
@@ -102,20 +106,20 @@ impl TileShape {
     }
 }
 
-/// The kernels for a batch.
+/// Kernels for a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pairs::gpu) struct Ways {
     pub grouping: LaneGrouping,
-    /// Queries that go together are computed in halves.
+    /// Whether queries that can be joined are computed in f16.
     pub halves: bool,
-    /// How all others are computed.
+    /// Packing of all other queries.
     pub alone: Packing,
-    /// By how much bounds may be too low, where such are enough; 0 for scores.
+    /// Greatest error of bounds if bounds are sufficient, or 0 for exact scores.
     pub slack: i64,
 }
 
 impl Ways {
-    /// How much of a query others have to fill, so that they are computed beside it: all in one, or each alone.
+    /// Returns the part of a query's lanes that other queries must fill to be computed next to it.
     pub(super) fn least_fill(self) -> f64 {
         match self.alone {
             Packing::One => 0.4,
@@ -125,18 +129,19 @@ impl Ways {
     }
 }
 
-/// A share of pairs that are computed twice, as batches show it.
+/// Observed share of pairs that are computed twice.
 #[derive(Debug, Clone, Copy, Default)]
 struct Share(f64);
 
 impl Share {
-    /// Learns that it was `count` of so many pairs.
+    /// Adds the observation of `count` in `pairs` pairs.
     fn observe(&mut self, count: usize, pairs: u64) {
         let share = count as f64 / pairs.max(1) as f64;
         self.0 += SHARE_MEMORY * (share - self.0);
     }
 
-    /// Whether it is less than `most`. If not, it fades: some day other pairs come.
+    /// Returns whether the share is less than `most`. Otherwise the share decays, so that it is
+    /// tried again later.
     fn is_below(&mut self, most: f64) -> bool {
         let is_below = self.0 < most;
         if !is_below {
@@ -146,13 +151,13 @@ impl Share {
     }
 }
 
-/// What is known of local scores on a device.
+/// State of the local kernels of a device.
 #[derive(Debug, Clone)]
 pub(in crate::pairs::gpu) struct Tiles {
     pub shape: TileShape,
-    /// Pairs that halves did not hold.
+    /// Share of pairs that exceeded f16.
     saturated: Share,
-    /// Pairs that bounds did not leave out.
+    /// Share of pairs that bounds did not rule out.
     listed: Share,
 }
 
@@ -161,7 +166,8 @@ impl Tiles {
         Tiles { shape, saturated: Share::default(), listed: Share::default() }
     }
 
-    /// The kernels for a batch: those by the one that was named, or the fastest that the device has.
+    /// Chooses the kernels for a batch: by the kernel that the user selected, or the fastest that
+    /// the device supports.
     pub(super) fn ways(
         &mut self,
         gpu: &Gpu,
@@ -173,7 +179,7 @@ impl Tiles {
         let symbols_fit = sw_tile::halves_hold_symbols(scoring);
         let can = |kind| {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
-            // Less than the fewest lanes share no pair.
+            // Subgroups below the least number of lanes cannot share a pair.
             is_there
                 && (kind == KernelKind::Tile(LaneGrouping::Workgroup, Packing::One)
                     || gpu.description.subgroup_sizes[0] >= LANES[0])
@@ -194,24 +200,25 @@ impl Tiles {
         Some(Ways { grouping, halves, alone, slack: self.slack(batch) })
     }
 
-    /// By how much bounds may be too low for a batch: 0 if all scores are asked for, or so many that bounds leave few out.
+    /// Returns the greatest allowed error of bounds for a batch. It is 0 if all scores are
+    /// requested, or so many that bounds rule out few pairs.
     fn slack(&mut self, batch: &Batch) -> i64 {
         let Want::AtLeast(floors) = &batch.chunk.want else { return 0 };
         let least = batch.blocks.iter().map(|block| floors.least(block.query)).min().unwrap_or(0);
         if self.listed.is_below(MAX_LISTED) { least.clamp(0, SATURATED.into()) / SLACK_PART } else { 0 }
     }
 
-    /// Learns how many of so many pairs halves did not hold.
+    /// Adds the observation that `saturated` of `pairs` pairs exceeded f16.
     pub(super) fn observe_saturated(&mut self, saturated: usize, pairs: u64) {
         self.saturated.observe(saturated, pairs);
     }
 
-    /// Learns how many of so many pairs bounds did not leave out.
+    /// Adds the observation that bounds did not rule out `listed` of `pairs` pairs.
     pub(super) fn observe_listed(&mut self, listed: usize, pairs: u64) {
         self.listed.observe(listed, pairs);
     }
 
-    /// All sizes of a kernel that the adapter has room for.
+    /// Returns all sizes of a kernel for which the adapter has enough memory.
     pub(super) fn variants(
         &self,
         adapter: &AdapterDescription,
@@ -246,9 +253,10 @@ impl Tiles {
     }
 }
 
-/// What runs cost in a variant on a device that has so many `slots` for its workgroups: rows and columns of padding, and what a row
-/// costs beside its cells; or the longest run's passes one after the other, if all others end before it. `longest`: of each run the
-/// longest target.
+/// Returns the estimated cost of runs with a variant, on a device with `slots` slots for
+/// workgroups. It counts padding rows and columns, and the overhead of a row. If the passes of the
+/// longest run take longer than all other runs together, it returns their cost. `longest` is the
+/// length of each run's longest target.
 fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, slots: u64) -> f64 {
     let row = row_cost(variant.packing, variant.columns);
     let steps = |rows: u32| f64::from(rows) + 4.0 * (1 + variant.delay_steps()) as f64;
@@ -257,7 +265,7 @@ fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, sl
         let rows = chunk.order.get(middle as usize).map_or(0, |&target| chunk.targets.length(target));
         let (lanes, passes) = (run.lanes(chunk, variant), run.passes(chunk, variant));
         let row = row * lanes_cost(variant.lanes, passes);
-        // Others take what is left of a query's last pass.
+        // Other queries use the remaining lanes of a query's last pass.
         let lanes = if runs.len() > 1 { lanes } else { passes * variant.lanes };
         (row * f64::from(lanes) * steps(rows) * run.targets.len() as f64, row * f64::from(passes) * steps(longest))
     };
@@ -267,8 +275,9 @@ fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, sl
     (all / at_work).max(alone * LONE_ROW)
 }
 
-/// The variant in which all runs together cost the least, of a device that has so many slots for workgroups. One for all: each has
-/// an end, at which few workgroups are at work.
+/// Returns the variant with the least cost for all runs together, on a device with `slots` slots
+/// for workgroups. A single variant is used because few workgroups are active at the end of each
+/// variant's runs.
 pub(super) fn cheapest(variants: &[Variant], runs: &[Run], chunk: &PairsChunk, slots: u64) -> Option<Variant> {
     let longest: Vec<u32> = runs.iter().map(|run| chunk.longest(run.targets.clone())).collect();
     let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, chunk, slots)));

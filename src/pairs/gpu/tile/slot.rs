@@ -1,4 +1,4 @@
-//! What a batch of local scores owns on the device, and the way of its results back.
+//! Device memory of a batch of local scores, and the decoding of its results.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::pairs::gpu::resident::Resident;
 use crate::pairs::gpu::upload::{HeldTargets, Inputs};
 use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
 
-/// Listed pairs that travel back at once; more are fetched in a second copy.
+/// Number of listed pairs that are copied at first. A second copy fetches the rest.
 const FIRST_LISTED: u64 = 1 << 16;
 
 /// Buffers of a batch, and the batch in flight.
@@ -27,15 +27,15 @@ struct InFlight {
     pairs: u64,
     halved: u64,
     bounded: u64,
-    /// Listed pairs that are in the staging buffer at most; `None` if all scores are.
+    /// Greatest number of listed pairs in the staging buffer. `None` if it holds all scores.
     listed: Option<u64>,
 }
 
-/// A batch made ready for the device.
+/// A batch that is ready for the device.
 pub(super) struct Work<'a> {
     pub chunk: &'a PairsChunk,
     pub plan: Plan,
-    /// The programs of the plan's launches.
+    /// Programs of the plan's launches.
     pub programs: Vec<Compiled>,
     pub pairs: u64,
     pub lists: bool,
@@ -44,13 +44,13 @@ pub(super) struct Work<'a> {
     pub scratch: &'a wgpu::Buffer,
 }
 
-/// What came of a batch.
+/// Results of a batch.
 pub(super) struct Outcome {
-    /// Indices of pairs and their scores; `None` if the device did not do all tasks.
+    /// Indices and scores of pairs. `None` if the device did not complete all tasks.
     pub scores: Option<Vec<(u32, i32)>>,
-    /// Pairs that were computed in halves.
+    /// Number of pairs that were computed with f16.
     pub halved: u64,
-    /// Pairs whose bounds were computed: of these the scores are bounds, too.
+    /// Number of pairs whose scores are only lower bounds.
     pub bounded: u64,
     pub kernel_time: Option<Duration>,
 }
@@ -66,7 +66,8 @@ impl Flight {
         self.in_flight = None;
     }
 
-    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
+    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
+    /// wait.
     pub(super) fn record(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
         let Plan { tasks, parts, launches, halved, bounded, .. } = &work.plan;
         let before_scores = OUTPUT_HEADER_WORDS + tasks.len() as u64;
@@ -84,12 +85,12 @@ impl Flight {
         recording.zero("out", 0..4 * before_scores)?;
         let mut left: usize = launches.iter().map(|launch| launch.dispatches.len()).sum();
         for (launch, program) in launches.iter().zip(&work.programs) {
-            // Every launch draws tickets of its own.
+            // Every launch draws its own tickets.
             recording.zero("out", 0..4)?;
             for dispatch in &launch.dispatches {
                 recording.dispatch(program, &dispatch.params, dispatch.workgroups.into());
                 left -= 1;
-                // Together they may take as long as a driver allows.
+                // Together, the dispatches may exceed the time limit of a driver.
                 if dispatch.ends_round && left > 0 {
                     recording.cut();
                 }
