@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::{Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Hint, Workspace, traceback};
+use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 const SYMBOLS: usize = 1500;
 
@@ -51,7 +51,7 @@ fn tracebacks(criterion: &mut Criterion) {
                 IdentityDefinition::default().identity(&counts, query.len() as u32, target.len() as u32) * 100.0;
             assert!((identity - f64::from(100 - percent)).abs() < 2.0, "{identity} should be about {name}");
             let hint = Hint { score: Some(best.score), matches: Some(best.matches) };
-            let mut workspace = Workspace::default();
+            let mut workspace = TracebackWorkspace::default();
             for (known, hint) in [("hint", hint), ("no_hint", Hint::default())] {
                 group.bench_function(BenchmarkId::new(known, name), |bencher| {
                     bencher.iter(|| {

@@ -21,10 +21,10 @@
 //! score grows.
 //!
 //! With free end gaps only inner gap columns cost, and another limit applies. A path that visits
-//! diagonal d >= 0 has at most j columns with two symbols before cell (j + d, j), and at most min(m
-//! - d, n) - j after it, so `P <= min(m - d, n)`. For d < 0, `P <= min(m, n + d)` in the same way.
-//! As `score <= s P` and P >= M, all diagonals of alignments with P at least `max(score / s, M)`
-//! are from `P - n` to `m - P`.
+//! diagonal d >= 0 has at most j columns with two symbols before cell (j + d, j), and at most
+//! `min(m - d, n) - j` after it, so `P <= min(m - d, n)`. For d < 0, `P <= min(m, n + d)` in the
+//! same way. As `score <= s P` and P >= M, all diagonals of alignments with P at least `max(score /
+//! s, M)` are from `P - n` to `m - P`.
 //!
 //! With other costs of end gaps, all limits hold. The last one holds because no gap increases the
 //! score. The others hold with the end gaps' costs for all gaps, because every gap costs at least

@@ -129,8 +129,8 @@ pub(super) struct Symbols {
 
 impl Symbols {
     /// Returns the indices in `query` and in `target_reversed` of the codes of a step's lane 0. The
-    /// codes of the following lanes follow. Cell (i, j) has query symbol i - 1, and target symbol j
-    /// - 1, which is at n - j in reverse order. An index may be negative by less than the index of
+    /// codes of the following lanes follow. Cell (i, j) has query symbol i - 1 and target symbol
+    /// j - 1, which is at n - j in reverse order. An index may be negative by less than the index of
     /// the first lane that is read.
     pub(super) fn lane_zero_indices(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);

@@ -323,7 +323,7 @@ mod tests {
                     for (width, result) in widths.iter_mut().zip(result) {
                         if result != StripedResult::TooNarrow {
                             assert_eq!(
-                                found,
+                                result,
                                 StripedResult::End(end),
                                 "{longest} {instructions:?} {enough:?} {scoring:?}"
                             );

@@ -56,7 +56,7 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
                     let found = traceback_from(a, b, &chunk.scoring, hint, Some(end), workspace).unwrap();
                     assert_eq!(found, expected, "{form:?} {first} {second} {:?}", chunk.scoring);
                     let last = expected.cigar.iter().last();
-                    let [insertion, deletion] = end.left();
+                    let [insertion, deletion] = end.longest_end_gaps();
                     let (left, most) = match last {
                         Some((length, Op::Insertion)) => (u64::from(length), insertion),
                         Some((length, Op::Deletion)) => (u64::from(length), deletion),
