@@ -1,20 +1,28 @@
-// nw_checkpoint: global score and alignment, one pair by LANES lanes of a subgroup, a team (DScan-mNW, Truong et al. 2014, section
-//             4.2, with checkpoints in place of directions: Grice, Hughey and Speck 1997).
-// Recurrence: that of nw_slice.wgsl, along diagonals as in common/strip.wgsl; the walk is nw_walk's.
-// Owns:       a workgroup takes a task at a time, each of its teams one of the task's pairs; lane l of a team owns COLUMNS columns
-//             of each pass. Workgroup w owns part w % slots_an_arena of arena w / slots_an_arena, whatever task it has.
-// Layout:     Pair below says what a team's part holds; out.data as nw_walk has it, out.ticket counts tasks taken.
-// Method:     a sweep keeps the last column of each pass and, every BLOCK_STEPS steps, what the lanes have in their registers: with
-//             that any block, the BLOCK_STEPS steps of a pass that follow, can be done again by itself. The walk asks for one block
-//             after the other, each once, whose directions are made then; most blocks are never asked for.
-// Invariant:  after a pass its last column and all its checkpoints are stored; when the walk stands in a block, directions of that
-//             block's steps are in `ways`.
-// Uniform:    the task comes from workgroupUniformLoad; passes, groups and blocks of a turn are the same for all its teams, and they
-//             walk turn by turn until none has a block left.
-// Limits:     subgroups of at least LANES lanes, all of them filled; a workgroup's part of the arena; values in 32 bits.
+// nw_checkpoint: global score and alignment, one pair per team of LANES lanes of a subgroup
+//             (DScan-mNW, Truong et al. 2014, section 4.2, with checkpoints instead of directions:
+//             Grice, Hughey and Speck 1997).
+// Recurrence: the recurrence of nw_slice.wgsl, along diagonals as in common/strip.wgsl. The
+//             traceback is the one of nw_walk.
+// Owns:       a workgroup takes one task at a time, and each of its teams one of the task's pairs.
+//             Lane l of a team owns COLUMNS columns of each pass. Workgroup w owns part w %
+//             slots_an_arena of arena w / slots_an_arena, whatever its task.
+// Layout:     struct Pair below describes a team's part. out.data is as in nw_walk. out.ticket
+//             counts the tasks that were taken.
+// Method:     a sweep keeps the last column of each pass and, every BLOCK_STEPS steps, the
+//             registers of the lanes. From these, any block of BLOCK_STEPS steps of a pass can be
+//             recomputed by itself. The traceback requests one block after another, each once, and
+//             the directions of a block are computed then. Most blocks are never requested.
+// Invariant:  after a pass, its last column and all its checkpoints are stored. While the traceback
+//             is in a block, `ways` holds the directions of that block's steps.
+// Uniform:    the task comes from workgroupUniformLoad. The passes, groups and blocks of a turn are
+//             the same for all teams. The teams trace back turn by turn until none has a block
+//             left.
+// Limits:     subgroups of at least LANES lanes, all of them active; a workgroup's part of the
+//             arena; i32 values.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Constants:  those of common/arena.wgsl, and BLOCK_GROUPS: groups of four steps in a block.
+// Constants:  the constants of common/arena.wgsl, and BLOCK_GROUPS, the number of groups of four
+//             steps in a block.
 
 #import exchange_subgroup
 #import substitution
@@ -24,21 +32,22 @@ const COLUMNS: u32 = CELLS * WORDS;
 const COLUMNS4: u32 = COLUMNS / 4u;
 const UNIT: u32 = LANES * COLUMNS;
 const BLOCK_STEPS: u32 = 4u * BLOCK_GROUPS;
-// Quads of a lane's registers: V and F of its columns, and what enters from the left.
+// Quads of a lane's registers: V and F of its columns, and the values that enter from the left.
 const STATE_QUADS: u32 = COLUMNS4 * PLANES + 1u;
 
-// Of the dispatch that walks: it has all passes, or none that others left.
+// Value of slice_end in the dispatch that traces back. Its own passes may be all passes, or none if
+// earlier dispatches computed them.
 const LAST: u32 = 0xffffffffu;
 
-// Steps of the pass's columns against every code: the same columns of all lanes side by side, so that lanes with different symbols
-// find them in different banks.
+// Steps of the pass's columns against every code. The same columns of all lanes are adjacent, so
+// that lanes with different symbols read from different banks.
 var<workgroup> profile: array<vec4<i32>, CODES * LANES * COLUMNS4>;
 var<workgroup> wg_task: u32;
 var<workgroup> wg_left: atomic<u32>;
-var<workgroup> wg_goes_on: u32;
+var<workgroup> wg_continues: u32;
 
-// A pair, and where a team keeps what it finds: in quads from `begin` on, the last column of each pass, the last row, checkpoints,
-// directions of a block, runs.
+// A pair with the positions of a team's data in quads from `begin` on: the last column of each
+// pass, the last row, checkpoints, directions of a block, runs.
 struct Pair {
     task: Task,
     lane: u32,
@@ -59,13 +68,14 @@ fn border_of(pair: Pair, pass_index: u32) -> ArenaPart {
     return ArenaPart(pair.task.arena, pair.task.arena_begin + pass_index * pair.task.rows_words * PLANES, 1u);
 }
 
-// A lane's registers before a block, which is not the pass's first.
+// Returns the position of a lane's registers before a block that is not the first of its pass.
 fn state_of(pair: Pair, pass_index: u32, block: u32) -> ArenaPart {
     let begin = pair.states + (pass_index * pair.checkpoints + block - 1u) * STATE_QUADS * LANES;
     return ArenaPart(pair.task.arena, begin + pair.lane, LANES);
 }
 
-// Makes the profile of a pass. Begins and ends with a barrier: to be called by all invocations of the workgroup.
+// Makes the profile of a pass. It starts and ends with a barrier, so all invocations of the
+// workgroup must call it.
 fn make_profile(task: Task, pass_index: u32, t: u32) {
     workgroupBarrier();
     let first_a_word = (task.columns - task.query_symbols) / 4u;
@@ -86,7 +96,7 @@ fn make_profile(task: Task, pass_index: u32, t: u32) {
     workgroupBarrier();
 }
 
-// Four rows of what enters lane 0 from the left, of pass 0: the border.
+// Returns four rows of the values that enter lane 0 from the left in pass 0: the border.
 fn rim_words(pair: Pair, group: u32) -> array<vec4<i32>, 2> {
     let i = i32(group * 4u) - pair.row_pad + 1;
     let column_pad = pair.column_pad;
@@ -94,7 +104,7 @@ fn rim_words(pair: Pair, group: u32) -> array<vec4<i32>, 2> {
     return array<vec4<i32>, 2>(v, v - params.opening);
 }
 
-// All rows of a pass, with checkpoints if there will be a walk.
+// Computes all rows of a pass. Stores checkpoints if a traceback follows.
 fn sweep(pair: Pair, pass_index: u32) {
     let lane = pair.lane;
     let rows = pair.task.rows_words * 4u;
@@ -108,13 +118,14 @@ fn sweep(pair: Pair, pass_index: u32) {
     var corner = rim(column_begin, pair.row_pad);
     let border = border_of(pair, pass_index);
     var before = border;
-    // Lane 0's column border is read four rows ahead of need, every lane's symbols likewise.
+    // Lane 0's column border is loaded four rows in advance, and so are every lane's symbols.
     var ahead: array<vec4<i32>, 2>;
     if (pass_index > 0u) {
         before = border_of(pair, pass_index - 1u);
         ahead = load_border(before, 0u);
     }
-    // Word w of the target's symbols has rows 4 w to 4 w + 3; a lane begins a group with one of the last three of the word before.
+    // Word w of the target's symbols has rows 4 w to 4 w + 3. A lane may start a group within the
+    // preceding word.
     let behind = lane / 4u;
     let turn = 8u * (lane & 3u);
     var word_before = 0u;
@@ -166,7 +177,8 @@ fn sweep(pair: Pair, pass_index: u32) {
                         let c = c4 * 4u + q;
                         let up = v[c];
                         if (AFFINE) {
-                            // E of the next column from the best without E of this one, as in nw_slice.
+                            // E of the next column from the best without E of this one, as in
+                            // nw_slice.
                             f[c] = max(up - params.opening, f[c]);
                             let without_e = max(diagonal + steps[q], f[c]);
                             near = max(without_e, e);
@@ -179,7 +191,8 @@ fn sweep(pair: Pair, pass_index: u32) {
                     }
                 }
                 if (END_OPENING && pass_index == 0u && i32(row) == pair.row_pad - 1) {
-                    // The corner, if it is in one of the lane's columns. (Short loops, as in nw_slice.)
+                    // The corner, if it is in one of the lane's columns. (Short loops, as in
+                    // nw_slice.)
                     for (var c4 = 0u; c4 < COLUMNS4; c4++) {
                         for (var q = 0u; q < 4u; q++) {
                             let c = c4 * 4u + q;
@@ -193,7 +206,7 @@ fn sweep(pair: Pair, pass_index: u32) {
                 last_e = vec4<i32>(last_e.yzw, e);
             }
             if (k == 2u) {
-                // The last lane, LANES - 1 rows behind, ends four rows here.
+                // The last lane, LANES - 1 rows behind, completes four rows here.
                 border_v = last_v;
                 border_e = last_e;
             }
@@ -213,7 +226,7 @@ fn sweep(pair: Pair, pass_index: u32) {
     }
 }
 
-// A cell with its directions; E is that of the next column.
+// A cell with its directions. `e` is E of the next column.
 struct Cell {
     v: i32,
     e: i32,
@@ -221,8 +234,9 @@ struct Cell {
     bits: u32,
 }
 
-// A cell from V diagonally before it, above and to the left, from E and from F above, and from what the diagonal step adds. Bits
-// beyond a cell's are not 0.
+// Computes a cell from V of the diagonal neighbour, the one above and the one to the left, from E,
+// from F above, and from the score of the diagonal step. Bits beyond the cell's direction bits are
+// not 0.
 fn directed(diagonal: i32, up: i32, near: i32, e: i32, f_above: i32, step: i32, tag: i32) -> Cell {
     if (AFFINE && TAG_BITS > 0u) {
         let f_best = max(up + (8 - params.opening), f_above);
@@ -247,8 +261,9 @@ fn directed(diagonal: i32, up: i32, near: i32, e: i32, f_above: i32, step: i32, 
     return Cell(v, 0, 0, direction(v, step, across, near, up, NEG_INF, false, tag));
 }
 
-// A block again, and its directions: quads of four steps of all lanes, those of a lane's words one after the other.
-fn again(pair: Pair, pass_index: u32, block: u32) {
+// Recomputes a block with its directions. Each quad holds four steps. The quads of all lanes for a
+// word are adjacent, and the words follow one another.
+fn recompute_block(pair: Pair, pass_index: u32, block: u32) {
     let lane = pair.lane;
     let rows = pair.task.rows_words * 4u;
     let first_column = pass_index * UNIT + lane * COLUMNS;
@@ -311,7 +326,8 @@ fn again(pair: Pair, pass_index: u32, block: u32) {
             let received = from_left(sent, k);
             let code = symbols & 255u;
             symbols >>= 8u;
-            // Four steps become a quad; by shifting, since an index that is not constant would put it in memory.
+            // Four steps form a quad. Shifting avoids an index that is not constant, which would
+            // put the array in memory.
             for (var w = 0u; w < WORDS; w++) {
                 words[w] = vec4<u32>(words[w].yzw, 0u);
             }
@@ -357,7 +373,8 @@ fn again(pair: Pair, pass_index: u32, block: u32) {
     }
 }
 
-// A cell in which the alignment may end, and how late it is asked for: the first of the best is taken.
+// A cell in which the alignment may end, with its rank in the order of preference. The first of the
+// best cells is taken.
 struct End {
     value: i32,
     order: u32,
@@ -372,8 +389,8 @@ fn better(one: End, other: End) -> End {
     return one;
 }
 
-// Where the pair's alignment ends, and the value there: the same for all lanes of the team. Of end gaps as good, the corner is taken,
-// then what nw_walk finds first.
+// Returns the pair's end cell and the value there, equal for all lanes of the team. If several end
+// gaps are equally good, the corner takes precedence, then the order of nw_walk.
 fn end_of(pair: Pair, turned: bool) -> End {
     let rows_words = pair.task.rows_words;
     let border = border_of(pair, pair.task.columns / UNIT - 1u);
@@ -409,14 +426,14 @@ fn end_of(pair: Pair, turned: bool) -> End {
     return found;
 }
 
-// The pass and the block that the walk stands in.
+// Returns the pass and the block of the traceback's current cell.
 fn block_of(pair: Pair, i: u32, j: u32) -> vec2<u32> {
     let column = j - 1u + u32(pair.column_pad);
     let step = i - 1u + u32(pair.row_pad) + column % UNIT / COLUMNS;
     return vec2<u32>(column / UNIT, step / BLOCK_STEPS);
 }
 
-// Walks through a block whose directions are there, as far as it goes.
+// Traces back through a block whose directions are stored, until it leaves the block.
 fn walk_block(pair: Pair, place: vec2<u32>) {
     let ways = ArenaPart(pair.task.arena, pair.ways, 1u);
     var quad_at_hand = NO_QUAD;
@@ -450,7 +467,8 @@ fn main(
     load_substitution(t, WG);
 
     loop {
-        // Next task: by ticket (any workgroup may take any task; nobody waits), or the one of this workgroup.
+        // Next task: by ticket (any workgroup may take any task, and none waits), or the task of
+        // this workgroup.
         if (t == 0u) {
             wg_task = params.task_begin + workgroup.x;
             if (params.ticketed != 0u) {
@@ -482,10 +500,10 @@ fn main(
             i32(task.rows_words * 4u) - i32(b.symbols), task.rows_words - (b.symbols + 3u) / 4u, b.end_word - task.rows_words,
             groups, checkpoints, begin + below, begin + states, begin + ways);
 
-        // Phase 2: the sweep, or those of its passes that this dispatch is for.
+        // Phase 2: the sweep, or the passes of this dispatch.
         for (var pass_index = params.slice_begin; pass_index < min(passes, params.slice_end); pass_index++) {
             make_profile(task, pass_index, t);
-            // Safe: the last column that the last lane wrote is lane 0's from here on.
+            // Safe: lane 0 reads the last column that the last lane wrote only after this barrier.
             storageBarrier();
             sweep(pair, pass_index);
         }
@@ -494,7 +512,7 @@ fn main(
             break;
         }
 
-        // Phase 3: the value, and where the alignment ends.
+        // Phase 3: the value, and the end of the alignment.
         let turned = b.number < task.query_number;
         let end = end_of(pair, turned);
         let is_own = team < task.count;
@@ -503,7 +521,7 @@ fn main(
             out.data[3u * pair_number] = bitcast<u32>(end.value);
         }
 
-        // Phase 4: the walk, block by block.
+        // Phase 4: the traceback, block by block.
         if (DIRECTIONS && params.walk != 0u) {
             start_traceback(end.i, end.j, pair.m, pair.n, turned);
             loop {
@@ -517,16 +535,16 @@ fn main(
                 }
                 workgroupBarrier();
                 if (t == 0u) {
-                    wg_goes_on = atomicLoad(&wg_left);
+                    wg_continues = atomicLoad(&wg_left);
                 }
-                if (workgroupUniformLoad(&wg_goes_on) == 0u) {
+                if (workgroupUniformLoad(&wg_continues) == 0u) {
                     break;
                 }
                 var place = vec2<u32>(0u);
                 if (stands) {
                     place = block_of(pair, walk_i, walk_j);
                 }
-                again(pair, place.x, place.y);
+                recompute_block(pair, place.x, place.y);
                 storageBarrier();
                 if (stands && lane == 0u) {
                     walk_block(pair, place);
@@ -536,7 +554,7 @@ fn main(
                 walk_j = subgroupShuffle(walk_j, first_lane);
             }
 
-            // Phase 5: the runs to a place that holds no more than them.
+            // Phase 5: copies the runs to a part of the output that has exactly their size.
             var at = NO_INDEX;
             var words = 0u;
             if (is_own && lane == 0u) {

@@ -1,15 +1,20 @@
-// nw_diagonal_subgroup: nw_diagonal with one pair per subgroup, boundaries passing by shuffle (DScan-mNW, Truong et al. 2014,
-//             section 4.2).
-// Recurrence: that of nw_slice.wgsl, along diagonals: step s computes blocks (row, lane) with row + lane == s.
-// Owns:       a subgroup owns a pair at a time, every num_subgroups-th of its task; lane l owns COLUMNS columns of each pass.
-// Layout:     arena as in common/arena.wgsl with as many lanes as the subgroup has, which corners()[0] tells nw_walk.
-// Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
-//             column, so that the next pass, in this dispatch or a later one, needs nothing else.
-// Uniform:    numbers of turns, passes and steps depend on the task and the subgroup's size only.
-// Limits:     subgroups of 4 to 128 lanes, all of them filled; the task's part of the arena; values in 32 bits.
+// nw_diagonal_subgroup: nw_diagonal with one pair per subgroup, whose lanes exchange boundaries by
+//             shuffles (DScan-mNW, Truong et al. 2014, section 4.2).
+// Recurrence: the recurrence of nw_slice.wgsl, along diagonals: step s computes the blocks (row,
+//             lane) with row + lane == s.
+// Owns:       a subgroup owns one pair at a time, every num_subgroups-th pair of its task. Lane l
+//             owns COLUMNS columns of each pass.
+// Layout:     the arena as in common/arena.wgsl with one lane per lane of the subgroup.
+//             corners()[0] passes their number to nw_walk.
+// Invariant:  after step s every block with row + lane <= s is final. When a pass ends, the column
+//             border holds its last column. The next pass, in this dispatch or a later one, needs
+//             nothing else.
+// Uniform:    the numbers of turns, passes and steps depend only on the task and the subgroup size.
+// Limits:     subgroups of 4 to 128 lanes, all of them active; the task's part of the arena; i32
+//             values.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Its twin without subgroup operations is nw_diagonal.wgsl.
+// The variant without subgroup operations is nw_diagonal.wgsl.
 
 #import exchange_subgroup
 #import strip
@@ -33,14 +38,15 @@ fn main(
     let task = tasks[task_index];
     load_substitution(t, WG);
     let passes = min(params.slice_end, task.columns / (sg_lanes * COLUMNS));
-    // Every subgroup takes as many turns: SLOTS, a power of two, is a multiple of their number. Spare slots repeat the last
-    // target.
+    // Every subgroup takes the same number of turns: SLOTS, a power of two, is a multiple of the
+    // number of subgroups. Spare slots repeat the last target.
     for (var slot = sg_index; slot < SLOTS; slot += sg_count) {
         if (sg_lane == 0u) {
             store(corners(task, slot), 0u, vec4<i32>(i32(sg_lanes)));
         }
         for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
-            // Safe: the column border that the last lane wrote is lane 0's from here on.
+            // Safe: lane 0 reads the column border that the last lane wrote only after this
+            // barrier.
             storageBarrier();
             scan(task, slot, sg_lane, sg_lanes, pass_index, 0u, task.rows_words * 4u, OWN_ENDS, 0u);
         }

@@ -1,17 +1,21 @@
-// nw_rows: global score and directions of all cells, one pair per invocation (RScan-mNW, Truong et al. 2014, section 4.3).
-// Recurrence: that of nw_slice.wgsl, in the same order of columns and rows.
-// Owns:       the query `a` is the workgroup's, its symbols are columns; invocation t walks down the rows of its own
-//             target `b`, keeps SLICE columns of the current row in registers, and owns slot t of the task's arena.
-// Layout:     arena as in common/arena.wgsl, interleaved: where the paper's invocations put their rows in workgroup memory
-//             and store them together, here the same quad of neighbouring pairs is side by side, so that each store of a
-//             workgroup is one run of memory as it comes from the registers.
-// Invariant:  when slice s ends, the column border holds column (s + 1) * SLICE - 1 of every row, so that slice s + 1, in
-//             this dispatch or a later one, needs nothing else; directions of all its cells are stored.
-// Uniform:    the task comes from the workgroup's number, everything that bounds a loop from it.
-// Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
+// nw_rows: global score and directions of all cells, one pair per invocation (RScan-mNW, Truong et
+//             al. 2014, section 4.3).
+// Recurrence: the recurrence of nw_slice.wgsl, in the same order of columns and rows.
+// Owns:       the workgroup owns the query `a`, whose symbols are columns. Invocation t computes
+//             the rows of its own target `b`, keeps SLICE columns of the current row in registers,
+//             and owns slot t of the task's arena.
+// Layout:     the arena as in common/arena.wgsl, interleaved. In the paper, invocations put their
+//             rows in workgroup memory and store them together. Here the same quads of neighbouring
+//             pairs are adjacent, so that each store of a workgroup is contiguous without a copy.
+// Invariant:  when slice s ends, the column border holds column (s + 1) * SLICE - 1 of every row.
+//             Slice s + 1, in this dispatch or a later one, needs nothing else. The directions of
+//             all cells of slice s are stored.
+// Uniform:    the task comes from the workgroup's index, and all loop bounds come from the task.
+// Limits:     the task's part of the arena; i32 values (OffsetScoring::new rejects others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Constants:  those of common/arena.wgsl and common/profile.wgsl: SLICE is a multiple of CELLS.
+// Constants:  the constants of common/arena.wgsl and common/profile.wgsl. SLICE is a multiple of
+//             CELLS.
 
 #import arena
 #import profile
@@ -27,7 +31,7 @@ fn main(
         return;
     }
     let task = tasks[task_index];
-    // Spare lanes repeat the last target in slots of their own.
+    // Spare lanes repeat the last target in their own slots.
     let b = targets[task.first + min(t, task.count - 1u)];
     let m = task.query_symbols;
     let n = b.symbols;
@@ -63,7 +67,7 @@ fn main(
         }
         var corner = rim(column_begin, row_pad);
 
-        // Phase 3: the rows, four at a time; their border is asked for four rows ahead of need.
+        // Phase 3: the rows, four at a time. Their border is loaded four rows in advance.
         var ahead: array<vec4<i32>, 2>;
         if (s > 0u) {
             ahead = load_border(border, 0u);
@@ -129,11 +133,12 @@ fn main(
                             diagonal = up;
                         }
                     }
-                    // Four rows become a quad; by shifting, since an index that is not constant would put it in memory.
+                    // Four rows form a quad. Shifting avoids an index that is not constant, which
+                    // would put the array in memory.
                     words[q_word] = vec4<u32>(words[q_word].yzw, word);
                 }
                 if (END_OPENING && s == 0u && i32(w * 4u + k) == row_pad - 1) {
-                    // The corner, if there is one within.
+                    // The corner, if it is in one of the columns.
                     for (var c4 = 0u; c4 < SLICE4; c4++) {
                         for (var q = 0u; q < 4u; q++) {
                             let c = c4 * 4u + q;

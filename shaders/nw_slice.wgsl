@@ -1,20 +1,25 @@
-// nw_slice: global score, one pair per invocation (LazyRScan-mNW, Truong et al. 2014, section 4.4 and figure 2).
+// nw_slice: global score, one pair per invocation (LazyRScan-mNW, Truong et al. 2014, section 4.4
+//             and figure 2).
 // Recurrence: with the gap-offset transform (src/score/offset.rs; Gotoh 1982 for affine gaps)
-//               E[i,j] = max(E[i,j-1], V[i,j-1] - opening)       F[i,j] = max(F[i-1,j], V[i-1,j] - opening)
+//               E[i,j] = max(E[i,j-1], V[i,j-1] - opening)
+//               F[i,j] = max(F[i-1,j], V[i-1,j] - opening)
 //               V[i,j] = max(V[i-1,j-1] + table[a[i],b[j]], E[i,j], F[i,j])
-//             and under linear gaps, where opening is 0, E = V[i,j-1] and F = V[i-1,j].
-// Owns:       the query `a` is the workgroup's, its symbols are columns; invocation t walks down the rows of its own
-//             target `b`, and keeps SLICE columns of the current row in registers.
-// Layout:     scratch[(slot * (rows_words + 1) + w) * PLANES * WG + plane * WG + t] holds rows 4w .. 4w+3 of a slice's
-//             last column (plane 0: V, plane 1: E of the column after it); the last word of a slot holds the best end cell so far.
-//             out.data: one status word a task, then either one value a pair or (pair, value) of each pair kept.
-// Invariant:  when slice s ends, scratch holds column (s + 1) * SLICE - 1 of every row, so that slice s + 1, in this
-//             dispatch or a later one, needs nothing else.
-// Uniform:    the task index comes from workgroupUniformLoad, everything that bounds a loop from it.
-// Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
+//             With linear gaps, opening is 0, E = V[i,j-1] and F = V[i-1,j].
+// Owns:       the workgroup owns the query `a`, whose symbols are columns. Invocation t computes
+//             the rows of its own target `b`, and keeps SLICE columns of the current row in
+//             registers.
+// Layout:     scratch[(slot * (rows_words + 1) + w) * PLANES * WG + plane * WG + t] holds rows 4w
+//             .. 4w+3 of a slice's last column (plane 0: V, plane 1: E of the column after it). The
+//             last word of a slot holds the best end cell so far. out.data has one status word per
+//             task, then either one value per pair or (pair, value) of each kept pair.
+// Invariant:  when slice s ends, scratch holds column (s + 1) * SLICE - 1 of every row. Slice s +
+//             1, in this dispatch or a later one, needs nothing else.
+// Uniform:    the task index comes from workgroupUniformLoad, and all loop bounds come from the
+//             task.
+// Limits:     rows_words * 4 rows per slot; i32 values (OffsetScoring::new rejects others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Constants:  those of common/nw.wgsl and common/profile.wgsl: SLICE is a multiple of 4.
+// Constants:  the constants of common/nw.wgsl and common/profile.wgsl. SLICE is a multiple of 4.
 
 #import nw
 #import profile
@@ -37,14 +42,15 @@ struct Output {
 
 var<workgroup> wg_task: u32;
 
-// A lower bound of the score, less what rounding can add to it: the two products may all but cancel, so that is a part
-// of the products, not of their sum.
+// Returns a lower bound of the score, minus the greatest rounding error. The two products may
+// nearly cancel, so the error is a fraction of the products, not of their sum.
 fn loosened(form: vec2<f32>, lengths: vec2<f32>) -> f32 {
     return dot(form, lengths) - 1e-6 * dot(abs(form), lengths);
 }
 
-// Whether a pair with this final value can have the identity asked for: false only if it cannot.
-// Derivation: src/score/bound.rs. Mirrors IdentityFilter::may_reach with a looser threshold; the host tests again.
+// Returns false only if a pair with this final value cannot reach the requested identity.
+// Derivation: src/score/bound.rs. Mirrors IdentityFilter::may_reach with a looser threshold. The
+// host tests the pairs again.
 fn reaches(value: i32, m: u32, n: u32) -> bool {
     let shorter = min(m, n);
     let longer = max(m, n);
@@ -56,14 +62,14 @@ fn reaches(value: i32, m: u32, n: u32) -> bool {
         return f32(offset_score) >= bound - 1.0;
     }
     let matches = value & ((1 << params.match_bits) - 1);
-    // Score that the matches leave unexplained; each mismatch explains filter_mismatch of it at most.
+    // Score that the matches do not explain. Each mismatch explains at most filter_mismatch of it.
     let rest = offset_score - params.filter_match * matches + select(0, params.filter_unequal, m != n);
     var mismatches_low = 0;
     if (params.filter_mismatch > 0 && rest > 0) {
         mismatches_low = (rest + params.filter_mismatch - 1) / params.filter_mismatch;
     }
-    // Score that the matches would have given beyond this; each other column (definition 2), or each mismatch and gap
-    // (definition 3), explains filter_dearest of it at most.
+    // Score of the matches beyond the actual score. Each other column (definition 2), or each
+    // mismatch and gap (definition 3), explains at most filter_dearest of it.
     var lacking = params.filter_match_low * matches - offset_score;
     if (params.filter_mode == 2u) {
         lacking += params.filter_free_step * (i32(m) + i32(n) - 2 * matches) - 2 * params.filter_unequal;
@@ -82,7 +88,7 @@ fn reaches(value: i32, m: u32, n: u32) -> bool {
     } else if (params.filter_mode == 2u) {
         denominator = matches + max(mismatches_low, others_low);
     } else if (params.filter_mode == 3u) {
-        // More differences than symbols are an identity of 0 still.
+        // More differences than symbols also mean an identity of 0.
         let differences = min(max(mismatches_low + select(0, 1, m != n), others_low), i32(longer));
         return f32(differences) <= params.filter_threshold * f32(longer);
     }
@@ -96,7 +102,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let state_index = slot_base + params.rows_words * PLANES * WG;
 
     loop {
-        // Next task: by ticket (any workgroup may take any task; nobody waits), or the one that this slot owns.
+        // Next task: by ticket (any workgroup may take any task, and none waits), or the task that
+        // this slot owns.
         if (t == 0u) {
             wg_task = params.task_begin + slot;
             if (params.ticketed != 0u) {
@@ -118,7 +125,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             continue;
         }
 
-        // Spare lanes repeat the last target; they write scratch of their own and no result.
+        // Spare lanes repeat the last target. They write their own scratch memory and no result.
         let target_index = task.first + min(t, task.count - 1u);
         let b = targets[target_index];
         let m = task.query_symbols;
@@ -186,8 +193,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             let c = c4 * 4u + q;
                             let up = v[c];
                             if (AFFINE) {
-                                // E of the next column from the best without E of this one: E - opening <= E, and the
-                                // chain from column to column is one operation long.
+                                // E of the next column from the best without E of this one. E -
+                                // opening <= E, and the dependency from column to column is one
+                                // operation long.
                                 f[c] = max(up - params.opening, f[c]);
                                 let without_e = max(diagonal + steps[q], f[c]);
                                 near = max(without_e, e);
@@ -200,8 +208,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         }
                     }
                     if (END_OPENING && s == 0u && i32(w * 4u + k) == row_pad - 1) {
-                        // The corner, if there is one within. (In loops as short as those above, which are unrolled:
-                        // llvmpipe counts a loop that is not, entered or not.)
+                        // The corner, if it is in one of the columns. (The loops are as short as
+                        // the ones above, which are unrolled. llvmpipe counts a loop that is not
+                        // unrolled even if it is not entered.)
                         for (var c4 = 0u; c4 < SLICE4; c4++) {
                             for (var q = 0u; q < 4u; q++) {
                                 let c = c4 * 4u + q;
@@ -220,7 +229,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
             last = v[SLICE - 1u];
             if (OWN_ENDS) {
-                // The last row: an end gap takes in the query symbols that are left.
+                // The last row: the end gap contains the remaining query symbols.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
                     best = max(best, select(NEG_INF, v[c] + edge(i32(m) - j), j >= 0));
@@ -229,12 +238,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
 
-        // Phase 4: the pair's value, if its last slice was done now. (Dispatches after it find nothing left to do.)
+        // Phase 4: the pair's value, if its last slice is complete. (Later dispatches have nothing
+        // left to do.)
         let begun = params.ticketed != 0u || params.slice_begin < slices;
         if (slice_end == slices && begun) {
             var value = last;
             if (OWN_ENDS) {
-                // The last column: an end gap takes in the target symbols that are left.
+                // The last column: the end gap contains the remaining target symbols.
                 best = max(best, edge(i32(n)) + edge(i32(m)));
                 for (var w = 0u; w < task.rows_words; w++) {
                     let column = scratch[slot_base + w * PLANES * WG];

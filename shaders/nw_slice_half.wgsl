@@ -1,25 +1,34 @@
-// nw_slice_half: nw_slice for scores alone, two queries against one target in packed halves.
-// Recurrence: that of nw_slice.wgsl, in units of 1/2048 relative to the cell at the upper left of a group of rows.
-// Owns:       both queries are the workgroup's, their symbols are columns; invocation t walks down the rows of its own target `b`, and
-//             keeps SLICE columns of the current row, of both pairs, in registers.
-// Layout:     scratch[slot * rows_words * PLANES * 2 * WG + (w * PLANES + plane) * 2 * WG + half * WG + t] holds rows 4w + 2 half and
-//             4w + 2 half + 1 of a slice's last column (plane 0: V, plane 1: E of the column after it), each for both queries, relative
-//             to that column's V in the row before the group's first. tasks: entries 2k and 2k + 1 are the queries of a task.
-//             out.data: one status word an entry, then one value a pair; under costs of their own for end gaps a value that is not
-//             final yet is the best end cell so far.
-// Invariant:  at the start of every group of GROUP_WORDS words of rows the left border's cell is 0, and `base` its value. What a group
-//             leaves in scratch needs no base of its own slice: the next slice's left border begins with 0 in the same row.
-// Uniform:    the task index comes from workgroupUniformLoad, everything that bounds a loop from it.
-// Limits:     rows_words * 4 rows a slot. Halves are exact between -1 and 1, and a difference that is clamped is at most 1: GROUP_WORDS
-//             and SLICE are such that no value of a group is further from its base (src/pairs/kernels/nw_slice_half.rs, which has the
-//             proof). No diagonal step of the table is below -2 opening: one that is never wins.
+// nw_slice_half: nw_slice for scores alone, two queries against one target in packed f16.
+// Recurrence: the recurrence of nw_slice.wgsl, in units of 1/2048 relative to the cell at the upper
+//             left of a group of rows.
+// Owns:       the workgroup owns both queries, whose symbols are columns. Invocation t computes the
+//             rows of its own target `b`, and keeps SLICE columns of the current row of both pairs
+//             in registers.
+// Layout:     scratch[slot * rows_words * PLANES * 2 * WG + (w * PLANES + plane) * 2 * WG + half *
+//             WG + t] holds rows 4w + 2 half and 4w + 2 half + 1 of a slice's last column (plane 0:
+//             V, plane 1: E of the column after it), each for both queries, relative to that
+//             column's V in the row before the group's first row. Entries 2k and 2k + 1 of `tasks`
+//             are the queries of a task. out.data has one status word per entry, then one value per
+//             pair. If end gaps have their own costs, a value that is not final yet is the best end
+//             cell so far.
+// Invariant:  at the start of every group of GROUP_WORDS words of rows, the left border's cell is
+//             0, and `base` is its value. The values that a group stores in scratch need no base:
+//             the next slice's left border starts with 0 in the same row.
+// Uniform:    the task index comes from workgroupUniformLoad, and all loop bounds come from the
+//             task.
+// Limits:     rows_words * 4 rows per slot. f16 is exact between -1 and 1, and a difference that is
+//             clamped is at most 1: GROUP_WORDS and SLICE keep all values of a group this close to
+//             its base (proof in src/pairs/kernels/nw_slice_half.rs). No diagonal step of the table
+//             is below -2 opening, because such a step never wins.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Instructions for a cell of both pairs: linear 3 additions (t, two for m; the clamp is free) and a maximum (x), so 2 a cell; affine 4
-// additions (t, two for m, g) and 3 maxima (x, e, f), so 3.5 a cell; beside them a half of a load from workgroup memory.
+// Instructions for a cell of both pairs: with linear gaps 3 additions (t, two for m; the clamp is
+// free) and a maximum (x), so 2 per cell; with affine gaps 4 additions (t, two for m, g) and 3
+// maxima (x, e, f), so 3.5 per cell. In addition, half a load from workgroup memory.
 //
-// Constants:  those of common/nw.wgsl; SLICE (columns, a multiple of 4), STRIDE2 (profile row in vec4s, odd so that rows of neighbouring
-//             codes start in different banks), GROUP_WORDS.
+// Constants:  the constants of common/nw.wgsl; SLICE (columns, a multiple of 4); STRIDE2 (profile
+//             row in vec4s, odd so that rows of neighbouring codes start in different banks);
+//             GROUP_WORDS.
 
 #import nw
 
@@ -46,7 +55,7 @@ struct Output {
 @group(0) @binding(7) var<storage, read_write> out: Output;
 
 var<workgroup> wg_task: u32;
-// Two columns an entry, in each the scores of both queries.
+// Each entry has two columns, with the scores of both queries.
 var<workgroup> profile: array<vec4<f16>, CODES * STRIDE2>;
 
 fn numbers(values: vec2<i32>) -> S {
@@ -64,8 +73,9 @@ fn column_of(steps: vec4<f16>, c: u32) -> S {
     return steps.zw;
 }
 
-// Row k of four, which lie in two vectors; and these vectors with another value there. (Selections: an array that a loop goes through,
-// unless that is unrolled, is memory.)
+// row_of returns row k of the four rows in two vectors. with_row returns a vector with another
+// value in that row. (They use selections because an array that a loop indexes is in memory unless
+// the loop is unrolled.)
 fn row_of(upper: vec4<f16>, lower: vec4<f16>, k: u32) -> S {
     let two = select(upper, lower, k >= 2u);
     return select(two.xy, two.zw, (k & 1u) == 1u);
@@ -75,7 +85,8 @@ fn with_row(two: vec4<f16>, first: u32, k: u32, value: S) -> vec4<f16> {
     return vec4<f16>(select(two.xy, value, k == first), select(two.zw, value, k == first + 1u));
 }
 
-// Borders of both pairs: of the first row after k symbols each, of the first column, and what an end gap of k symbols adds.
+// Borders of both pairs: of the first row after k symbols each, of the first column, and the value
+// that an end gap of k symbols adds.
 fn top_rims(k: vec2<i32>, row_pad: i32) -> vec2<i32> {
     return vec2<i32>(rim(k.x, row_pad), rim(k.y, row_pad));
 }
@@ -91,7 +102,7 @@ fn edges(k: vec2<i32>) -> vec2<i32> {
     return vec2<i32>(edge(k.x), edge(k.y));
 }
 
-// Four symbols of a query: those of a word of its padded columns.
+// Returns four symbols of a query: one word of its padded columns.
 fn symbols_of(task: Task, columns: u32, word: u32) -> u32 {
     if (word < (columns - task.query_symbols) / 4u) {
         return 0u;
@@ -108,7 +119,8 @@ fn steps_of(row: u32, a: u32, b: u32) -> vec4<f16> {
         step_of(row, a & 255u), step_of(row, b & 255u), step_of(row, (a >> 8u) & 255u), step_of(row, (b >> 8u) & 255u));
 }
 
-// Makes the profile of slice s. Begins and ends with a barrier: to be called by all invocations of the workgroup.
+// Makes the profile of slice s. It starts and ends with a barrier, so all invocations of the
+// workgroup must call it.
 fn make_profile(s: u32, one: Task, other: Task, columns: u32, t: u32) {
     workgroupBarrier();
     for (var p = t; p < CODES * SLICE4; p += WG) {
@@ -120,16 +132,17 @@ fn make_profile(s: u32, one: Task, other: Task, columns: u32, t: u32) {
         profile[place] = steps_of(code * CODES, a, b);
         profile[place + 1u] = steps_of(code * CODES, a >> 16u, b >> 16u);
     }
-    // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
+    // Safe: every entry was written by one invocation before this barrier, and is only read until
+    // the next slice.
     workgroupBarrier();
 }
 
-// Whether a task's query meets the target at a place.
+// Returns whether a task's query has a pair with the target at this index.
 fn meets(task: Task, place: u32) -> bool {
     return place >= task.first && place - task.first < task.count;
 }
 
-// Where the value of the pair lies.
+// Returns the index of the pair's value.
 fn value_index(task: Task, place: u32) -> u32 {
     return params.values_begin + task.pairs_begin + place - task.first;
 }
@@ -142,7 +155,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let opening = numbers(vec2<i32>(params.opening));
 
     loop {
-        // Next task: by ticket (any workgroup may take any task; nobody waits), or the one that this slot owns.
+        // Next task: by ticket (any workgroup may take any task, and none waits), or the task that
+        // this slot owns.
         if (t == 0u) {
             wg_task = params.task_begin + 2u * slot;
             if (params.ticketed != 0u) {
@@ -167,8 +181,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             continue;
         }
 
-        // The queries may differ in some of their targets. Spare lanes repeat the last one; they write scratch of their own and no
-        // result.
+        // The queries may differ in some of their targets. Spare lanes repeat the last target. They
+        // write their own scratch memory and no result.
         let place = min(one.first, other.first) + t;
         let places_end = max(one.first + one.count, other.first + other.count);
         let b = targets[min(place, places_end - 1u)];
@@ -201,7 +215,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             let column_begin = vec2<i32>(i32(s * SLICE)) - column_pads;
             var base = top_rims(column_begin, row_pad);
             var v: array<S, SLICE>;
-            // Of the row below.
+            // F of the row below.
             var f: array<S, SLICE>;
             for (var c = 0u; c < SLICE; c++) {
                 v[c] = numbers(top_rims(column_begin + i32(c) + 1, row_pad) - base);
@@ -256,8 +270,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                                 let c = c2 * 2u + q;
                                 let up = v[c];
                                 let stepped = diagonal + column_of(steps, q);
-                                // The maxima of candidates that wait for nothing are additions that clamp, which run beside the
-                                // comparisons.
+                                // Maxima of candidates without dependencies are clamped additions,
+                                // which run in parallel with the comparisons.
                                 if (AFFINE) {
                                     near = max(stepped + saturate(f[c] - stepped), e);
                                     let opened = near - opening;
@@ -271,8 +285,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             }
                         }
                         if (END_OPENING && i32(w * 4u + k) == row_pad - 1) {
-                            // The corners, if they are within. (In loops as short as those above, which are unrolled: llvmpipe
-                            // counts a loop that is not, entered or not.)
+                            // The corners, if they are in the columns. (The loops are as short as
+                            // the ones above, which are unrolled. llvmpipe counts a loop that is
+                            // not unrolled even if it is not entered.)
                             let lift = numbers(vec2<i32>(params.edge_opening));
                             for (var c2 = 0u; c2 < SLICE2; c2++) {
                                 for (var q = 0u; q < 2u; q++) {
@@ -308,7 +323,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
             last = base + rounded(v[SLICE - 1u]);
             if (OWN_ENDS) {
-                // The last row: an end gap takes in the query symbols that are left.
+                // The last row: the end gap contains the remaining query symbols.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
                     let ended = base + rounded(v[c]) + edges(m - j);
@@ -317,12 +332,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
 
-        // Phase 4: the pairs' values, if their last slice was done now. (Dispatches after it find nothing left to do.)
+        // Phase 4: the pairs' values, if their last slice is complete. (Later dispatches have
+        // nothing left to do.)
         let begun = params.ticketed != 0u || params.slice_begin < slices;
         if (slice_end == slices && begun) {
             var values = last;
             if (OWN_ENDS) {
-                // The last column: an end gap takes in the target symbols that are left.
+                // The last column: the end gap contains the remaining target symbols.
                 best = max(best, edges(vec2<i32>(n)) + edges(m));
                 var base = top_rims(m, row_pad);
                 for (var group = 0u; group < rows_words; group += GROUP_WORDS) {

@@ -1,16 +1,22 @@
-// nw_tiled_diagonal: global score and directions, one tile per workgroup, a dispatch for each diagonal of tiles of all pairs
-//             (TiledDScan-mNW, Truong et al. 2014, section 4.1; tiles as in Rodinia's needle).
-// Recurrence: that of nw_slice.wgsl, along diagonals of tiles and, within a tile, along diagonals of blocks.
-// Owns:       tile (r, c) is rows r * TILE_ROWS to the next tile's and columns c * LANES * COLUMNS to the next tile's.
-// Layout:     arena as in common/arena.wgsl, directions as nw_diagonal lays them. The borders hold what the last tile of a
-//             column (row border) or row (column border) left; corner (d % 3) * tile columns + c is V at the lower right end of
-//             the tile on diagonal d in column c: its neighbours overwrite it in the borders before tile (r + 1, c + 1) needs it.
+// nw_tiled_diagonal: global score and directions, one tile per workgroup, one dispatch for each
+//             diagonal of tiles of all pairs (TiledDScan-mNW, Truong et al. 2014, section 4.1;
+//             tiles as in Rodinia's needle).
+// Recurrence: the recurrence of nw_slice.wgsl, along diagonals of tiles and, within a tile, along
+//             diagonals of blocks.
+// Owns:       tile (r, c) has TILE_ROWS rows from r * TILE_ROWS on, and LANES * COLUMNS columns
+//             from c * LANES * COLUMNS on.
+// Layout:     the arena as in common/arena.wgsl, with directions as in nw_diagonal. The row border
+//             holds the last row of the last tile of each column, and the column border the last
+//             column of the last tile of each row. Corner (d % 3) * tile columns + c is V at the
+//             lower right end of the tile on diagonal d in column c. Its neighbours overwrite this
+//             value in the borders before tile (r + 1, c + 1) reads it.
 // Invariant:  after the dispatch of diagonal d all tiles with r + c <= d are final.
-// Uniform:    task and tile come from the workgroup's number; a workgroup without a tile leaves as a whole.
-// Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
+// Uniform:    task and tile come from the workgroup's index. A workgroup without a tile returns as
+//             a whole.
+// Limits:     the task's part of the arena; i32 values (OffsetScoring::new rejects others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Constants:  those of common/strip.wgsl; TILE_ROWS is a multiple of 4.
+// Constants:  the constants of common/strip.wgsl. TILE_ROWS is a multiple of 4.
 
 #import exchange_workgroup
 #import strip

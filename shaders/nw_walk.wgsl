@@ -1,14 +1,17 @@
-// nw_walk: from the borders and directions that a kernel left in the arena to each pair's value and its alignment's runs.
-// Recurrence: the canonical walk (src/trace.rs): along the diagonal if this is as good, else a query symbol against a gap,
-//             else a target symbol; a gap is left as soon as that is as good.
-// Owns:       invocation k owns pair slot k % SLOTS of task k / SLOTS, and of the arena only that pair's part `runs`.
-// Layout:     arena as in common/arena.wgsl. out.data[3 p ..] of pair p: value, first word of its runs from runs_begin on, and
-//             number of runs; NO_INDEX if they did not fit; DROPPED if the pair has not the identity asked for. Runs go from the
-//             alignment's end to its beginning, two a word, the low half first: kind | length << 2, kinds 0 to 3 for = X I D;
-//             longer runs are several.
-// Invariant:  that of common/traceback.wgsl.
-// Uniform:    no barrier.
-// Limits:     matches carried in the values, where there is a walk (they tell = from X).
+// nw_walk: traceback. Computes each pair's value and the runs of its alignment from the borders and
+//             directions that a kernel stored in the arena.
+// Recurrence: the canonical traceback (src/trace.rs). It prefers the diagonal, then a query symbol
+//             against a gap, then a target symbol. It leaves a gap as soon as that is as good.
+// Owns:       invocation k owns pair slot k % SLOTS of task k / SLOTS. In the arena, it writes only
+//             this pair's part `runs`.
+// Layout:     the arena as in common/arena.wgsl. out.data[3 p ..] of pair p has the value, the
+//             first word of its runs relative to runs_begin, and the number of runs. This number is
+//             NO_INDEX if the runs did not fit, and DROPPED if the pair does not reach the requested
+//             identity. Runs go from the alignment's end to its start, two per word, the low half
+//             first: kind | length << 2, with kinds 0 to 3 for = X I D. Longer runs are split.
+// Invariant:  the invariant of common/traceback.wgsl.
+// Uniform:    there is no barrier.
+// Limits:     if there is a traceback, values carry matches, which distinguish = from X.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 
 #import traceback
@@ -36,15 +39,17 @@ fn main(
     let row_pad = task.rows_words * 4u - n;
     let border = column_border(task, slot);
     let below = row_border(task, slot);
-    // Columns are the query's symbols in the kernel; in the alignment the earlier sequence is the query.
+    // Columns are the query's symbols in the kernel. In the alignment, the earlier sequence is the
+    // query.
     let turned = b.number < task.query_number;
 
-    // Phase 1: where the alignment's last cell is, and the value there.
+    // Phase 1: the alignment's last cell, and the value there.
     var i = n;
     var j = m;
     var value = load(border, (task.rows_words - 1u) * PLANES).w;
     if (OWN_ENDS) {
-        // The corner, then the last row and column, from their ends; the one in which the reported target ends goes first.
+        // The corner, then the last row and column from their ends. The alignment's target
+        // determines which of the two comes first.
         for (var turn = 0u; turn < 2u; turn++) {
             if ((turn == 0u) != turned) {
                 for (var k = 1u; k <= m; k++) {
@@ -85,7 +90,7 @@ fn main(
         return;
     }
 
-    // Phase 2: the walk.
+    // Phase 2: the traceback.
     var lanes = LANES;
     if (LANES == 0u) {
         lanes = u32(load(corners(task, slot), 0u).x);
@@ -108,7 +113,7 @@ fn main(
     }
     let kept_count = end_traceback(m, n);
 
-    // Phase 3: the runs to a place that holds no more than them.
+    // Phase 3: copies the runs to a part of the output that has exactly their size.
     let place = place_runs(pair, m, n, kept_count);
     if (place == NO_INDEX) {
         return;

@@ -1,22 +1,25 @@
-// sw_tile: local score, one pair over LANES lanes of a subgroup, several pairs a subgroup.
-// Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in 32 bits.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the s-th target of each turn; the
-//             queries are the workgroup's.
-// Layout:     that of common/tile.wgsl.
-// Invariant:  that of common/tile.wgsl; lanes of one pair lie side by side in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest target asks for.
-// Limits:     LANES, a power of two, is at most the subgroup's size, which is one too; scores below 2^29.
+// sw_tile: local score, one pair over LANES lanes of a subgroup, several pairs per subgroup.
+// Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in i32.
+// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
+//             s-th target of each turn. The workgroup owns the queries.
+// Layout:     the layout of common/tile.wgsl.
+// Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
+// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Limits:     LANES, a power of two, is at most the subgroup size, which is also a power of two;
+//             scores below 2^29.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
-// Its twin without subgroup operations is sw_tile_workgroup.wgsl, that of packed halves sw_tile_half.wgsl.
-// Instructions a cell, where one instruction is an addition with a maximum (or clamp) or a maximum of three: affine 6 (t, best,
-// x, g, e, f), linear 5 (t, best, x twice, g); beside them a quarter of a load from workgroup memory.
+// The variant without subgroup operations is sw_tile_workgroup.wgsl, the one in packed f16 is
+// sw_tile_half.wgsl. Instructions per cell, where an addition with a maximum (or clamp) or a
+// maximum of three is one instruction: affine 6 (t, best, x, g, e, f), linear 5 (t, best, x twice,
+// g). In addition, a quarter of a load from workgroup memory.
 
 #import exchange_subgroup
 #import tile_words
 #import tile
 
-// Steps that every lane makes that exchanges with others, of those that each needs.
+// Returns the number of steps that all lanes that exchange values make together. `own` is the
+// number of steps that this lane needs.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

@@ -1,23 +1,28 @@
-// sw_tile_half: sw_tile with two queries against one target, in packed halves.
-// Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of 1/2048 between 0 and 1, where `saturate`
-//             is the zero below which no score falls.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the s-th target of each turn; both
-//             queries of a pass are the workgroup's. Their scores lie side by side in the profile, so that nothing is packed in a cell.
-// Layout:     that of common/tile.wgsl.
-// Invariant:  that of common/tile.wgsl; lanes of one pair lie side by side in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest target asks for.
-// Limits:     LANES, a power of two, is at most the subgroup's size, which is one too. Scores of 2048 and more come out as 2048: the
-//             host has them computed again in words. No symbol score and no gap symbol above 1000 (src/pairs/kernels/sw_tile.rs).
+// sw_tile_half: sw_tile with two queries against one target, in packed f16.
+// Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of
+//             1/2048 between 0 and 1. `saturate` is the lower limit of zero for scores.
+// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
+//             s-th target of each turn. The workgroup owns both queries of a pass. Their scores are
+//             adjacent in the profile, so that a cell packs no values.
+// Layout:     the layout of common/tile.wgsl.
+// Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
+// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Limits:     LANES, a power of two, is at most the subgroup size, which is also a power of two.
+//             Scores of 2048 and more are reported as 2048, and the host has them computed again in
+//             i32. No score of a symbol and no cost of a gap symbol exceeds 1000
+//             (src/pairs/kernels/sw_tile.rs).
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
-// Instructions for a cell of both pairs: affine 6 additions (t, two for m, g, e, f; the clamps are free) and 4 maxima (best, x, e,
-// f), so 5 a cell; linear 4 additions and 2 maxima, so 3 a cell; beside them a half of a load from workgroup memory.
+// Instructions for a cell of both pairs: affine 6 additions (t, two for m, g, e, f; the clamps are
+// free) and 4 maxima (best, x, e, f), so 5 per cell; linear 4 additions and 2 maxima, so 3 per
+// cell. In addition, half a load from workgroup memory.
 
 #import exchange_subgroup
 #import tile_halves
 #import tile
 
-// Steps that every lane makes that exchanges with others, of those that each needs.
+// Returns the number of steps that all lanes that exchange values make together. `own` is the
+// number of steps that this lane needs.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

@@ -1,23 +1,27 @@
-// sw_tile_half_targets: sw_tile with one query against two targets, in packed halves: for queries that have no other to go with.
-// Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of 1/2048 between 0 and 1, where `saturate`
-//             is the zero below which no score falls.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the s-th two targets of each turn; the
-//             query is the workgroup's. Targets have rows of the profile of their own, which are put together for every cell.
-// Layout:     that of common/tile.wgsl.
-// Invariant:  that of common/tile.wgsl; lanes of one pair lie side by side in one subgroup. Where the shorter target has ended, its rows
-//             are padding.
-// Uniform:    a subgroup makes as many steps as its longest target asks for.
-// Limits:     those of sw_tile_half.wgsl.
+// sw_tile_half_targets: sw_tile with one query against two targets, in packed f16, for queries that
+//             cannot be joined with another query.
+// Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of
+//             1/2048 between 0 and 1. `saturate` is the lower limit of zero for scores.
+// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
+//             s-th two targets of each turn. The workgroup owns the query. Each target has its own
+//             rows of the profile, which are packed for every cell.
+// Layout:     the layout of common/tile.wgsl.
+// Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
+//             After the end of the shorter target, its rows are padding.
+// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Limits:     the limits of sw_tile_half.wgsl.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
-// Instructions for a cell of both pairs: those of sw_tile_half.wgsl and one that puts two scores together, so 5.5 a cell under affine
-// gaps; beside them half a load from workgroup memory of half as many bytes.
+// Instructions for a cell of both pairs: the ones of sw_tile_half.wgsl and one that packs two
+// scores, so 5.5 per cell with affine gaps. In addition, half a load of half as many bytes from
+// workgroup memory.
 
 #import exchange_subgroup
 #import tile_half_targets
 #import tile
 
-// Steps that every lane makes that exchanges with others, of those that each needs.
+// Returns the number of steps that all lanes that exchange values make together. `own` is the
+// number of steps that this lane needs.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

@@ -19,7 +19,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::layout::Params;
-use crate::pairs::kernels::matrix::{DROPPED, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
+use crate::pairs::kernels::matrix::{DROPPED, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
 use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
@@ -188,7 +188,7 @@ impl MatrixSlot {
                 }
                 report.hits.push(found);
                 if walk {
-                    let span = (runs != NO_ROOM).then_some((runs_begin + first as usize, runs));
+                    let span = (runs != NO_INDEX).then_some((runs_begin + first as usize, runs));
                     if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
                         return Err(gpu.error("runs beyond what was read back"));
                     }

@@ -19,7 +19,7 @@ pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Words of `out.data` per pair: value, first word of its runs, number of runs.
 pub const PAIR_WORDS: u64 = 3;
 /// Number of runs of a pair whose runs did not fit.
-pub const NO_ROOM: u32 = u32::MAX;
+pub const NO_INDEX: u32 = u32::MAX;
 /// Number of runs of a pair that does not reach the requested identity.
 pub const DROPPED: u32 = u32::MAX - 1;
 /// Invocations per workgroup of the traceback.
