@@ -1,4 +1,5 @@
-//! Pairs of two stores: the block's query is the alignment's, whichever of the two numbers is greater.
+//! Pairs of two stores: the block's query is the query of the alignment, whichever of the two ids
+//! is greater.
 
 use pairwave::pairs::plan::Job;
 

@@ -1,5 +1,5 @@
-//! Alignments that devices trace: the kernels that store directions, and the walk back over them. Every test body is
-//! stamped on every such kernel.
+//! Alignments that devices trace: the kernels that store directions, and the traceback over them.
+//! Every test body is instantiated for every such kernel.
 
 mod jobs;
 mod memory;
@@ -23,7 +23,7 @@ use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::*;
 use support::*;
 
-/// Stamps test bodies, functions of a kernel's stem, on every kernel.
+/// Instantiates test bodies, functions of a kernel's stem, for every kernel.
 macro_rules! on_every_kernel {
     ($($body:ident),* $(,)?) => {$(
         mod $body {
@@ -50,7 +50,7 @@ fn assert_all_kernels(stamped: &[&str]) {
     assert_eq!(stems.collect::<Vec<_>>(), stamped);
 }
 
-/// Linear and affine gaps, end gaps charged, free and with costs of their own.
+/// Linear and affine gaps, with charged, free and priced end gaps.
 fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     let ends = [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })];
     let all = [Gaps::linear(10), Gaps::from_blast(10, 1)]
@@ -58,8 +58,8 @@ fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     all.into_iter().flatten().collect()
 }
 
-/// Linear and affine gaps, DNA and proteins, and end gaps of every kind, each once. A cell stores 2 bits under linear gaps
-/// and 4 under affine gaps.
+/// Linear and affine gaps, DNA and proteins, and every kind of end gaps, each once. A cell stores 2
+/// bits with linear gaps and 4 with affine gaps.
 fn four_scorings() -> [Scoring; 4] {
     let affine = Gaps::from_blast(10, 1);
     [
@@ -74,7 +74,8 @@ fn scan(stem: &str) -> Scan {
     kernels::find(stem).and_then(|kernel| kernel.scan()).expect("a kernel that stores directions")
 }
 
-/// What the engine cuts a batch to, with so many bytes an arena.
+/// Returns the variant and the tasks that the engine makes of a batch, with `bytes` bytes per
+/// arena.
 fn variant_and_tasks(
     stem: &str,
     shape: &MatrixShape,
@@ -87,7 +88,7 @@ fn variant_and_tasks(
     (variant, tasks)
 }
 
-/// Bytes of an arena for the largest task of a batch.
+/// Returns the bytes of an arena for the largest task of a batch.
 fn largest_task_bytes(stem: &str, shape: &MatrixShape, batch: &Batch, directions: bool) -> u64 {
     let (variant, tasks) = variant_and_tasks(stem, shape, batch, (1, u64::MAX), directions);
     let tasks = tasks.expect("there is no limit").tasks;
@@ -95,14 +96,14 @@ fn largest_task_bytes(stem: &str, shape: &MatrixShape, batch: &Batch, directions
     16 * quads.max().expect("there is a task")
 }
 
-/// All pairs of a store, in one batch.
+/// Returns all pairs of a store in one batch.
 fn one_batch(store: &Arc<SequenceStore>, scoring: &Scoring) -> Arc<Batch> {
     let mut all = batches(&job(store, scoring.clone(), Want::Alignments), u64::MAX);
     assert_eq!(all.len(), 1, "pairs of one class");
     all.remove(0)
 }
 
-/// Computes all pairs of a store and compares them, alignments too, with the oracle.
+/// Computes all pairs of a store and compares scores and alignments with the oracle.
 fn check_store(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, scoring: &Scoring) {
     let job = job(store, scoring.clone(), Want::Alignments);
     check_traced(store, scoring, &compute_traced(engine, &batches(&job, u64::MAX)));

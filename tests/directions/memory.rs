@@ -1,4 +1,5 @@
-//! Where memory is short, and loops: values come without alignments, or the batch is refused; jobs are right all the same.
+//! Limited memory and limited loops: values come without alignments, or the batch is refused. Jobs
+//! are correct in both cases.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +12,7 @@ use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 use super::*;
 
-/// An engine that counts what it reports: alignments, pairs without one, and batches refused.
+/// An engine that counts its reports: alignments, pairs without an alignment, and refused batches.
 struct Counted {
     gpu: GpuEngine,
     counts: Arc<[AtomicUsize; 3]>,
@@ -42,14 +43,14 @@ impl Engine<Pairs> for Counted {
     }
 }
 
-/// What a job gives on one engine.
+/// Returns the results of a job on one engine.
 fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summary) {
     let job = AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) };
     run_on(&job, vec![engine], &two_threads()).expect("the job ends well")
 }
 
-/// Runs a job on the GPU and compares it with the CPU's; gives the numbers of alignments from the device, of pairs that it
-/// did not trace, of batches that it refused, and of engines.
+/// Runs a job on the GPU and compares it with the CPU. Returns the number of alignments by the
+/// device, of pairs that it did not trace, of batches that it refused, and of engines.
 fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: GpuEngine) -> ([usize; 3], usize) {
     let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let (results, summary) = run(store, scoring, Box::new(Counted { gpu, counts: Arc::clone(&counts) }));
@@ -58,7 +59,7 @@ fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: GpuEngine) ->
     (counts.each_ref().map(|count| count.load(Ordering::Relaxed)), summary.engines.len())
 }
 
-/// Directions do not fit: values come alone, and the job traces back itself.
+/// Directions do not fit: values come alone, and the job traces back.
 fn directions_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xd1f);
     for scoring in six_scorings(&Scoring::truong()) {
@@ -75,7 +76,7 @@ fn directions_that_do_not_fit(stem: &str) {
     }
 }
 
-/// Not even borders fit: the batch is refused, and the job falls back on the CPU.
+/// Borders do not fit: the batch is refused, and the job falls back on the CPU.
 fn borders_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xb02d);
     for scoring in six_scorings(&Scoring::truong()) {
@@ -90,12 +91,13 @@ fn borders_that_do_not_fit(stem: &str) {
     }
 }
 
-/// The output has no room for all runs: some pairs come without alignment, the others with the right one.
+/// The output has no space for all runs: some pairs come without an alignment, the others with the
+/// correct one.
 fn runs_that_do_not_fit(stem: &str) {
     let mut rng = rng(0x20035);
     let lengths: Vec<usize> = (0..40).map(|index| 90 + index % 20).collect();
     for scoring in six_scorings(&Scoring::truong()) {
-        // Unrelated sequences: many runs.
+        // Unrelated sequences have many runs.
         let sequences: Vec<_> = lengths.iter().map(|&length| random_codes(&mut rng, Alphabet::Dna, length)).collect();
         let store = store(Alphabet::Dna, &sequences);
         let narrow = || kernel_checked(stem).with_memory(2 << 20);
@@ -108,7 +110,8 @@ fn runs_that_do_not_fit(stem: &str) {
     }
 }
 
-/// What an adapter that counts loop iterations would end too early is refused; what is not refused is right.
+/// Batches are refused if an adapter that counts loop iterations would stop them. All other results
+/// are correct.
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = TracebackWorkspace::default();
@@ -147,19 +150,21 @@ fn long_pairs(stem: &str) {
     }
 }
 
-/// Walks of very many steps, along gaps and through many runs, in all lanes at once and in lanes that differ.
+/// Tracebacks of very many steps, along gaps and through many runs, in all lanes at once and in
+/// different lanes.
 fn long_walks(stem: &str) {
     let mut rng = rng(0x10a7);
     let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
-    // Narrower tiles would be so many that the walks are a small part of the work.
+    // Narrower tiles would be so many that the tracebacks are a small part of the work.
     let shape = MatrixShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut engine = kernel_default(stem).with_shape(shape);
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
         for length in [4_000, 9_600, 14_600, 17_000] {
-            // The symbols at both ends of the long one alone: a gap of all the others between them. And unrelated ones.
+            // Two sequences with only the end symbols of the long one, which leaves a gap of all
+            // the others, and unrelated sequences.
             let long = random_codes(&mut rng, Alphabet::Dna, length);
             let ends = [&long[..9], &long[length - 10..]].concat();
             let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));

@@ -1,11 +1,11 @@
-//! Values around the greatest that have room for tags, and around the greatest there can be.
+//! Values around the greatest with space for tags, and around the greatest possible ones.
 
 use pairwave::score::Substitution;
 use pairwave::score::offset::fits;
 
 use super::*;
 
-/// The scheme with all its numbers so many times as large.
+/// Returns the scheme with all numbers multiplied by `factor`.
 fn scaled(base: &Scoring, factor: i32) -> Scoring {
     let substitution = Substitution::from_fn(base.alphabet, |a, b| {
         (base.substitution.score(a, b) * factor, base.substitution.is_match(a, b))
@@ -14,7 +14,7 @@ fn scaled(base: &Scoring, factor: i32) -> Scoring {
     Scoring { substitution, gaps, ..base.clone() }
 }
 
-/// The greatest factor for which values of these lengths fit so many bits.
+/// Returns the greatest factor that lets values of these lengths fit in this many bits.
 fn greatest_factor(base: &Scoring, (shorter, sum): (u64, u64), bits: u32) -> i32 {
     let (mut fitting, mut too_large) = (1, 1 << 22);
     assert!(fits(&scaled(base, fitting), shorter, sum, true, bits));
@@ -26,7 +26,7 @@ fn greatest_factor(base: &Scoring, (shorter, sum): (u64, u64), bits: u32) -> i32
     fitting
 }
 
-/// The last scores with tags, the first without, and the last that fit at all.
+/// The greatest scores with tags, the least without tags, and the greatest that fit at all.
 fn large_values(stem: &str) {
     let mut rng = rng(0x1a26e);
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];

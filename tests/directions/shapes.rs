@@ -1,4 +1,4 @@
-//! Arenas, rounds, dispatches of more than one row, and lengths around the sizes of the kernels.
+//! Arenas, rounds, dispatches of several rows, and lengths around the sizes of the kernels.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn rounds(stem: &str) {
         let tasks = tasks.expect("every task fits");
         assert_eq!(tasks.arena_quads.len(), ARENAS as usize);
         match tasks.parts.first() {
-            // Large parts, and then smaller ones for the rest.
+            // Large parts first, then smaller ones for the rest.
             Some(first) => assert!(first.an_arena > 1 && tasks.parts.len() >= 2, "{:?}", tasks.parts),
             None => assert!(tasks.rounds.len() >= 2, "{:?}", tasks.rounds),
         }
@@ -26,10 +26,11 @@ fn rounds(stem: &str) {
     }
 }
 
-/// More tasks than a dispatch has workgroups in one dimension, as many as there are pairs.
+/// More tasks than a dispatch can have workgroups in one dimension, with one pair each.
 fn many_tasks(stem: &str) {
     let mut rng = rng(0x3a27);
-    // Few are empty: those pairs come last, and an arena that nobody wrote says of them what is right.
+    // A few sequences are empty. Their pairs come last, and an arena that was never written gives
+    // the correct values for them.
     let lengths: Vec<usize> =
         (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
@@ -49,17 +50,18 @@ fn many_tasks(stem: &str) {
     }
 }
 
-/// Lengths around what the default sizes round to: columns of a lane, of all lanes, tiles, slices.
+/// Lengths around the padding units of the default sizes: columns of a lane, of all lanes,
+/// tiles, slices.
 fn default_edges(stem: &str) {
     let mut rng = rng(0xdef);
-    // Else short sequences would get fewer columns a lane.
+    // Otherwise short sequences would get fewer columns per lane.
     let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
     let mut engine = kernel_default(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
-        // All lanes' columns: 64 x 16, or 8 under affine gaps; but adapters that count loops refuse that to nw_rows, and half of it
-        // to nw_checkpoint, whose lanes have 8 x 16.
+        // Columns of all lanes: 64 x 16, or 64 x 8 with affine gaps. Adapters that count loops
+        // refuse that for nw_rows, and half of it for nw_checkpoint, whose lanes have 8 x 16.
         let is_wide = scoring.gaps.is_linear() && stem != "nw_rows";
         let large: &[usize] = match stem {
             "nw_checkpoint" => &[383, 384, 385, 2],
@@ -70,12 +72,14 @@ fn default_edges(stem: &str) {
     }
 }
 
-/// Every number of columns a lane, with lengths one below, at and above all lanes' columns and twice these.
+/// Every number of columns per lane, with lengths one below, at and one above all lanes' columns,
+/// and twice these.
 fn lane_columns(stem: &str) {
     let mut rng = rng(0x1a2e);
     for columns in [4, 8, 16] {
         let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
-        // Four lanes, or as many as a subgroup has; rows around tiles of 12. (Affine gaps have 8 columns at most.)
+        // Four lanes, or one per lane of a subgroup, and rows around tiles of 12. Affine gaps have
+        // at most 8 columns.
         let lanes = match stem {
             "nw_diagonal_subgroup" => adapter().description.subgroup_sizes[1].min(32),
             "nw_checkpoint" => adapter().description.subgroup_sizes[0].clamp(4, 8),
@@ -91,7 +95,8 @@ fn lane_columns(stem: &str) {
     }
 }
 
-/// Runs longer than a packed run can be, which come in pieces: of three columns, instead of thousands.
+/// Runs that exceed the length of a packed run and are split: after three columns instead of
+/// thousands.
 fn runs_in_pieces(stem: &str) {
     let mut rng = rng(0x10e6);
     let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {

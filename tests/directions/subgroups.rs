@@ -1,10 +1,11 @@
-//! Teams of every size: nw_diagonal's workgroups, and nw_diagonal_subgroup's subgroups, which no one device has all of.
+//! Teams of every size: the workgroups of nw_diagonal and the subgroups of nw_diagonal_subgroup. No
+//! single device has all sizes.
 
 use pairwave::pairs::gpu::Config;
 
 use super::*;
 
-/// Lengths around all lanes' columns, four a lane.
+/// Lengths around all lanes' columns, with four columns per lane.
 fn team(lanes: u32, engine: GpuEngine, seed: u64) {
     team_under(&six_scorings(&Scoring::truong()), lanes, engine, seed);
 }
@@ -26,7 +27,8 @@ fn workgroups_of_every_size() {
     }
 }
 
-/// nw_diagonal_subgroup's text with subgroups of `lanes` neighbours made of workgroup memory.
+/// Returns the source of nw_diagonal_subgroup with subgroups of `lanes` lanes emulated in workgroup
+/// memory.
 fn emulate_subgroups(source: String, lanes: u32) -> String {
     let shuffle = "return vec2<i32>(subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u));";
     if !source.contains("subgroupShuffleUp") {
@@ -37,7 +39,8 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
         assert_eq!(text.matches(old).count(), 1, "the text has not one {old}");
         text = text.replace(old, new);
     };
-    // As exchange_workgroup.wgsl. A team's first lane gets what another team's last sent, where hardware leaves it open.
+    // Like exchange_workgroup.wgsl. A team's first lane receives the value of another team's last
+    // lane, which hardware leaves undefined.
     replace(
         shuffle,
         "let begin = (step & 1u) * WG;
@@ -59,7 +62,8 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
             var<private> own_lane: u32;"
 }
 
-/// An engine whose device seems to have subgroups of `lanes`, and says that it has some of these sizes.
+/// An engine whose device appears to have subgroups of `lanes` lanes, and reports this range of
+/// sizes.
 fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> GpuEngine {
     let mut found = adapter();
     found.description.subgroup_sizes = sizes;
@@ -78,8 +82,8 @@ fn subgroups_of_every_size() {
     }
 }
 
-/// A device that has subgroups of several sizes does not say which a kernel gets. Where teams begin does not depend on the
-/// scheme.
+/// A device with several subgroup sizes does not report which size a kernel gets. The start of a
+/// team does not depend on the scheme.
 #[test]
 fn subgroups_of_a_size_that_is_not_known() {
     for (lanes, sizes) in [(4, [4, 128]), (8, [8, 32]), (16, [8, 32]), (32, [8, 32]), (128, [4, 128]), (64, [32, 64])] {
@@ -87,7 +91,7 @@ fn subgroups_of_a_size_that_is_not_known() {
     }
 }
 
-/// More pairs than a workgroup has subgroups, so that each takes several in turn.
+/// More pairs than a workgroup has subgroups, so that each subgroup computes several in turn.
 #[test]
 fn subgroups_take_turns() {
     let mut rng = rng(0x7a2e);
@@ -101,7 +105,7 @@ fn subgroups_take_turns() {
 #[test]
 #[should_panic(expected = "of Hit")]
 fn the_emulation_is_looked_at() {
-    // Teams of 4 that take themselves for teams of 8.
+    // Teams of 4 lanes that act as teams of 8.
     let engine = with_subgroups(8, [8, 8]).with_rewritten_shaders(Box::new(|source| {
         emulate_subgroups(source, 8).replace("let sg_lane = t % sg_lanes", "let sg_lane = t % 4u")
     }));

@@ -1,4 +1,4 @@
-//! Alignments of short sequences in every scoring, and the exact filter on the device.
+//! Alignments of short sequences with every scoring, and the exact filter on the device.
 
 use super::*;
 use pairwave::alignment::Cigar;
@@ -15,7 +15,8 @@ fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// Pairs kept by identity are exactly those whose traced alignment has it, but for a rounding error.
+/// The pairs kept by identity are exactly the pairs whose traced alignment has it, except for
+/// rounding errors.
 fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -42,7 +43,8 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
                         let (m, n) = (store.length(query), store.length(target));
                         let identity = definition.identity(&best.cigar.counts(), m, n);
                         let is_kept = kept.contains(&(query, target));
-                        // The device compares in single precision and keeps what is within a hair.
+                        // The device compares in single precision, and keeps pairs within the
+                        // rounding error.
                         let nearly = identity > threshold - 1e-4 || m == 0 || n == 0;
                         assert!(
                             filter.passes(identity) <= is_kept && is_kept <= nearly,
@@ -88,7 +90,7 @@ on_every_engine! {
     nw_checkpoint_default: kernel_default("nw_checkpoint"),
 }
 
-/// What a batch followed up while another is computed comes to is the same as of one batch at a time.
+/// A batch that is followed up while another is computed gives the results of one batch at a time.
 #[test]
 fn survivors_of_several_batches_are_those_of_one() {
     let mut rng = rng(0x5071);
@@ -102,7 +104,8 @@ fn survivors_of_several_batches_are_those_of_one() {
         let batches = batches(&wanted, cells);
         let found = compute_traced(&mut engine, &batches);
         check_some_traced(&store, &Scoring::truong(), &found);
-        // Which of a pair is the query of a block depends on the batches; the alignment does not.
+        // The batches determine which member of a pair is the block's query. The alignment does not
+        // depend on it.
         let result = |(hit, cigar): (Hit, Option<Cigar>)| {
             (
                 (hit.query.min(hit.target), hit.query.max(hit.target)),
@@ -120,7 +123,7 @@ fn survivors_of_several_batches_are_those_of_one() {
     assert!(together.len() > 20 && together == apart, "{} pairs, {} of several batches", together.len(), apart.len());
 }
 
-/// Scores first, then alignments of what the filter leaves open.
+/// Scores first, then alignments of the pairs that the filter keeps.
 #[test]
 fn survivors_of_the_filter_are_traced_on_the_device() {
     for make in [kernel_checked, kernel_default] {

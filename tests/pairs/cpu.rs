@@ -1,4 +1,5 @@
-//! The CPU's kernels: every set of instructions that this machine has, either form, every width, against the textbook.
+//! The CPU's kernels against the oracle: every instruction set of this machine, both lane forms,
+//! and every width.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use pairwave::simd::InstructionSet;
 use support::check::*;
 use support::*;
 
-/// Every workspace that a result must not depend on.
+/// All workspaces. Results must not depend on them.
 fn workspaces() -> Vec<(String, Workspace)> {
     let mut all = Vec::new();
     for level in InstructionSet::available() {
@@ -31,7 +32,8 @@ fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring
     hits
 }
 
-/// The same scheme with all scores so many times as great: 1 goes in 8 or 16 bits, 30 in 16, the others in 32 and 64.
+/// Returns the scheme with all scores multiplied by `factor`: 1 needs 8 or 16 bits, 30 needs 16,
+/// the others 32 and 64.
 fn times(scoring: &Scoring, factor: i32) -> Scoring {
     let substitution = Substitution::from_fn(scoring.alphabet, |a, b| {
         (scoring.substitution.score(a, b) * factor, scoring.substitution.is_match(a, b))
@@ -70,7 +72,7 @@ fn matches_ride_along_in_every_width() {
     let mut rng = rng(0x3a7c);
     for base in scorings() {
         let store = mixed_store(&mut rng, base.alphabet, &[0, 1, 4, 17, 40, 64, 65, 80]);
-        // Without 10,000,000: where 32 bits hold the score alone, no engine reports matches.
+        // 10,000,000 is not tested: if 32 bits hold only the score, no engine reports matches.
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);
             let expected =
@@ -99,7 +101,7 @@ fn groups_of_every_size_fill_the_lanes() {
     }
 }
 
-/// Smith and Waterman's score with all of H, E and F in full (Gotoh 1982).
+/// Returns Smith and Waterman's score with full matrices H, E and F (Gotoh 1982).
 fn local_score(a: &[Code], b: &[Code], scoring: &Scoring) -> i64 {
     let (first, next) = (scoring.gaps.first as i64, scoring.gaps.next as i64);
     let mut h = vec![vec![0i64; b.len() + 1]; a.len() + 1];
@@ -123,7 +125,8 @@ fn local_scores_equal_the_textbook_and_widen_where_they_must() {
     let mut rng = rng(0x10ca1);
     let mut widest = 0;
     for base in scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged) {
-        // A relative of 129 symbols scores beyond 8 bits; by 30 beyond 16; and so on.
+        // A relative of 129 symbols scores beyond 8 bits, multiplied by 30 beyond 16 bits, and so
+        // on.
         let mut sequences: Vec<Vec<Code>> =
             [0, 1, 3, 4, 5, 17, 31, 64, 65, 127, 129].map(|n| random_codes(&mut rng, base.alphabet, n)).to_vec();
         sequences.push(mutated(&mut rng, base.alphabet, &sequences[10].clone(), 5));
@@ -146,7 +149,8 @@ fn local_scores_equal_the_textbook_and_widen_where_they_must() {
     assert!(widest > i32::MAX as i64, "no score went beyond 32 bits: {widest}");
 }
 
-/// Sequences of thousands of symbols: 8 bits hold what 32 bits do, and rows of one pair what targets side by side do.
+/// Sequences of thousands of symbols: 8 bits give the scores of 32 bits, and one pair per vector
+/// gives the scores of one target per lane.
 fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
     let mut rng = rng(seed);
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -165,7 +169,7 @@ fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
     }
 }
 
-// A test each: they take long, and run side by side.
+// One test per mode: each takes long, and they run in parallel.
 
 #[test]
 fn long_pairs_with_end_gaps_charged() {

@@ -1,4 +1,5 @@
-//! Listed pairs against the textbook: every mode, both alphabets, both strands, however the list is cut, whoever computes.
+//! Listed pairs against the oracle, for every mode, both alphabets and both strands, however the
+//! list is divided, and on every engine.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use pairwave::seq::{Code, PairedChunks, ReadOptions, SequenceStore, Strand, Stra
 use pairwave::{Job, Run};
 use support::{Rng, rng};
 
-/// Global, with free ends (semi-global, or overlap), and local, for both alphabets.
+/// Global, free end gaps (semi-global or overlap), and local, for both alphabets.
 fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for scoring in [Scoring::dna(), Scoring::truong(), Scoring::protein()] {
@@ -27,7 +28,7 @@ fn scorings() -> Vec<Scoring> {
     all
 }
 
-/// Sequences of which the second set has relatives of the first, of many lengths.
+/// Two sets of sequences of many lengths. The second set has relatives of the first.
 fn sets(rng: &mut Rng, scoring: &Scoring, count: usize) -> [Arc<SequenceStore>; 2] {
     let alphabet = scoring.alphabet;
     let (mut queries, mut targets) = (Vec::new(), Vec::new());
@@ -49,7 +50,7 @@ fn sets(rng: &mut Rng, scoring: &Scoring, count: usize) -> [Arc<SequenceStore>; 
     [queries, targets].map(|sequences| support::store(alphabet, &sequences))
 }
 
-/// What the textbook says of two sequences.
+/// Returns the oracle's alignment of two sequences.
 fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Alignment {
     if scoring.mode == Mode::Local {
         let best = smith_waterman::align(query, target, scoring);
@@ -60,7 +61,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Alignment {
     Alignment::whole(best.score, best.cigar)
 }
 
-/// Holds a row against the textbook.
+/// Compares a row with the oracle.
 fn judge(row: &PairRow, job: &PairList) -> Result<(), String> {
     let result = &row.result;
     let (query, target) = (row.queries.codes(result.query), row.targets.codes(result.target));
@@ -95,7 +96,7 @@ fn cpu(threads: usize) -> Run {
     Run { devices: vec![Device::Cpu], threads, ..Run::default() }
 }
 
-/// A list of pairs of which some come again, and their source.
+/// A list of pairs, some of them repeated, and its source.
 fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2], count: usize) -> PairSource {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for _ in 0..count {
@@ -153,7 +154,7 @@ fn the_judge_refuses_wrong_rows() {
     judge(&PairRow { targets: Arc::clone(&rows[0].queries), ..rows[0].clone() }, &job).unwrap_err();
 }
 
-/// A file of a store's sequences.
+/// Writes the sequences of a store to a file.
 fn file(store: &SequenceStore) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     for id in 0..store.len() as u32 {
@@ -191,7 +192,8 @@ fn files_in_step_are_the_list_of_their_numbers() {
     }
 }
 
-/// Engines that fail or leave work undone change nothing, nor does a GPU. (The mock knows no local alignments.)
+/// Engines that fail or leave work unfinished change no row, and neither does a GPU. The mock does
+/// not support local alignments.
 #[test]
 fn whoever_computes_the_rows_are_the_same() {
     let mut rng = rng(0xe9e);
@@ -213,7 +215,7 @@ fn whoever_computes_the_rows_are_the_same() {
     }
 }
 
-/// What cannot be read ends the job with the reader's error, after the rows that came before.
+/// An unreadable record ends the job with the reader's error, after the rows that came before it.
 #[test]
 fn a_file_that_breaks_off_ends_the_job() {
     let scoring = Scoring::truong();

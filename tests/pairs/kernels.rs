@@ -1,5 +1,5 @@
-//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine. (Alignments that devices trace:
-//! directions.)
+//! Every kernel on every engine against the oracle. Each test body is instantiated for each engine.
+//! (For alignments that devices trace, see the directions tests.)
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
         let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let job = job(&store, scoring.clone(), Want::Alignments);
-        // Small chunks: several batches, two of them in flight at a time.
+        // Small chunks give several batches. Two are in flight at the same time.
         let hits = compute(engine, &batches(&job, 400));
         check_hits(&store, &scoring, &hits, true);
     }
@@ -55,8 +55,8 @@ fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// Scores so large that the matches no longer fit beside them in 32 bits: the kernel must give the score alone, or the
-/// engine refuse the batch; never a wrong number.
+/// Scores so large that 32 bits do not hold the matches as well. The kernel must return the score
+/// alone, or the engine must refuse the batch. It must never return a wrong number.
 fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let (mut refused, mut alone) = (0, 0);
@@ -96,7 +96,8 @@ fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// The filter on the device keeps every pair that reaches the identity, and for linear gaps hardly any other.
+/// The filter on the device keeps every pair that reaches the identity, and with linear gaps hardly
+/// any other.
 fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -142,7 +143,7 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// Every pair that reaches its query's floor is reported, each with its score, and hardly another.
+/// Every pair that reaches its query's threshold is reported with its score, and hardly any other.
 fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -222,7 +223,8 @@ on_every_engine! {
     nw_checkpoint_default: kernel_default("nw_checkpoint"),
 }
 
-/// Pairs too long for one dispatch are computed slice by slice; state survives between dispatches.
+/// Pairs too long for one dispatch are computed slice by slice. The state is kept between
+/// dispatches.
 #[test]
 fn nw_slice_long_pairs_equal_the_cpu() {
     let mut rng = rng(0x1046);
@@ -239,13 +241,13 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         let job = job(&store, scoring, Want::Alignments);
         let batches = batches(&job, u64::MAX);
         assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
-        // Room for two slots only, so that there are several rounds of tasks too.
+        // Only two slots fit, so that there are several rounds of tasks as well.
         let mut narrow = kernel_default("nw_slice").with_scratch_budget(3 << 20);
         assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
     }
 }
 
-/// A job whose targets do not fit the scratch memory is refused, not computed wrongly.
+/// A job whose targets do not fit in the scratch memory is refused instead of computed wrongly.
 #[test]
 fn nw_slice_refuses_what_does_not_fit() {
     let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);

@@ -1,5 +1,6 @@
-//! Local alignments: the production traceback gives the canonical one (score, place and columns) whatever it is told;
-//! jobs give it for every pair that they are to give; and every kernel for local scores gives the textbook's.
+//! Local alignments. The production traceback returns the canonical alignment (score, position and
+//! columns) for every hint. Jobs return it for every requested pair. Every kernel for local scores
+//! agrees with the oracle.
 
 mod jobs;
 mod tiles;
@@ -12,7 +13,8 @@ use pairwave::pairs::oracle::smith_waterman::ReferenceLocalAlignment;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 
-/// Schemes for DNA: usual ones, heavily tied ones, with free gap symbols, with nothing above 0, with large numbers.
+/// Schemes for DNA: common ones, many ties, free gap symbols, no positive scores, and large
+/// numbers.
 static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     let schemes = [
         (5, -4, Ambiguity::Overlap, Gaps::linear(10)),
@@ -58,7 +60,7 @@ fn local(scoring: Scoring) -> Scoring {
     Scoring { mode: Mode::Local, ..scoring }
 }
 
-/// What is wrong with an answer, if anything.
+/// Describes how an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceLocalAlignment) -> Result<(), String> {
     let found = (answer.score, answer.query_range(), answer.target_range(), answer.cigar.to_string());
     let right = (expected.score, expected.query.clone(), expected.target.clone(), expected.cigar.to_string());

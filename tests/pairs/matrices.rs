@@ -1,4 +1,5 @@
-//! Substitution matrices: every built-in is what its file says, and every broken file has its clear answer.
+//! Substitution matrices: every built-in matrix equals its file, and every broken file gives a
+//! clear error.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ fn message(text: &str) -> String {
     SubstitutionMatrix::parse("my.mat", text.as_bytes()).unwrap_err().to_string()
 }
 
-/// A file read the naive way: every entry under its two letters.
+/// Reads a file in the simplest way: every entry by its two letters.
 fn entries(name: &str) -> HashMap<(u8, u8), i32> {
     let path = format!("{}/assets/matrices/{name}", support::ROOT);
     let text = std::fs::read_to_string(path).unwrap();
@@ -94,7 +95,7 @@ fn a_scheme_from_a_matrix_scores_every_code() {
     let code = |letter| Alphabet::Protein.encode(letter).unwrap();
     let score = |a, b| protein.substitution.score(code(a), code(b));
     assert_eq!((score(b'W', b'W'), score(b'E', b'Q'), score(b'J', b'L')), (11, 2, 3));
-    // O and U have no column: O scores as X does, U as C.
+    // O and U have no column: O scores like X, U like C.
     assert_eq!((score(b'O', b'W'), score(b'U', b'A'), score(b'O', b'U'), score(b'O', b'*')), (-1, 0, -1, -4));
     assert_eq!((score(b'U', b'U'), score(b'U', b'C'), score(b'U', b'W')), (9, 9, -2));
     assert!(protein.substitution.is_match(code(b'O'), code(b'O')));
@@ -125,16 +126,16 @@ fn letters_that_a_file_lacks() {
     let scheme = |matrix: &SubstitutionMatrix, alphabet| Scoring::matrix(alphabet, matrix, gaps, EndGaps::Charged);
     let identity = |a, b| if a == b { 3 } else { -2 };
 
-    // Neither X nor *: all that is lacking takes the least score.
+    // Without X and *, all missing letters have the least score.
     let bare = scheme(&table(amino_acids, &identity), Alphabet::Protein).unwrap();
     let code = |letter| Alphabet::Protein.encode(letter).unwrap();
     assert_eq!(bare.substitution.score(code(b'J'), code(b'J')), -2);
-    // With X: J, B, ... score as X, and * still takes the least.
+    // With X, the letters J, B, ... score like X, and * still has the least score.
     let with_x = |a, b| if a == 'X' || b == 'X' { 0 } else { identity(a, b) };
     let with_x = scheme(&table(&format!("{amino_acids}X"), &with_x), Alphabet::Protein).unwrap();
     assert_eq!(with_x.substitution.score(code(b'J'), code(b'A')), 0);
     assert_eq!(with_x.substitution.score(code(b'*'), code(b'A')), -2);
-    // DNA: U stands for T, codes without a column score as N.
+    // DNA: U represents T, and codes without a column score like N.
     let dna = scheme(&table("ACGUN", &|a, b| if a == 'N' || b == 'N' { -1 } else { identity(a, b) }), Alphabet::Dna);
     let dna = dna.unwrap();
     let code = |letter| Alphabet::Dna.encode(letter).unwrap();

@@ -1,4 +1,4 @@
-//! Planning: chunks hold every pair once, cutting changes nothing but where, and sums are sums.
+//! Planning: chunks hold every pair once, cutting changes only the division, and sums are correct.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,19 +13,20 @@ use pairwave::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A store of sequences that have lengths and no more to them.
+/// A store of sequences with these lengths.
 fn store_of(lengths: &[usize]) -> Arc<SequenceStore> {
     let sequences: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![1; length]).collect();
     support::store(Alphabet::Dna, &sequences)
 }
 
-/// Lengths below and above where pairs become long, or no longer fit 32 bits.
+/// Lengths below and above the limits for long pairs and for 32 bits.
 fn lengths(count: usize) -> impl Strategy<Value = Vec<usize>> {
     let length = prop_oneof![8 => 0..60usize, 2 => 4400..4550usize, 1 => select(vec![9000, 70_000])];
     prop::collection::vec(length, 0..count)
 }
 
-/// Schemes whose scores leave 32 bits at some dozen symbols, some thousand or never here.
+/// Schemes whose scores exceed 32 bits at some dozens of symbols, at some thousands, or never in
+/// these tests.
 fn scoring() -> impl Strategy<Value = Scoring> {
     let gaps = select(vec![Gaps::linear(10), Gaps::from_blast(10, 1), Gaps::linear(0)]);
     let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]);
@@ -41,19 +42,19 @@ fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
     Job { queries: store_of(queries), against: against.map(store_of), scoring, want, strands, parts: None }
 }
 
-/// The same with other strands of the queries.
+/// Returns the job with other strands of the queries.
 fn stranded(job: Job, strand: Strands) -> Job {
     let strands = QueryStrands { strand, later: job.against.is_none() && strand != Strands::Plus };
     let against = if strands.later { Some(Arc::clone(&job.queries)) } else { job.against };
     Job { queries: strands.store(&job.queries), against, strands, ..job }
 }
 
-/// A number from 1 up to about the greatest that matters, of any magnitude.
+/// A number from 1 up to about the greatest relevant one, of any magnitude.
 fn limit() -> impl Strategy<Value = u64> {
     prop_oneof![Just(u64::MAX), (0..34u32, 1..8u64).prop_map(|(magnitude, factor)| factor << magnitude)]
 }
 
-/// What the chunks of a job hold: how often each pair comes.
+/// Content of a job's chunks: the number of times that each pair occurs.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     times: BTreeMap<(u32, u32), u32>,
@@ -61,7 +62,7 @@ struct Held {
     cells: u64,
 }
 
-/// Goes through all chunks and checks each as far as it can be checked alone.
+/// Visits all chunks, and checks each of them as far as possible by itself.
 fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
     let triangle = job.against.is_none();
     let copies = job.strands.copies();
@@ -104,7 +105,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
     held
 }
 
-/// Every pair of a job with its cells, told by counting.
+/// Counts every pair of a job and its cells.
 fn all_pairs(job: &Job) -> Held {
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let targets = job.against.as_ref().unwrap_or(&job.queries);
@@ -120,19 +121,20 @@ fn all_pairs(job: &Job) -> Held {
     held
 }
 
-/// The distances of the pairs of a job.
+/// The edit distances of the pairs of a job.
 fn edit_job(job: &Job) -> EditJob {
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands: job.strands, parts: None }
 }
 
-/// Where to cut, whether one sequence is cut along its targets as well, and by how many places the parts are turned.
+/// Positions of cuts, whether a sequence is cut along its targets as well, and the rotation of the
+/// parts.
 fn cuts() -> impl Strategy<Value = (Vec<(u32, bool)>, usize)> {
     (prop::collection::vec((0..30u32, any::<bool>()), 0..12), any::<usize>())
 }
 
-/// Everything in parts, in some order.
+/// Divides a job into parts in some order.
 fn parts(job: &Job, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part> {
     let sequences = job.queries.len() as u32 / job.strands.copies();
     let targets = job.targets().len() as u32;
@@ -294,7 +296,7 @@ proptest! {
     }
 }
 
-/// All classes come up in the lengths that the tests above draw.
+/// The lengths of the tests above cover all classes.
 #[test]
 fn every_class_is_reached() {
     let scale = |factor: i32| {

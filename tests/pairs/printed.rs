@@ -1,6 +1,6 @@
-//! Scores that other programs print. Of the proteins in `assets/proteins`: parasail in three modes, and the search of
-//! ssearch36. Of ambiguous nucleotides: BLASTN. Of all pairs of letters: BLASTP and needle, under each of their matrices.
-//! `scripts/compare` compares more of them.
+//! Scores that other programs print: parasail in three modes and ssearch36 for the proteins in
+//! `assets/proteins`, BLASTN for ambiguous nucleotides, and BLASTP and needle for all pairs of
+//! letters with each of their matrices. `scripts/compare` compares more of them.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, NamedScheme, Scoring, Subs
 use pairwave::seq::{Alphabet, Code, reverse_complement};
 use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
-/// Codes by the first word of the header.
+/// Returns the codes of all sequences by the first word of their headers.
 fn proteins() -> HashMap<String, Vec<Code>> {
     let mut all = HashMap::new();
     for file in ["queries", "subjects"] {
@@ -44,7 +44,7 @@ fn scores_of_parasail() {
             let scoring = scoring(row[0], number(1), number(2), mode, end_gaps);
             let (query, target) = (&proteins[row[3]], &proteins[row[4]]);
             let answer = traceback(query, target, &scoring, Hint::NONE, &mut workspace).unwrap();
-            // Parasail's overlaps have a symbol at least; ours may be empty, which scores 0.
+            // Parasail's overlaps have at least one symbol. Pairwave's may be empty, with score 0.
             let least = if end_gaps == EndGaps::Free { 0 } else { i64::MIN };
             assert_eq!(answer.score, i64::from(number(5 + at)).max(least), "{row:?} {mode:?} {end_gaps:?}");
             compared += 1;
@@ -66,7 +66,7 @@ fn scores_of_ssearch36() {
     assert_eq!(compared, 186);
 }
 
-/// Every pair of codes on both strands; U is T.
+/// Every pair of codes on both strands. U is T.
 #[test]
 fn scores_of_two_codes_are_those_of_blastn() {
     let code = |letter: &u8| Alphabet::Dna.encode(*letter).unwrap();
@@ -83,7 +83,7 @@ fn scores_of_two_codes_are_those_of_blastn() {
             let turned = reverse_complement(&[own, other]);
             for (a, b) in [(own, other), (turned[1], turned[0])] {
                 assert_eq!(substitution.score(a, b), printed, "{row:?}");
-                // What BLASTN counts as identical.
+                // The pairs that BLASTN counts as identical.
                 assert_eq!(substitution.is_match(a, b), a == b, "{row:?}");
                 if (match_score, mismatch) == (1, -2) {
                     assert_eq!(megablast.score(a, b), 2 * printed, "{row:?}");
@@ -95,7 +95,7 @@ fn scores_of_two_codes_are_those_of_blastn() {
     assert_eq!((compared, code(&b'U')), (10 * 15 * 15, code(&b'T')));
 }
 
-/// Compares all pairs of letters under each matrix of a table; returns the number of pairs.
+/// Compares all pairs of letters with each matrix of a table. Returns the number of pairs.
 fn compare_letters(table: &str) -> usize {
     let mut compared = 0;
     for row in rows(table) {

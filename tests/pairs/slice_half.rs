@@ -1,5 +1,6 @@
-//! `nw_slice_half`: what halves hold, as the host says it, against the kernel's arithmetic done in integers; and the kernel itself where
-//! scores come to these limits, queries differ, and targets are not the same for both.
+//! `nw_slice_half`. The bounds that the host assumes for f16 are compared with the kernel's
+//! arithmetic on integers. The kernel itself is tested with scores at these bounds, with different
+//! queries, and with different targets of two queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,19 +14,20 @@ use proptest::prelude::*;
 use support::check::*;
 use support::*;
 
-/// Integers that halves hold.
+/// Greatest integer that f16 holds exactly.
 const MAX: i64 = 2048;
-/// The slice of engines with checks.
+/// Columns of a slice of test engines.
 const SLICE: u32 = 12;
 
-/// `shaders/nw_slice_half.wgsl` for one of its queries, step by step, with every number that it holds in halves looked at.
+/// The computation of `shaders/nw_slice_half.wgsl` for a single query. It checks every number
+/// that the kernel holds in f16.
 struct Model<'a> {
     scoring: &'a OffsetScoring,
     table: Vec<i32>,
     slice: usize,
     group_rows: usize,
     affine: bool,
-    /// The greatest distance from 0 of any number.
+    /// The greatest absolute value of all numbers.
     farthest: i64,
 }
 
@@ -50,20 +52,20 @@ impl Model<'_> {
         self.edge(k)
     }
 
-    /// A number as halves hold it.
+    /// Returns a number after checking that f16 holds it.
     fn held(&mut self, number: i64) -> i64 {
         self.farthest = self.farthest.max(number.abs());
         assert!(number.abs() <= MAX, "{number} is no half");
         number
     }
 
-    /// The maximum that is an addition that clamps to 0 and 2048.
+    /// A maximum by an addition that is clamped to 0 and 2048.
     fn later_max(&mut self, from: i64, other: i64) -> i64 {
         assert!(other - from <= MAX, "{other} is {} above {from}", other - from);
         self.held(from + (other - from).max(0))
     }
 
-    /// The value of a pair, in a task with so many more columns and rows than the pair's own need.
+    /// Returns the value of a pair in a task with `more` columns and rows than the pair needs.
     #[allow(clippy::needless_range_loop)] // as the shader has it
     fn value(&mut self, query: &[Code], target: &[Code], more: (usize, usize)) -> i64 {
         let (m, n) = (query.len() as i64, target.len() as i64);
@@ -157,7 +159,7 @@ fn offset_of(scoring: &Scoring) -> OffsetScoring {
     OffsetScoring::new(scoring, 10_000, 20_000, false).expect("32 bits hold the scores")
 }
 
-/// Nucleotides with such scores.
+/// A nucleotide scheme with these scores.
 fn scheme(matching: i32, mismatching: i32, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
     let base = Scoring::truong();
     let substitution = Substitution::from_fn(Alphabet::Dna, |a, b| {
@@ -167,14 +169,15 @@ fn scheme(matching: i32, mismatching: i32, gaps: Gaps, end_gaps: EndGaps) -> Sco
     Scoring { substitution, gaps, end_gaps, ..base }
 }
 
-/// Schemes with the greatest steps and openings that a slice of so many columns takes, as (scheme, whether steps are it).
+/// Schemes with the greatest steps and openings for slices of this width. The flag is set if the
+/// steps are at the limit.
 fn limits(slice: u32) -> Vec<(Scoring, bool)> {
     let step = MAX as i32 / slice as i32;
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 3 })] {
-        // A match and two gap symbols are a step.
+        // A match and two gap symbols form a step.
         all.push((scheme(step - 20, -900, Gaps::linear(10), end_gaps), true));
-        // With borders that grow by half as much a part of it is theirs.
+        // If borders grow by half as much, part of the range is used by them.
         all.push((scheme(0, 0, Gaps::linear(step / 2), end_gaps), end_gaps == EndGaps::Charged));
         all.push((scheme(step - 1, step - 4, Gaps { first: 10, next: 0 }, end_gaps), false));
         // Openings of 500: four of them are 2000.
@@ -182,13 +185,13 @@ fn limits(slice: u32) -> Vec<(Scoring, bool)> {
         all.push((scheme(5, 5, Gaps { first: 500, next: 0 }, end_gaps), false));
     }
     let fits = |scoring: &Scoring| group_words(&offset_of(scoring), slice).is_some();
-    // What is not more than halves hold with end gaps of this kind.
+    // Only schemes that f16 holds with this kind of end gaps.
     all.retain(|(scoring, _)| fits(scoring));
     assert!(all.len() >= 12, "{} schemes at the limits", all.len());
     all
 }
 
-/// Sequences that raise scores as much as can be, let them fall, and both in turn.
+/// Sequences whose scores rise as fast as possible, fall, and alternate.
 fn extremes(length: usize) -> Vec<Vec<Code>> {
     let of = |code: &dyn Fn(usize) -> Code| (0..length).map(code).collect::<Vec<Code>>();
     vec![
@@ -226,7 +229,7 @@ fn numbers_come_to_the_limits_and_stay_within() {
 #[test]
 fn what_halves_do_not_hold_is_refused() {
     let words = |scoring: &Scoring, slice| group_words(&offset_of(scoring), slice);
-    // Steps of 25: 81 rows, or columns, are 2025.
+    // Steps of 25: 81 rows or columns are 2025.
     assert_eq!(words(&Scoring::truong(), 28), Some(16));
     assert_eq!((words(&Scoring::truong(), 80), words(&Scoring::truong(), 84)), (Some(16), None));
     // Steps of 100: 20 rows.
@@ -236,7 +239,7 @@ fn what_halves_do_not_hold_is_refused() {
     assert_eq!((words(&step(512), 4), words(&step(513), 4)), (Some(1), None));
     let opening = |opening| scheme(1, -1, Gaps { first: opening, next: 0 }, EndGaps::Free);
     assert_eq!((words(&opening(512), 12), words(&opening(513), 12)), (Some(16), None));
-    // Values that carry matches are words.
+    // Values that carry matches need i32.
     let with_matches = OffsetScoring::new(&Scoring::truong(), 100, 200, true).expect("they fit");
     assert_eq!(group_words(&with_matches, 12), None);
 }
@@ -263,7 +266,7 @@ fn any_sequence() -> impl Strategy<Value = Vec<Code>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
 
-    /// Whatever the host lets through, no number is more than halves hold, and the value is the oracle's.
+    /// If the host accepts a scheme, every number fits in f16 and the value equals the oracle's.
     #[test]
     fn whatever_is_let_through_is_exact(
         scoring in any_scoring(),
@@ -281,7 +284,7 @@ proptest! {
     }
 }
 
-/// An engine that uses the kernel, and how many shaders in halves it compiled.
+/// Returns an engine with the kernel, and the number of f16 shaders that it compiled.
 fn halves() -> (pairwave::pairs::gpu::GpuEngine, Arc<AtomicU64>) {
     let compiled = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&compiled);
@@ -315,7 +318,8 @@ fn scores_at_the_limits() {
     assert!(compiled.load(Ordering::Relaxed) >= 5, "{compiled:?} programs");
 }
 
-/// Blocks of one batch that differ in lengths and targets: apart, touching, one within the other, alone, and without targets.
+/// Blocks of one batch with different lengths and targets: apart, adjacent, one within the other,
+/// alone, and without targets.
 #[test]
 fn queries_that_differ_in_length_and_targets() {
     let (mut engine, _) = halves();
@@ -349,7 +353,8 @@ fn queries_that_differ_in_length_and_targets() {
     }
 }
 
-/// Pairs too long for one dispatch, of an odd number of queries: what a dispatch leaves, the next finds.
+/// Pairs too long for one dispatch, with an odd number of queries. Each dispatch continues from the
+/// previous one.
 #[test]
 fn long_pairs_equal_the_cpu() {
     let mut rng = rng(0x1047);
@@ -368,7 +373,7 @@ fn long_pairs_equal_the_cpu() {
     }
 }
 
-/// Matches, and scores beyond halves, are left to `nw_slice`.
+/// `nw_slice` computes matches, and scores that exceed f16.
 #[test]
 fn what_halves_cannot_do_goes_to_words() {
     let (mut engine, compiled) = halves();

@@ -1,4 +1,5 @@
-//! Both strands of the queries: `AllPairs` and `EditDistances` against the textbook, strand by strand.
+//! Both strands of the queries: `AllPairs` and `EditDistances` against the oracle, strand by
+//! strand.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, Strands};
 use pairwave::{AllPairs, EditDistances, EditResult, Job, PairResult, Run};
 use support::{Rng, rng};
 
-/// The reverse complement, letter by letter.
+/// Returns the reverse complement, letter by letter.
 fn turned(codes: &[Code]) -> Vec<Code> {
     let complement = |letter: u8| match letter {
         b'A' => b'T',
@@ -39,7 +40,7 @@ fn turned(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().map(|&code| dna.encode(complement(dna.decode(code))).unwrap()).collect()
 }
 
-/// Sequences of which many are relatives of an earlier one, on either strand; some are empty.
+/// Random sequences. Many are relatives of an earlier one on either strand, and some are empty.
 fn sequences(rng: &mut Rng, count: usize, longest: u32) -> Arc<SequenceStore> {
     let mut all: Vec<Vec<Code>> = Vec::new();
     for _ in 0..count {
@@ -57,7 +58,7 @@ fn sequences(rng: &mut Rng, count: usize, longest: u32) -> Arc<SequenceStore> {
     support::store(Alphabet::Dna, &all)
 }
 
-/// The strands that are compared, in the order in which equal ones are taken.
+/// Returns the compared strands in their order of preference.
 fn strands(strand: Strands) -> &'static [Strand] {
     match strand {
         Strands::Plus => &[Strand::Plus],
@@ -70,7 +71,7 @@ fn on(strand: Strand, codes: &[Code]) -> Vec<Code> {
     if strand == Strand::Minus { turned(codes) } else { codes.to_vec() }
 }
 
-/// What a job has to hand over, by its definition.
+/// Returns the pairs that a job has to return by its definition.
 fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
     let mut all = Vec::new();
     for query in 0..job.queries.len() as u32 {
@@ -80,7 +81,7 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
             let results = strands(job.strand).iter().map(|&strand| {
                 let (a, b) = (on(strand, job.queries.codes(query)), job.targets().codes(target));
                 let alignment = if job.scoring.mode == Mode::Local {
-                    // Checked against the textbook by tests of its own.
+                    // Other tests compare this traceback with the oracle.
                     pairwave::align(letters(&a), letters(b), &job.scoring).unwrap()
                 } else {
                     let best = oracle::align(&a, b, &job.scoring);
@@ -95,7 +96,7 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
                 let enough = job.min_identity.is_none_or(|least| result.identity + 1e-12 >= least);
                 enough && job.min_score.is_none_or(|least| result.score >= least)
             });
-            // The first of equal ones.
+            // The first of several equal strands.
             own.extend(passing.min_by_key(|result| Reverse(result.score)));
         }
         if let Some(most) = job.max_hits {
@@ -136,7 +137,7 @@ fn run<J: Job<Row: Clone>>(job: &J, devices: Vec<Device>) -> Vec<J::Row> {
     rows
 }
 
-/// Says where two lists differ, in one line.
+/// Compares two lists. Reports the first difference in one line.
 fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
     if let Some((found, expected)) = found.iter().zip(expected).find(|(found, expected)| found != expected) {
         panic!("{what}:\n{found:?}, not\n{expected:?}");
@@ -144,7 +145,7 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what
     assert_eq!(found.len(), expected.len(), "{what}");
 }
 
-/// Engines that take little at once, so that chunks are shared and come back in pieces.
+/// Engines with small capacities, so that chunks are shared and come back in pieces.
 fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
     let mock = |cells, pairs| Capacity { cells, pairs, store_bytes: u64::MAX, batches: 2 };
     let capacities = [mock(3_000, 7), mock(40_000, 64), mock(500, 3)];
@@ -161,7 +162,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         let mut rng = rng(0x57a0d + seed);
         let mode = if rng.below(5u32) == 0 { Mode::Local } else { Mode::Global };
         let scoring = Scoring { mode, ..scorings[rng.below(scorings.len())].clone() };
-        // Some sets are larger than the parts into which a chunk is halved.
+        // Some sets are larger than the parts into which a chunk is divided.
         let count = [5, 12, 40][rng.below(3usize)];
         let queries = sequences(&mut rng, count, 60);
         let against = (rng.below(2u32) == 0).then(|| sequences(&mut rng, 9, 90));
@@ -183,7 +184,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         minus += expected.iter().filter(|result| result.strand == Strand::Minus).count();
         let what = |who: &str| format!("seed {seed}, {who}, {:?}", AllPairs { against: None, ..job.clone() });
         assert_same(&run(&job, vec![Device::Cpu]), &expected, &what("CPU"));
-        // Neither mocks nor kernels align locally.
+        // Neither mocks nor GPU kernels align locally.
         if mode == Mode::Global {
             let (mocks, summary) = support::run_on(&job, little(seed as usize), &support::two_threads()).unwrap();
             assert_same(&mocks, &expected, &what("mocks"));
@@ -197,7 +198,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
     assert!(minus > 300, "{minus}");
 }
 
-/// What a job has to hand over, by its definition; without the alignments.
+/// Returns the distances that a job has to return by its definition, without the alignments.
 fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
     let whole = |text: u32| Region { text, start: 0, end: job.texts().length(text) };
     let texts = job.texts().len() as u32;
@@ -265,7 +266,8 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
             kind => candidates(&mut rng, kind == 2),
         };
         let align = rng.below(2u32) == 0;
-        // An empty pattern ends everywhere, an empty text once: what ends there are is said by tests of their own.
+        // An empty pattern ends everywhere, and an empty text ends once. Other tests cover such
+        // ends.
         let all_ends = mode != EditMode::Global && limit != Limit::None && rng.below(2u32) == 0;
         let job = EditDistances {
             strand: [Strands::Both, Strands::Both, Strands::Minus][rng.below(3usize)],

@@ -1,5 +1,4 @@
-//! The production traceback gives the canonical alignment, byte for byte, whatever it is told and however little memory
-//! it may use.
+//! The production traceback returns the canonical alignment for every hint and every memory budget.
 
 use std::sync::LazyLock;
 
@@ -10,7 +9,8 @@ use pairwave::seq::{Alphabet, Code};
 use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 use proptest::prelude::*;
 
-/// Schemes for DNA: the default, affine, heavily tied (a mismatch for two gaps), with free symbols, and odd ones.
+/// Schemes for DNA: the default, affine gaps, many ties (a mismatch costs two gaps), free symbols,
+/// and unusual ones.
 static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     let mut schemes = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
@@ -36,7 +36,8 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         let ednafull = SubstitutionMatrix::built_in("EDNAFULL").unwrap();
         schemes.push(Scoring::matrix(Alphabet::Dna, &ednafull, Gaps::from_emboss(10, 1), end_gaps).unwrap());
     }
-    // End gaps with costs of their own: vsearch's, the same for all symbols, one of the two as inside.
+    // End gaps with their own costs: vsearch's, equal for all symbols, and with one cost as for
+    // inner gaps.
     for (match_score, mismatch_score, ambiguity, gaps, first, next) in [
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 3, 1),
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 2, 2),
@@ -73,14 +74,14 @@ static PROTEIN: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     schemes
 });
 
-/// What is wrong with an answer, if anything.
+/// Describes how an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceAlignment) -> Result<(), String> {
     let found = (answer.score, answer.cigar.to_string());
     let right = (expected.score, expected.cigar.to_string());
     if found == right { Ok(()) } else { Err(format!("{found:?} where {right:?} is right")) }
 }
 
-/// Traces a pair in every way there is.
+/// Traces a pair with every hint and every budget.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let expected = oracle::align(query, target, scoring);
     let score = Some(expected.score);
@@ -109,7 +110,8 @@ fn protein_code() -> impl Strategy<Value = Code> {
     prop_oneof![20 => prop::sample::select((b'A'..=b'Z').collect::<Vec<u8>>()).prop_map(|l| l - b'A' + 1), 1 => 1u8..28]
 }
 
-/// Two sequences, the second the first with some runs exchanged, left out or put in (at the ends too).
+/// Returns two sequences. The second is the first with some runs replaced, deleted or inserted,
+/// also at the ends.
 fn relatives<C: Strategy<Value = Code>>(
     code: impl Fn() -> C,
     lengths: std::ops::RangeInclusive<usize>,
@@ -199,7 +201,7 @@ fn all_equal_and_all_different() {
     }
 }
 
-/// What can be said in two ways is the same: nothing, and what inner gaps cost.
+/// Free and charged end gaps equal priced end gaps with the same costs.
 #[test]
 fn end_gaps_of_either_extreme_are_free_or_charged() {
     let seed = 0xe4d5;

@@ -19,7 +19,9 @@ use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::layout::Params;
-use crate::pairs::kernels::matrix::{DROPPED, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
+use crate::pairs::kernels::matrix::{
+    DROPPED, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+};
 use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;

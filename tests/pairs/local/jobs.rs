@@ -1,4 +1,4 @@
-//! Whole jobs, and engines, against the textbook.
+//! Whole jobs and engines against the oracle.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pairwave::{AllPairs, Error, PairResult, Summary};
 
 use super::*;
 
-/// Sequences of many lengths, some of them related, and one that shares nothing with any.
+/// Sequences of many lengths, some of them related, and one without any match.
 fn sequences(seed: u64, scoring: &Scoring) -> Arc<SequenceStore> {
     let mut rng = support::rng(seed);
     let alphabet = scoring.alphabet;
@@ -40,7 +40,7 @@ fn run(job: &AllPairs) -> (Vec<PairResult>, Summary) {
     run_on(job, Box::new(support::cpu())).unwrap()
 }
 
-/// What the oracle says of every pair of a job of one store, in input order.
+/// Returns the oracle's alignment of every pair of a job of one store, in input order.
 fn every_pair(job: &AllPairs) -> Vec<(u32, u32, ReferenceLocalAlignment)> {
     let store = &job.queries;
     let ids = 0..store.len() as u32;
@@ -69,7 +69,8 @@ fn a_job_gives_the_canonical_alignment_of_every_pair() {
             assert_eq!(result.identity, identity);
         }
         assert!(expected.iter().any(|pair| pair.2.score == 0), "no pair without an alignment");
-        // What checks rescore is not told the score: told it, the alignments are the same.
+        // Checks rescore alignments without using the score. With the score as a hint, the
+        // alignments are equal.
         assert_eq!(run(&AllPairs { check: false, ..job.clone() }).0, results);
     }
 }
@@ -86,7 +87,7 @@ fn one_file_against_another() {
     }
 }
 
-/// Scores by the GPU, alignments by the job: with and without an identity to reach.
+/// Scores by the GPU and alignments by the job, with and without an identity threshold.
 #[test]
 fn a_gpu_gives_what_the_cpu_gives() {
     for scoring in [&DNA[0], &PROTEIN[0]] {
@@ -122,7 +123,7 @@ fn an_identity_to_reach_loses_no_pair() {
     }
 }
 
-/// In every mode, with alignments and without.
+/// All modes, with alignments and without.
 #[test]
 fn a_score_to_reach_is_tested_before_anything_is_aligned() {
     let global = Scoring::truong();
@@ -193,7 +194,7 @@ fn a_definition_of_identity_for_whole_sequences_is_refused() {
     assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("definition 3"), "{error}");
 }
 
-/// The CPU engine with one score in each batch changed.
+/// The CPU engine with one wrong score in each batch.
 struct Liar {
     engine: pairwave::pairs::cpu::CpuWorker,
     by: i64,
@@ -230,6 +231,7 @@ fn wrong_scores_of_an_engine_are_found_out() {
         let error = lie(by, check).unwrap_err();
         assert!(matches!(error, Error::Internal(_)), "{by} {check}: {error}");
     }
-    // The score of an earlier row: who is told it looks no further, so that only a check finds it out.
+    // The score of an earlier row: a traceback with this hint stops early, so that only a check
+    // detects it.
     assert_eq!(lie(-5, false).unwrap()[0].score, 20);
 }

@@ -1,4 +1,4 @@
-//! The kernels for local scores against the textbook.
+//! The kernels for local scores against the oracle.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn engine(stem: &str, shape: TileShape) -> GpuEngine {
     support::gpu_checked().with_kernel(Some(kernel)).with_tile_shape(shape)
 }
 
-/// Nothing, one symbol, and lengths around those of a lane, of a pass, and of several.
+/// Lengths: 0, 1, and around the columns of a lane, of a pass, and of several passes.
 fn edges(seed: u64, alphabet: Alphabet) -> Arc<SequenceStore> {
     let mut rng = support::rng(seed);
     support::mixed_store(&mut rng, alphabet, &[0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 47, 48, 49, 70])
@@ -35,7 +35,7 @@ fn expected(store: &SequenceStore, hit: &Hit, scoring: &Scoring) -> i64 {
     smith_waterman::score_only(store.codes(hit.query), store.codes(hit.target), scoring)
 }
 
-/// Has an engine compute all pairs of a store in batches of so many cells, and compares them.
+/// Computes all pairs of a store with an engine in batches of this many cells, and compares them.
 fn check(engine: &mut GpuEngine, store: &Arc<SequenceStore>, scoring: &Scoring, cells: u64, context: &str) {
     let batches = support::batches(&support::job(store, scoring.clone(), Want::Scores), cells);
     let hits = support::compute(engine, &batches);
@@ -51,7 +51,7 @@ fn every_kernel_gives_the_textbooks_scores() {
     for stem in STEMS {
         let mut engine = engine(stem, SMALL);
         let all: Vec<&Scoring> = DNA.iter().chain(PROTEIN.iter()).collect();
-        // Halves are slow here, and the scheme of great numbers goes to words.
+        // f16 is slow on software adapters, and the scheme with large numbers needs i32.
         let schemes = if stem.starts_with("sw_tile_half") {
             vec![all[0], all[3], all[6], all[11], all[13], all[14]]
         } else {
@@ -59,7 +59,7 @@ fn every_kernel_gives_the_textbooks_scores() {
         };
         for scoring in schemes {
             let store = edges(0x711e, scoring.alphabet);
-            // All at once, and so little that tasks are drawn by ticket where loops are limited.
+            // All pairs at once, and batches small enough for tickets if loops are limited.
             for cells in [u64::MAX, 1000] {
                 check(&mut engine, &store, scoring, cells, &format!("{stem}, {cells} cells"));
             }
@@ -67,7 +67,8 @@ fn every_kernel_gives_the_textbooks_scores() {
     }
 }
 
-/// The kernels as jobs use them here, and with other lanes and columns; both gap models, so that all of a shape is compiled.
+/// The kernels as jobs use them here, and with other lanes and columns. Both gap models, so that
+/// every shape is compiled.
 #[test]
 fn every_shape_gives_the_same() {
     let usual = TileShape::for_adapter(&support::adapter());
@@ -88,7 +89,7 @@ fn every_shape_gives_the_same() {
     }
 }
 
-/// Rows in parts of 8 and of 36, and in passes beside.
+/// Rows in parts of 8 and of 36, and passes in parallel.
 #[test]
 fn rows_may_come_in_parts() {
     for stem in STEMS {
@@ -107,7 +108,7 @@ fn rows_may_come_in_parts() {
     }
 }
 
-/// Scores of 2040, of 2048 and above, which halves do not hold: of equal sequences, and of parts of them.
+/// Scores of 2040, of 2048 and above, which exceed f16, for equal sequences and for parts of them.
 #[test]
 fn what_halves_do_not_hold_is_computed_again() {
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -118,7 +119,7 @@ fn what_halves_do_not_hold_is_computed_again() {
         let greatest = smith_waterman::score_only(store.codes(0), store.codes(3), &scoring);
         assert!(greatest >= 2048, "{greatest}");
         check(&mut engine("sw_tile_half", TileShape { halves: true, ..SMALL }), &store, &scoring, u64::MAX, "halves");
-        // Unasked: two queries together in halves, what is left in words.
+        // By default two queries share f16 lanes, and the rest uses i32.
         let mut both = support::gpu_checked().with_tile_shape(TileShape { halves: true, ..SMALL });
         for _ in 0..2 {
             check(&mut both, &store, &scoring, u64::MAX, "both");
@@ -126,7 +127,7 @@ fn what_halves_do_not_hold_is_computed_again() {
     }
 }
 
-/// A rectangle, whose queries go together.
+/// Two stores, whose queries are joined.
 #[test]
 fn two_queries_have_their_own_scores() {
     let scoring = &PROTEIN[0];
@@ -155,13 +156,13 @@ fn two_queries_have_their_own_scores() {
 #[test]
 fn what_scores_too_little_stays_on_the_device() {
     let scoring = local(Scoring::nucleotide(40, -40, Ambiguity::Overlap, Gaps::linear(50), EndGaps::Charged).unwrap());
-    // Each twice, so that every length has a pair of a great score.
+    // Each sequence occurs twice, so that every length has a pair with a high score.
     let mut rng = support::rng(0xf1002);
     let half: Vec<Vec<u8>> =
         [3, 17, 30, 48, 55, 70].map(|length| support::random_codes(&mut rng, Alphabet::Dna, length)).to_vec();
     let store = support::store(Alphabet::Dna, &[&half[..], &half[..]].concat());
     for stem in STEMS {
-        // Some are above what halves hold.
+        // Some scores exceed f16.
         let floors: Floors = (0..store.len()).map(|query| if query % 2 == 0 { 300 } else { 2100 }).collect();
         let floors = Arc::new(floors);
         let batches =
@@ -169,7 +170,8 @@ fn what_scores_too_little_stays_on_the_device() {
         let hits = support::compute(&mut engine(stem, SMALL), &batches);
         let pairs = support::batches(&support::job(&store, scoring.clone(), Want::Scores), u64::MAX);
         let all = support::compute(&mut support::cpu(), &pairs);
-        // Which of a pair is a block's query is the planner's: the same in both.
+        // The planner decides which member of a pair is the block's query. It decides equally for
+        // both jobs.
         let wanted: Vec<Hit> = all.iter().copied().filter(|hit| hit.score >= floors.least(hit.query)).collect();
         assert_eq!(hits, wanted, "{stem}");
         assert!(hits.len() > 4 && hits.len() < all.len(), "{} of {}", hits.len(), all.len());
@@ -177,8 +179,8 @@ fn what_scores_too_little_stays_on_the_device() {
     }
 }
 
-/// Floors at scores that there are and just above, and so high that groups of columns become as large as they can: bounds leave out
-/// what does not reach them, and nothing else.
+/// Thresholds equal to existing scores, just above them, and so high that groups of columns become
+/// as large as possible. Bounds rule out exactly the pairs below their threshold.
 #[test]
 fn bounds_leave_out_what_does_not_reach_a_floor() {
     let affine = |alphabet, gaps| match alphabet {
@@ -204,7 +206,7 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
         let all = support::compute(&mut support::cpu(), &pairs);
         let greatest = |query| all.iter().filter(|hit| hit.query == query).map(|hit| hit.score).max().unwrap_or(1000);
         for (stem, columns) in STEMS.iter().flat_map(|stem| [(stem, 4), (stem, 12), (stem, 20)]) {
-            // A query's best hit is at its floor, or one below it.
+            // A query's best hit is at its threshold, or one below it.
             for above in [0, 1] {
                 let floors: Arc<Floors> =
                     Arc::new((0..store.len() as u32).map(|query| greatest(query) + above).collect());
@@ -215,7 +217,8 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
                 if columns == 20 {
                     engine = engine.with_pool(thread_pool(2).unwrap());
                 }
-                // Twice, as what was listed decides how the next batch is computed.
+                // Two runs, because the number of listed pairs determines how the next batch is
+                // computed.
                 for _ in 0..2 {
                     let hits = support::compute(&mut engine, &batches);
                     let wanted: Vec<Hit> =
@@ -228,7 +231,8 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
     }
 }
 
-/// Longer than a loop may be here, so that rows come in parts; the CPU's score.
+/// Targets longer than a loop may be here, so that rows are divided into parts. The expected scores
+/// are the CPU's.
 #[test]
 fn long_targets_are_computed_in_parts() {
     let mut rng = support::rng(0x10e6);
@@ -249,7 +253,7 @@ fn scores_that_words_do_not_hold_are_refused() {
     let batches = support::batches(&support::job(&store, DNA[11].clone(), Want::Scores), u64::MAX);
     let error = engine("sw_tile", SMALL).submit(Arc::<Batch>::clone(&batches[0])).expect_err("too great");
     assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("32 bits"), "{error}");
-    // And so is a kernel of the other kind of alignments, either way.
+    // A kernel for the other kind of alignment is refused as well.
     let small = support::batches(&support::job(&edges(3, Alphabet::Dna), DNA[0].clone(), Want::Scores), u64::MAX);
     let error = support::kernel_checked("nw_slice").submit(Arc::clone(&small[0])).expect_err("no local scores");
     assert!(matches!(error, Error::Unsuited { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! The production traceback against the textbook.
+//! The production traceback against the oracle.
 
 use pairwave::alignment::verify_alignment;
 use pairwave::pairs::cpu::{self, Form};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Traces a pair in every way there is.
+/// Traces a pair with every hint.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let expected = smith_waterman::align(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(expected.matches));
@@ -28,8 +28,9 @@ fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), Strin
     from_regions(query, target, scoring, &expected)
 }
 
-/// Traces a pair from where it may end: the cell, more of them, all of them, and what the score's kernels say, whichever is
-/// the query; with little memory, and with all instructions there are.
+/// Traces a pair with different regions for its end: the cell alone, larger regions, everything,
+/// and the region from the score kernels for either query. Uses little memory and every available
+/// instruction set.
 fn from_regions(
     query: &[Code],
     target: &[Code],
@@ -74,7 +75,7 @@ fn protein_code() -> impl Strategy<Value = Code> {
     prop_oneof![20 => prop::sample::select((b'A'..=b'Z').collect::<Vec<u8>>()).prop_map(|l| l - b'A' + 1), 1 => 1u8..28]
 }
 
-/// Two sequences that share a part with changes in it, each between ends of its own.
+/// Two sequences that share a part with changes in it, between unrelated ends.
 fn sharing_a_part<C: Strategy<Value = Code>>(
     code: impl Fn() -> C,
     shared: std::ops::RangeInclusive<usize>,
@@ -135,7 +136,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Rows of several pieces, with gaps that go from one piece to the next.
+    /// Rows of several pieces, with gaps that continue from one piece to the next.
     #[test]
     fn long_dna((query, target) in sharing_a_part(dna_code, 150..=260), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
@@ -165,7 +166,7 @@ fn all_equal_and_all_different() {
     }
 }
 
-/// A gap as long as two pieces of a row, each way.
+/// A gap as long as two pieces of a row, in either sequence.
 #[test]
 fn long_gaps() {
     let mut rng = support::rng(0x9a9);
@@ -179,8 +180,9 @@ fn long_gaps() {
     }
 }
 
-/// Rows are computed in pieces: a gap that begins at the end of one, wherever that is, and gains hardly more than it
-/// costs, so that nothing in the next piece says that it comes. (No three symbols of the tail are the head.)
+/// Rows are computed in pieces. A gap that starts at the end of a piece, at any column, gains
+/// hardly more than it costs, so that no value in the next piece shows that it continues. No three
+/// symbols of the tail equal the head.
 #[test]
 fn short_gaps_at_every_column() {
     let letters = |text: &str| -> Vec<Code> {
