@@ -682,7 +682,7 @@ fn constants_of_the_walk() {
             ref other => panic!("{name} is {other:?}"),
         }
     };
-    let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
+    let ours = [matrix::NO_INDEX, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
     assert_eq!(ours, ["NO_INDEX", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
 }
 
