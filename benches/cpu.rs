@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pairwave::pairs::cpu::{Form, Workspace, compute};
-use pairwave::pairs::plan::Job;
-use pairwave::pairs::{Batch, Want};
+use pairwave::pairs::cpu::{LaneForm, ScoreWorkspace, compute};
+use pairwave::pairs::plan::PairsSpec;
+use pairwave::pairs::{PairsBatch, ResultFilter};
 use pairwave::papara;
 use pairwave::score::{Gaps, Mode, PhyloScheme, Scoring};
 use pairwave::seq::{Alphabet, QueryStrands};
@@ -21,43 +21,43 @@ use support::phylo::{self, Looks};
 const LENGTHS: [usize; 2] = [300, 1500];
 
 /// What is computed, and the width of lanes that it goes in.
-fn works() -> Vec<(&'static str, Scoring, Want)> {
+fn works() -> Vec<(&'static str, Scoring, ResultFilter)> {
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let local = |scoring| Scoring { mode: Mode::Local, ..scoring };
     vec![
-        ("dna_linear_8", Scoring::truong(), Want::Scores),
-        ("dna_linear_matches_16", Scoring::truong(), Want::Alignments),
-        ("dna_affine_8", affine.clone(), Want::Scores),
-        ("dna_affine_matches_16", affine, Want::Alignments),
-        ("protein_affine_8", Scoring::protein(), Want::Scores),
-        ("protein_local_8", local(Scoring::protein()), Want::Scores),
-        ("dna_local_8", local(Scoring::truong()), Want::Scores),
+        ("dna_linear_8", Scoring::truong(), ResultFilter::Scores),
+        ("dna_linear_matches_16", Scoring::truong(), ResultFilter::Alignments),
+        ("dna_affine_8", affine.clone(), ResultFilter::Scores),
+        ("dna_affine_matches_16", affine, ResultFilter::Alignments),
+        ("protein_affine_8", Scoring::protein(), ResultFilter::Scores),
+        ("protein_local_8", local(Scoring::protein()), ResultFilter::Scores),
+        ("dna_local_8", local(Scoring::truong()), ResultFilter::Scores),
     ]
 }
 
 /// A store of so many sequences against itself.
-fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
+fn batch(scoring: &Scoring, filter: ResultFilter, length: usize, count: usize) -> PairsBatch {
     let mut rng = support::rng(length as u64);
     let sequences: Vec<Vec<u8>> =
         (0..count).map(|_| support::random_codes(&mut rng, scoring.alphabet, length)).collect();
     let store = support::store(scoring.alphabet, &sequences);
     let (scoring, strands) = (Arc::new(scoring.clone()), QueryStrands::default());
-    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring, want, strands, parts: None };
+    let job = PairsSpec { queries: Arc::clone(&store), against: Some(store), scoring, filter, strands, parts: None };
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
-    Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+    PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
 }
 
 fn cpu(criterion: &mut Criterion) {
     for level in InstructionSet::available() {
-        for form in [Form::Targets, Form::Rows] {
-            for (name, scoring, want) in works() {
+        for form in [LaneForm::Targets, LaneForm::Rows] {
+            for (name, scoring, filter) in works() {
                 let mut group = criterion.benchmark_group(format!("{level:?}/{form:?}/{name}"));
                 group.sample_size(10).sampling_mode(SamplingMode::Flat);
                 group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
                 for length in LENGTHS {
-                    let count = if form == Form::Targets { 64 } else { 8 };
-                    let batch = batch(&scoring, want.clone(), length, count);
-                    let mut workspace = Workspace::with(level, form);
+                    let count = if form == LaneForm::Targets { 64 } else { 8 };
+                    let batch = batch(&scoring, filter.clone(), length, count);
+                    let mut workspace = ScoreWorkspace::with(level, form);
                     group.throughput(Throughput::Elements(batch.cells()));
                     group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
                         bencher.iter(|| compute::run(&batch, &mut workspace).expect("the batch is computed").len())

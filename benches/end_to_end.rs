@@ -22,7 +22,7 @@ use pairwave::gpu::adapter::{Device, enumerate};
 use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run};
 use pairwave::output::{self, Contents, Context, Field, Format, Output, Pair, PairWriter};
-use pairwave::pairs::{Batch, Hit, Pairs, Report};
+use pairwave::pairs::{PairHit, Pairs, PairsBatch, PairsReport};
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_files};
 
@@ -73,7 +73,7 @@ struct Replay {
     matches: u64,
     /// Memory that alignments leave in, as they leave a GPU's engine.
     words: BufferPool<u32>,
-    waiting: HashMap<Ticket, Arc<Batch>>,
+    waiting: HashMap<Ticket, Arc<PairsBatch>>,
     next: u64,
 }
 
@@ -103,23 +103,23 @@ impl Engine<Pairs> for Replay {
         Capacity { cells, pairs: PAIRS_A_BATCH, store_bytes: u64::MAX, batches: 2 }
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         self.next += 1;
         self.waiting.insert(Ticket(self.next), batch);
         Ok(Ticket(self.next))
     }
 
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         let begin = Instant::now();
         let batch = self.waiting.remove(&ticket).expect("it was submitted");
         let pairs = batch.pairs() as usize;
-        let mut report = Report { hits: Vec::with_capacity(pairs), ..Report::default() };
+        let mut report = PairsReport { hits: Vec::with_capacity(pairs), ..PairsReport::default() };
         for block in &batch.blocks {
             let targets = &batch.chunk.order[block.targets.start as usize..block.targets.end as usize];
             report.hits.extend(targets.iter().map(|&target| {
                 let score = -i64::from((block.query ^ target) % 5000);
                 let matches = self.alignment.as_ref().map(|_| self.matches);
-                Hit { query: block.query, target, score, matches }
+                PairHit { query: block.query, target, score, matches }
             }));
         }
         if let Some((words, runs)) = &self.alignment {

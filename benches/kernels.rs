@@ -15,9 +15,9 @@ use pairwave::engine::Engine;
 use pairwave::engine::thread_engine::compute_together;
 use pairwave::gpu::adapter::enumerate;
 use pairwave::gpu::kernels::{Family, offered};
-use pairwave::pairs::cpu::{CpuWorker, Scratch};
-use pairwave::pairs::gpu::{Config, GpuEngine};
-use pairwave::pairs::{Batch, Want};
+use pairwave::pairs::cpu::{CpuWorker, PairsScratch};
+use pairwave::pairs::gpu::{Config, PairsGpu};
+use pairwave::pairs::{PairsBatch, ResultFilter};
 use pairwave::papara::cpu::PhyloWorker;
 use pairwave::papara::gpu::PhyloGpu;
 use pairwave::papara::{PhyloBatch, Vectors};
@@ -29,7 +29,7 @@ use support::phylo::{self, Looks};
 const LENGTHS: [usize; 3] = [100, 400, 1500];
 
 /// All pairs of as many sequences as make about this many cells; at least a workgroup of them.
-fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<Batch> {
+fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<PairsBatch> {
     let count = ((2.0 * cells).sqrt() / length as f64).ceil().max(17.0) as usize;
     let mut rng = support::rng(length as u64);
     let spread = length as u32 / 10;
@@ -40,12 +40,12 @@ fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<Batch> {
         })
         .collect();
     let store = support::store(scoring.alphabet, &sequences);
-    let job = support::job(&store, scoring.clone(), Want::Alignments);
+    let job = support::job(&store, scoring.clone(), ResultFilter::Alignments);
     support::batches(&job, u64::MAX).swap_remove(0)
 }
 
 /// Computes a batch and says how many pairs came back.
-type Compute<'a> = &'a mut dyn FnMut(&Arc<Batch>) -> pairwave::Result<usize>;
+type Compute<'a> = &'a mut dyn FnMut(&Arc<PairsBatch>) -> pairwave::Result<usize>;
 
 fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64) {
     let work = [
@@ -79,9 +79,9 @@ fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64
 
 fn kernels(criterion: &mut Criterion) {
     let pool = pairwave::engine::thread_pool(0).expect("threads start");
-    let worker = |_| CpuWorker::default().with_scratch(Scratch::of_scores());
+    let worker = |_| CpuWorker::default().with_scratch(PairsScratch::of_scores());
     let mut workers: Vec<CpuWorker> = (0..pool.current_num_threads()).map(worker).collect();
-    let mut on_threads = |batch: &Arc<Batch>| {
+    let mut on_threads = |batch: &Arc<PairsBatch>| {
         compute_together(&pool, &mut workers, batch).map(|reports| reports.iter().map(|report| report.hits.len()).sum())
     };
     bench(criterion, "cpu", &mut on_threads, 1e9);
@@ -91,12 +91,12 @@ fn kernels(criterion: &mut Criterion) {
     };
     eprintln!("kernels on {}", found.description.name);
     for kernel in offered(Family::Pairs) {
-        let gpu = GpuEngine::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
+        let gpu = PairsGpu::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
         // Alignments fill the device with less.
         let full = if kernel.scan().is_some() { 1e10 } else { 1e11 };
         let cells = if found.is_software() { 4e7 } else { full };
         let mut gpu = gpu.with_kernel(Some(kernel));
-        let mut on_gpu = |batch: &Arc<Batch>| {
+        let mut on_gpu = |batch: &Arc<PairsBatch>| {
             let ticket = gpu.submit(Arc::clone(batch))?;
             gpu.collect(ticket).map(|report| report.hits.len())
         };

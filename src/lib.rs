@@ -186,7 +186,7 @@
 //!    [`output`] where they come up ([`engine::postprocess`]), so that only bytes wait for their turn ([`jobs::blocks::Encode`]).
 //!
 //! A search ([`Search`]) takes the same way with parts of a database ([`seq::Subjects`]) as targets. Engines report only pairs that score
-//! enough for an E-value ([`score::statistics`]) and for the list of their query so far ([`pairs::Floors`]).
+//! enough for an E-value ([`score::statistics`]) and for the list of their query so far ([`pairs::ScoreThresholds`]).
 //!
 //! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`edit::work`], [`edit::plan`]):
 //! engines find distances and ends, threads of the CPU align what is handed over ([`edit::trace`]).

@@ -2,15 +2,15 @@
 
 pub mod check;
 pub mod cpu;
-mod floors;
+mod formatted_rows;
 pub mod gpu;
 pub mod kernels;
-mod lines;
 pub mod mock;
 pub mod oracle;
 pub mod plan;
+mod thresholds;
 pub mod work;
 
-pub use floors::Floors;
-pub use lines::{Key, Lines, Settled};
+pub use formatted_rows::{FormattedReport, FormattedRows, RowKey};
+pub use thresholds::ScoreThresholds;
 pub use work::*;

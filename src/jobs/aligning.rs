@@ -76,14 +76,14 @@ impl Aligning<'_> {
     ) -> Result<Vec<EndRegion>> {
         let rows = order.chunk_by(|&one, &other| row(one) == row(other));
         let groups: Vec<&[usize]> = rows.flat_map(|indices| indices.chunks(MAX_TOGETHER)).collect();
-        let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
+        let found = |workspace: &mut cpu::ScoreWorkspace, group: &&[usize]| {
             check_interrupt(self.interrupt)?;
             find(group, &mut EndFinder { scoring: self.scoring, workspace })
         };
         let found: Result<Vec<Vec<EndRegion>>> = match pool {
-            Some(pool) => pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect()),
+            Some(pool) => pool.install(|| groups.par_iter().map_init(cpu::ScoreWorkspace::default, found).collect()),
             None => {
-                let mut workspace = cpu::Workspace::default();
+                let mut workspace = cpu::ScoreWorkspace::default();
                 groups.iter().map(|group| found(&mut workspace, group)).collect()
             }
         };
@@ -146,7 +146,7 @@ impl Aligning<'_> {
 /// Finds the ends of local alignments.
 pub(super) struct EndFinder<'a> {
     scoring: &'a Scoring,
-    workspace: &'a mut cpu::Workspace,
+    workspace: &'a mut cpu::ScoreWorkspace,
 }
 
 impl EndFinder<'_> {

@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::output::{Details, LineMaker, Pair};
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan;
-use crate::pairs::{Floors, Pairs, Want};
+use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
@@ -168,23 +168,23 @@ impl AllPairs {
 
     /// Returns the plan of all pairs, which also defines what engines report. Computes the reverse
     /// complements of the queries if they are needed.
-    pub fn job(&self) -> plan::Job {
+    pub fn job(&self) -> plan::PairsSpec {
         let strands = self.strands();
         let queries = strands.store(&self.queries);
-        let want = match (self.filter(), self.min_score) {
+        let filter = match (self.filter(), self.min_score) {
             // The caller does not need matches, so engines may drop pairs with lower scores.
             (_, Some(least)) if self.score_only || self.is_local() => {
-                Want::AtLeast(Arc::new(Floors::same(least, queries.len())))
+                ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(least, queries.len())))
             }
-            _ if self.score_only => Want::Scores,
-            (Some(filter), _) => Want::Reaching(filter),
-            (None, _) => Want::Alignments,
+            _ if self.score_only => ResultFilter::Scores,
+            (Some(filter), _) => ResultFilter::Reaching(filter),
+            (None, _) => ResultFilter::Alignments,
         };
-        plan::Job {
+        plan::PairsSpec {
             queries,
             against: if strands.later { Some(Arc::clone(&self.queries)) } else { self.against.clone() },
             scoring: Arc::clone(&self.scoring),
-            want,
+            filter,
             strands,
             parts: None,
         }

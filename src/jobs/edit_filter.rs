@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
-use crate::pairs::plan::{self, selected::Selection};
+use crate::pairs::plan::{self, selected::SelectedPairs};
 use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 
 /// Maximum number of pairs of a chunk. Results do not wait for each other, so a chunk only needs to
@@ -62,7 +62,7 @@ pub enum EditFilter {
 /// Result of a pass over the edit distances of all pairs.
 pub struct Prefiltered {
     /// The pairs that may reach the identity; `None` if they are too many to keep.
-    pub selection: Option<Selection>,
+    pub selection: Option<SelectedPairs>,
     /// Statistics of the engines.
     pub ran: RunStats,
     /// Duration in seconds.
@@ -102,7 +102,7 @@ pub(super) struct IdentityGoal {
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract; the errors of an
 /// invalid choice of devices.
-pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
+pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Prefiltered>> {
     let Some(mut filter) = EditDistanceFilter::if_it_pays(goal, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
     filter.select_on(planned, &mut engine_set, run).map(Some)
@@ -115,7 +115,7 @@ pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run
 /// The errors of an invalid choice of devices.
 pub(super) fn reserve(
     goal: &IdentityGoal,
-    planned: &plan::Job,
+    planned: &plan::PairsSpec,
     is_filtered: bool,
     run: &Run,
     pool: &rayon::ThreadPool,
@@ -141,7 +141,7 @@ impl EditDistanceFilter {
     ///
     /// # Errors
     /// The errors of an invalid choice of devices.
-    pub(super) fn if_it_pays(goal: &IdentityGoal, planned: &plan::Job, run: &Run) -> Result<Option<Self>> {
+    pub(super) fn if_it_pays(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Self>> {
         let Some(identity) = goal.min_identity.filter(|_| goal.edit_filter != EditFilter::Off) else {
             return Ok(None);
         };
@@ -182,7 +182,7 @@ impl EditDistanceFilter {
         open_edit_on(&self.devices, run, None, &self.pool, sharing)
     }
 
-    fn select_on(&self, planned: &plan::Job, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
+    fn select_on(&self, planned: &plan::PairsSpec, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
         let prefiltered = select_within(planned, self.scheme.clone(), MAX_SELECTED, engine_set, &self.pool, run)?;
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
@@ -197,7 +197,7 @@ fn min_cells(devices: &[Device], scoring: &Scoring) -> u64 {
 }
 
 /// Returns the plan of the edit distances of all pairs of a job.
-fn edit_job(job: &plan::Job, scheme: EditScheme) -> EditJob {
+fn edit_job(job: &plan::PairsSpec, scheme: EditScheme) -> EditJob {
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let (patterns, strands, parts) = (Arc::clone(&job.queries), job.strands, job.parts.clone());
     EditJob { patterns, against, scheme: Arc::new(scheme), strands, parts }
@@ -215,7 +215,7 @@ pub(super) fn named(ran: RunStats) -> impl Iterator<Item = EngineStats> {
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract.
 fn select_within(
-    job: &plan::Job,
+    job: &plan::PairsSpec,
     scheme: EditScheme,
     most: usize,
     engine_set: &mut EngineSet<Edit>,

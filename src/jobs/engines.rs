@@ -18,11 +18,11 @@ use crate::gpu::kernels::Kernel;
 use crate::gpu::memory::is_short;
 use crate::gpu::memory::memory_budget;
 use crate::pairs::Pairs;
-use crate::pairs::Want;
+use crate::pairs::ResultFilter;
 use crate::pairs::cpu::workers;
-use crate::pairs::gpu::{GpuEngine, tune};
-use crate::pairs::plan::Job;
-use crate::pairs::plan::selected::{Selection, selected_cells};
+use crate::pairs::gpu::{PairsGpu, tune};
+use crate::pairs::plan::PairsSpec;
+use crate::pairs::plan::selected::{SelectedPairs, selected_cells};
 use crate::papara::Phylo;
 use crate::papara::gpu::PhyloGpu;
 use crate::posterior::Posterior;
@@ -52,8 +52,8 @@ const BATCHES_PER_SECOND: f64 = 10.0;
 pub(super) fn open(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    job: &Job,
-    selection: Option<&Selection>,
+    job: &PairsSpec,
+    selection: Option<&SelectedPairs>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     open_with(tuned(options), options, pool, job, selection, sharing)
@@ -67,16 +67,16 @@ pub(super) fn open_for(
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
     scoring: &Arc<Scoring>,
-    want: &Want,
+    filter: &ResultFilter,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_cells(tuned(options), options, pool, &PlannedPairs { scoring, want, cells }, 1)
+    open_cells(tuned(options), options, pool, &PlannedPairs { scoring, filter, cells }, 1)
 }
 
 /// The work that engines are opened for.
 struct PlannedPairs<'a> {
     scoring: &'a Arc<Scoring>,
-    want: &'a Want,
+    filter: &'a ResultFilter,
     /// Cells of all pairs that are computed.
     cells: u64,
 }
@@ -86,30 +86,30 @@ type AdapterShares = [(FoundAdapter, u64)];
 
 /// Returns a function that opens adapters with their best settings. It measures settings that are
 /// unknown.
-fn tuned(options: &Run) -> impl FnOnce(&AdapterShares, &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
+fn tuned(options: &Run) -> impl FnOnce(&AdapterShares, &Arc<Scoring>, u64) -> Vec<Result<PairsGpu>> {
     |adapters, scoring, cells| tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
 }
 
 /// Opens engines like [`open`]. `tuned` opens adapters, given the memory of each, the scoring
 /// scheme and the number of cells.
 fn open_with(
-    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
+    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<PairsGpu>>,
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    job: &Job,
-    selection: Option<&Selection>,
+    job: &PairsSpec,
+    selection: Option<&SelectedPairs>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    open_cells(tuned, options, pool, &PlannedPairs { scoring: &job.scoring, want: &job.want, cells }, sharing)
+    open_cells(tuned, options, pool, &PlannedPairs { scoring: &job.scoring, filter: &job.filter, cells }, sharing)
 }
 
 /// Opens engines for a number of cells under a scoring scheme. `tuned` opens the adapters.
 fn open_cells(
-    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
+    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<PairsGpu>>,
     options: &Run,
     pool: &Arc<rayon::ThreadPool>,
-    &PlannedPairs { scoring, want, cells }: &PlannedPairs<'_>,
+    &PlannedPairs { scoring, filter, cells }: &PlannedPairs<'_>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
@@ -137,7 +137,7 @@ fn open_cells(
         tracing::info!("the device has little free memory: the CPU threads compute as well");
     }
     if engines.is_empty() || is_helped || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let threads = worker_threads(threads, !engines.is_empty() && !is_helped, want);
+        let threads = worker_threads(threads, !engines.is_empty() && !is_helped, filter);
         engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)
@@ -271,8 +271,8 @@ fn open_kind<K: GpuKind + CpuKind>(
 /// threads compute. The others process the alignments of the GPUs, and such a job waits for that.
 /// (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16 computing threads,
 /// 4% with 12, not slower with 8.)
-fn worker_threads(threads: usize, next_to_gpus: bool, want: &Want) -> usize {
-    if next_to_gpus && matches!(want, Want::Alignments) { threads.div_ceil(2) } else { threads }
+fn worker_threads(threads: usize, next_to_gpus: bool, filter: &ResultFilter) -> usize {
+    if next_to_gpus && matches!(filter, ResultFilter::Alignments) { threads.div_ceil(2) } else { threads }
 }
 
 /// Returns the devices for a job of this number of cells. Selects the CPU if `threads` threads
@@ -360,10 +360,11 @@ mod tests {
 
     #[test]
     fn half_of_the_threads_compute_next_to_gpus_that_align() {
-        let threads = |next_to_gpus, want| [1, 2, 5, 16].map(|threads| worker_threads(threads, next_to_gpus, &want));
-        assert_eq!(threads(true, Want::Alignments), [1, 1, 3, 8]);
-        assert_eq!(threads(true, Want::Scores), [1, 2, 5, 16]);
-        assert_eq!(threads(false, Want::Alignments), [1, 2, 5, 16]);
+        let threads =
+            |next_to_gpus, filter| [1, 2, 5, 16].map(|threads| worker_threads(threads, next_to_gpus, &filter));
+        assert_eq!(threads(true, ResultFilter::Alignments), [1, 1, 3, 8]);
+        assert_eq!(threads(true, ResultFilter::Scores), [1, 2, 5, 16]);
+        assert_eq!(threads(false, ResultFilter::Alignments), [1, 2, 5, 16]);
     }
 
     #[test]
@@ -392,9 +393,9 @@ mod tests {
         };
         let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
-        let (scoring, want) = (Arc::new(Scoring::truong()), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
-        let cells = |selection: Option<&Selection>| {
+        let (scoring, filter) = (Arc::new(Scoring::truong()), ResultFilter::Alignments);
+        let job = PairsSpec { queries, against: None, scoring, filter, strands: QueryStrands::default(), parts: None };
+        let cells = |selection: Option<&SelectedPairs>| {
             let mut heard = None;
             let tuned = |adapters: &[(FoundAdapter, u64)], _: &Arc<Scoring>, cells: u64| {
                 heard = Some((adapters.len(), cells));

@@ -27,7 +27,7 @@ use crate::engine::owner;
 use crate::error::{Error, Result};
 use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
-use crate::pairs::{Pairs, Want};
+use crate::pairs::{Pairs, ResultFilter};
 use crate::score::{IdentityDefinition, Scoring};
 use crate::seq::{PairedChunks, QueryStrands, SequenceId, SequenceStore, Strands};
 
@@ -199,8 +199,8 @@ impl PairList {
     fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
-        let want = if self.score_only { Want::Scores } else { Want::Alignments };
-        engines::open_for(run, &threads.pool, &self.scoring, &want, cells)
+        let filter = if self.score_only { ResultFilter::Scores } else { ResultFilter::Alignments };
+        engines::open_for(run, &threads.pool, &self.scoring, &filter, cells)
     }
 }
 

@@ -100,9 +100,9 @@ impl Experiment {
 /// The results that engines compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BenchWork {
-    /// Scores ([`crate::pairs::Want::Scores`]).
+    /// Scores ([`crate::pairs::ResultFilter::Scores`]).
     Scores,
-    /// Scores and matches, which a traceback needs ([`crate::pairs::Want::Alignments`]).
+    /// Scores and matches, which a traceback needs ([`crate::pairs::ResultFilter::Alignments`]).
     Alignments,
 }
 

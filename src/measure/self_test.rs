@@ -20,7 +20,7 @@ use crate::engine::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, offered};
-use crate::pairs::Want;
+use crate::pairs::ResultFilter;
 
 /// Test cases of one recurrence, and a comparison of results with the oracle.
 pub trait SelfTest {
@@ -161,6 +161,6 @@ pub(super) fn kernels_of(family: Family, found: &FoundAdapter) -> impl Iterator<
 }
 
 /// Returns the results that a kernel for pairs can report: with matches if it counts them.
-pub(super) fn want_of(kernel: &Kernel) -> Want {
-    if kernel.has_scores_alone() { Want::Scores } else { Want::Alignments }
+pub(super) fn want_of(kernel: &Kernel) -> ResultFilter {
+    if kernel.has_scores_alone() { ResultFilter::Scores } else { ResultFilter::Alignments }
 }

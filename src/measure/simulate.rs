@@ -7,7 +7,7 @@ pub(super) mod states;
 use std::sync::Arc;
 
 use crate::pairs::gpu::tune::random_store;
-use crate::pairs::{Batch, Block, PairsChunk, Want};
+use crate::pairs::{PairsBatch, PairsBlock, PairsChunk, ResultFilter};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -28,7 +28,7 @@ pub(super) struct RandomPairs {
 impl RandomPairs {
     /// Creates exactly `pairs` pairs of sequences of `length` symbols. Each of some queries is
     /// paired with up to [`MAX_TARGETS`] targets. All sequences are different.
-    pub(super) fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
+    pub(super) fn random(scoring: &Arc<Scoring>, filter: ResultFilter, length: u32, pairs: u64) -> Self {
         let targets = pairs.min(MAX_TARGETS.into()).max(1);
         let queries = pairs.div_ceil(targets);
         let store = |count: u64, seed| Arc::new(random_store(scoring.alphabet, count as usize, length as usize, seed));
@@ -37,7 +37,7 @@ impl RandomPairs {
             targets: store(targets, SEED),
             order: (0..targets as u32).collect(),
             scoring: Arc::clone(scoring),
-            want,
+            filter,
             earlier_is_query: false,
         };
         RandomPairs { chunk: Arc::new(chunk), length, pairs }
@@ -54,7 +54,7 @@ impl RandomPairs {
     }
 
     /// Returns all pairs in batches of `batch_pairs`. The last batch has the rest.
-    pub(super) fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
+    pub(super) fn batches(&self, batch_pairs: u64) -> Vec<Arc<PairsBatch>> {
         let targets = self.chunk.order.len() as u64;
         let cells = u64::from(self.length).pow(2);
         let mut batches = Vec::new();
@@ -66,10 +66,10 @@ impl RandomPairs {
                 let (query, first) = (start / targets, start % targets);
                 let count = (targets - first).min(end - start);
                 let targets = first as u32..(first + count) as u32;
-                blocks.push(Block { query: query as u32, targets, cells: count * cells });
+                blocks.push(PairsBlock { query: query as u32, targets, cells: count * cells });
                 start += count;
             }
-            batches.push(Arc::new(Batch { chunk: Arc::clone(&self.chunk), blocks }));
+            batches.push(Arc::new(PairsBatch { chunk: Arc::clone(&self.chunk), blocks }));
         }
         batches
     }
@@ -187,7 +187,7 @@ mod tests {
         for (pairs, batch_pairs) in
             [(1, 1), (8, 8), (64, 3), (1024, 1024), (1025, 100), (5000, 4096), (100_000, 30_000)]
         {
-            let work = RandomPairs::random(&scoring, Want::Scores, 5, pairs);
+            let work = RandomPairs::random(&scoring, ResultFilter::Scores, 5, pairs);
             let batches = work.batches(batch_pairs);
             assert_eq!(batches.len() as u64, pairs.div_ceil(batch_pairs));
             assert_eq!(batches.iter().map(|batch| batch.pairs()).sum::<u64>(), pairs);

@@ -16,8 +16,8 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::Family;
-use crate::pairs::gpu::{Config, GpuEngine, tune};
-use crate::pairs::{Pairs, Want};
+use crate::pairs::gpu::{Config, PairsGpu, tune};
+use crate::pairs::{Pairs, ResultFilter};
 use crate::score::{Gaps, Mode, Scoring};
 
 /// Length of a sequence in symbols, similar to a gene.
@@ -43,8 +43,8 @@ pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>
         speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Global, want_of(kernel))?);
     }
     for kernel in kernels_of(Family::Local, found) {
-        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
-        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Local, Want::Alignments)?);
+        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Local, ResultFilter::Alignments)?);
     }
     let pool = thread_pool(0)?;
     speeds.extend(edit::measure_adapter(found, &pool)?);
@@ -59,13 +59,18 @@ pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>
 pub(super) fn measure_cpu() -> Result<Vec<MeasuredSpeed>> {
     let pool = thread_pool(0)?;
     let mut cpu = AllThreads::new(Arc::clone(&pool));
-    let mut speeds = speeds_of("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
+    let mut speeds = speeds_of("cpu", &mut cpu, Mode::Global, ResultFilter::Alignments)?;
     speeds.extend(edit::measure_cpu(&pool)?);
     speeds.push(papara::measure_cpu(&pool)?);
     Ok(speeds)
 }
 
-fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Want) -> Result<Vec<MeasuredSpeed>> {
+fn speeds_of(
+    kernel: &str,
+    engine: &mut dyn Engine<Pairs>,
+    mode: Mode,
+    filter: ResultFilter,
+) -> Result<Vec<MeasuredSpeed>> {
     let linear = Scoring::truong();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let work =
@@ -73,7 +78,7 @@ fn speeds_of(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Wan
     let mut speeds = Vec::new();
     for (work, scoring) in work {
         let scoring = Arc::new(Scoring { mode, ..scoring });
-        let gcups = tune::measure(engine, &scoring, want.clone(), BENCH_SYMBOLS, 0.2)? / 1e9;
+        let gcups = tune::measure(engine, &scoring, filter.clone(), BENCH_SYMBOLS, 0.2)? / 1e9;
         speeds.push(MeasuredSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{Batch, Hit, Report};
+use super::{PairHit, PairsBatch, PairsReport};
 use crate::alignment::packed;
 use crate::engine::check::finished;
 use crate::score::Mode;
@@ -26,11 +26,11 @@ const ALIGNMENTS_A_PIECE: usize = 1 << 9;
 ///
 /// # Errors
 /// A description of the first fault.
-pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
+pub fn report(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
-    if !batch.chunk.want.leaves_out() {
+    if !batch.chunk.filter.leaves_out() {
         let pairs: u64 = blocks().map(|block| block.pairs()).sum();
         if hits.len() as u64 != pairs {
             return Err(format!("{} results for {pairs} pairs", hits.len()));
@@ -51,7 +51,7 @@ pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) 
 }
 
 /// Checks that each hit is a pair of a finished block, and that no pair has two hits.
-fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), String> {
+fn each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> Result<(), String> {
     let order = &batch.chunk.order;
     // Index of each target in the order. Selected pairs can have a target several times. In that
     // case the index is looked up by query and target.
@@ -74,7 +74,7 @@ fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), Strin
             }
         }
     }
-    let place_of = |hit: &Hit| {
+    let place_of = |hit: &PairHit| {
         if are_repeated {
             return of_pair.get(&(hit.query, hit.target)).copied();
         }
@@ -98,7 +98,7 @@ fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), Strin
 
 /// Checks that traced alignments are within the reported runs, and that they cover both sequences
 /// and have the reported numbers of matches.
-fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
+fn traced(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let (words, spans) = (&report.traced.words, &report.traced.spans);
     if !spans.is_empty() && spans.len() != report.hits.len() {
         return Err(format!("{} alignments for {} results", spans.len(), report.hits.len()));
@@ -107,7 +107,7 @@ fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> R
         return Err(format!("{} ends of alignments for {} results", report.ends.len(), report.hits.len()));
     }
     let chunk = &batch.chunk;
-    let is_right = |(hit, span): (&Hit, &Option<(usize, u32)>)| {
+    let is_right = |(hit, span): (&PairHit, &Option<(usize, u32)>)| {
         let Some((first, runs)) = *span else { return Ok(()) };
         let damaged = || Err(format!("the alignment of the pair {}-{} is damaged", hit.query, hit.target));
         let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
@@ -138,47 +138,47 @@ fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::plan::Job;
+    use crate::pairs::plan::PairsSpec;
     use crate::pairs::plan::selected::{by_parts, selected_chunks};
-    use crate::pairs::{Floors, Traced, Want, mock};
+    use crate::pairs::{PackedAlignments, ResultFilter, ScoreThresholds, mock};
     use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
     use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::sync::Arc;
 
     /// Returns all pairs of six sequences as one batch, and a correct report of it.
-    fn right(want: Want) -> (Batch, Report) {
+    fn right(filter: ResultFilter) -> (PairsBatch, PairsReport) {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
         }
         let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::truong()));
-        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
+        let job = PairsSpec { queries, against: None, scoring, filter, strands: QueryStrands::default(), parts: None };
         let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
-        let batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let batch = PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let report = mock::compute_batch(&batch);
         (batch, report)
     }
 
-    fn filter() -> Want {
-        Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::truong())))
+    fn filter() -> ResultFilter {
+        ResultFilter::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::truong())))
     }
 
     /// Returns thresholds that about half of the pairs reach.
-    fn floor() -> Want {
-        Want::AtLeast(Arc::new(Floors::same(-4, 6)))
+    fn floor() -> ResultFilter {
+        ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(-4, 6)))
     }
 
     #[test]
     fn right_reports_pass_in_any_order() {
-        for want in [Want::Scores, Want::Alignments, filter(), floor()] {
-            let (batch, mut report) = right(want);
+        for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
+            let (batch, mut report) = right(filter);
             super::report(&batch, &report, None).unwrap();
             report.hits.reverse();
             super::report(&batch, &report, None).unwrap();
         }
-        let (batch, mut report) = right(Want::Scores);
+        let (batch, mut report) = right(ResultFilter::Scores);
         let blocks = batch.blocks.clone();
-        let lost = |hit: &Hit| {
+        let lost = |hit: &PairHit| {
             hit.query == blocks[1].query
                 && blocks[1].targets.clone().any(|place| batch.chunk.order[place as usize] == hit.target)
         };
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn a_pair_that_is_missing_twice_there_or_not_of_the_batch_is_found() {
-        for want in [Want::Scores, Want::Alignments, filter(), floor()] {
-            let (batch, good) = right(want);
-            let wrong = |change: &dyn Fn(&mut Vec<Hit>)| {
+        for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
+            let (batch, good) = right(filter);
+            let wrong = |change: &dyn Fn(&mut Vec<PairHit>)| {
                 let mut report = good.clone();
                 change(&mut report.hits);
                 super::report(&batch, &report, None)
@@ -205,24 +205,24 @@ mod tests {
             wrong(&|hits| hits[1].target = 77).unwrap_err();
             wrong(&|hits| hits[1].query = hits[1].target).unwrap_err();
             let missing = wrong(&|hits| _ = hits.pop());
-            assert_eq!(missing.is_err(), !batch.chunk.want.leaves_out());
+            assert_eq!(missing.is_err(), !batch.chunk.filter.leaves_out());
         }
     }
 
     #[test]
     fn selected_pairs_may_share_their_targets() {
-        let (batch, _) = right(Want::Scores);
-        let job = Job {
+        let (batch, _) = right(ResultFilter::Scores);
+        let job = PairsSpec {
             queries: Arc::clone(&batch.chunk.queries),
             against: None,
             scoring: Arc::clone(&batch.chunk.scoring),
-            want: Want::Scores,
+            filter: ResultFilter::Scores,
             strands: QueryStrands::default(),
             parts: None,
         };
         let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
         let (_, chunk, blocks) = selected_chunks(job.clone(), by_parts(&job, pairs), 100).next().unwrap();
-        let batch: Batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let batch: PairsBatch = PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let mut report = mock::compute_batch(&batch);
         super::report(&batch, &report, None).unwrap();
         report.hits.reverse();
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn alignments_must_cover_their_sequences() {
-        let (batch, mut report) = right(Want::Alignments);
+        let (batch, mut report) = right(ResultFilter::Alignments);
         let mut words = Vec::new();
         let spans = report.hits.iter().map(|hit| {
             let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
@@ -244,15 +244,15 @@ mod tests {
             Some(packed::pack(&best.cigar, &mut words))
         });
         let spans: Vec<Option<(usize, u32)>> = spans.collect();
-        report.traced = Traced { words: words.into(), spans };
+        report.traced = PackedAlignments { words: words.into(), spans };
         super::report(&batch, &report, None).unwrap();
         for change in [
-            |report: &mut Report| _ = report.traced.words.pop(),
-            |report: &mut Report| _ = report.traced.spans.pop(),
-            |report: &mut Report| report.traced.spans[2] = Some((usize::MAX, 3)),
-            |report: &mut Report| report.traced.spans[2] = Some((0, u32::MAX)),
-            |report: &mut Report| report.traced.words[3] ^= 4,
-            |report: &mut Report| report.traced.words[0] ^= 1,
+            |report: &mut PairsReport| _ = report.traced.words.pop(),
+            |report: &mut PairsReport| _ = report.traced.spans.pop(),
+            |report: &mut PairsReport| report.traced.spans[2] = Some((usize::MAX, 3)),
+            |report: &mut PairsReport| report.traced.spans[2] = Some((0, u32::MAX)),
+            |report: &mut PairsReport| report.traced.words[3] ^= 4,
+            |report: &mut PairsReport| report.traced.words[0] ^= 1,
         ] {
             let mut wrong = report.clone();
             change(&mut wrong);

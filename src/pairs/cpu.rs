@@ -1,6 +1,6 @@
 //! The CPU engine for pairs. Every thread is an engine of its own. It computes several targets
 //! against one query at the same time in vector lanes, and traces its own pairs: from rows that the
-//! score kernels kept (`retrace`), or otherwise by [`crate::trace`].
+//! score kernels kept (`traceback`), or otherwise by [`crate::trace`].
 //!
 //! Global scores are computed from differences between cells ([`crate::score::difference`]), local
 //! scores from the cells themselves, in the narrowest lanes that hold them.
@@ -12,15 +12,15 @@ mod group;
 mod local;
 mod pair_difference;
 mod pair_local;
-mod retrace;
 mod share;
 mod skew;
+mod traceback;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Batch, Report, Traced};
+use super::{PackedAlignments, PairsBatch, PairsReport};
 use crate::alignment::packed;
 use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
@@ -29,8 +29,8 @@ use crate::pairs::Pairs;
 use crate::score::Mode;
 use crate::trace::{self, Hint, traceback_from};
 
-use self::retrace::Traces;
-pub use compute::{Form, Workspace, ends};
+use self::traceback::Traces;
+pub use compute::{LaneForm, ScoreWorkspace, ends};
 
 /// Number of rows that kernels compute together. Each column of the query is loaded and stored once
 /// for this many cells.
@@ -46,27 +46,27 @@ pub fn workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engin
 
 /// Memory that a worker reuses for all batches.
 #[derive(Debug)]
-pub struct Scratch {
-    compute: Workspace,
+pub struct PairsScratch {
+    compute: ScoreWorkspace,
     /// Workspace for tracebacks. `None` if the worker traces nothing.
     trace: Option<trace::TracebackWorkspace>,
 }
 
-impl Default for Scratch {
+impl Default for PairsScratch {
     fn default() -> Self {
-        Scratch { compute: Workspace::default(), trace: Some(trace::TracebackWorkspace::default()) }
+        PairsScratch { compute: ScoreWorkspace::default(), trace: Some(trace::TracebackWorkspace::default()) }
     }
 }
 
-impl Scratch {
+impl PairsScratch {
     /// Returns memory for a worker that leaves all tracebacks to the job. Used to measure scores.
     pub fn of_scores() -> Self {
-        Scratch { trace: None, ..Scratch::default() }
+        PairsScratch { trace: None, ..PairsScratch::default() }
     }
 }
 
 impl CpuKind for Pairs {
-    type Scratch = Scratch;
+    type Scratch = PairsScratch;
 
     /// Cells per batch. The computation of scores cannot be interrupted, tracebacks can.
     const CELLS: u64 = 1 << 31;
@@ -74,32 +74,32 @@ impl CpuKind for Pairs {
     const PAIRS: u64 = 1 << 16;
     const GROUP_PAIRS: u64 = 64;
 
-    fn compute(batch: &Batch, scratch: &mut Scratch, interrupt: &AtomicBool) -> Result<Report> {
+    fn compute(batch: &PairsBatch, scratch: &mut PairsScratch, interrupt: &AtomicBool) -> Result<PairsReport> {
         let begin = Instant::now();
-        let Scratch { compute, trace } = scratch;
+        let PairsScratch { compute, trace } = scratch;
         let mut found = compute::run_tracing(batch, trace.is_some(), compute)?;
         let kernel_time = Some(begin.elapsed().saturating_sub(found.trace_time()));
         let traced = match trace {
             Some(workspace) => trace_hits(batch, &mut found, workspace, interrupt)?,
-            None => Traced::default(),
+            None => PackedAlignments::default(),
         };
-        Ok(Report { hits: found.hits, traced, ends: found.ends, kernel_time, ..Report::default() })
+        Ok(PairsReport { hits: found.hits, traced, ends: found.ends, kernel_time, ..PairsReport::default() })
     }
 }
 
 /// Traces all hits that have no alignment yet. They equal the alignments of
 /// [`crate::jobs::allpairs`].
 fn trace_hits(
-    batch: &Batch,
-    found: &mut compute::Found,
+    batch: &PairsBatch,
+    found: &mut compute::ComputedHits,
     workspace: &mut trace::TracebackWorkspace,
     interrupt: &AtomicBool,
-) -> Result<Traced> {
+) -> Result<PackedAlignments> {
     let chunk = &batch.chunk;
     // Packed runs do not contain the position of a local alignment, so the job traces it from its
     // end region.
-    if !chunk.want.has_alignments() || chunk.scoring.mode == Mode::Local {
-        return Ok(Traced::default());
+    if !chunk.filter.has_alignments() || chunk.scoring.mode == Mode::Local {
+        return Ok(PackedAlignments::default());
     }
     let Traces { mut words, mut spans, .. } = found.traces.take().unwrap_or_default();
     spans.resize(found.hits.len(), None);
@@ -118,5 +118,5 @@ fn trace_hits(
         let alignment = traceback_from(query, target, &chunk.scoring, hint, found.ends.get(place), workspace)?;
         *span = Some(packed::pack(&alignment.cigar, &mut words));
     }
-    Ok(Traced { words: words.into(), spans })
+    Ok(PackedAlignments { words: words.into(), spans })
 }

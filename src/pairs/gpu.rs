@@ -18,19 +18,19 @@ mod upload;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::choice::{Choice, Prices};
+use self::choice::{KernelChoice, Prices};
 use self::matrix::MatrixSlot;
 use self::programs::Shader;
-use self::resident::{Resident, ResidentStores};
-pub use self::shape::MatrixShape;
+use self::resident::{ResidentSequences, ResidentStores};
+pub use self::shape::MatrixKernelShape;
 use self::shape::{Arenas, Expected};
 use self::slot::SliceSlot;
 pub use self::survivors::Survivors;
 pub use self::tile::{COLUMNS as TILE_COLUMNS, LANES as TILE_LANES, TileShape};
 use self::tile::{ChosenTiles, TileSlot, Tiles};
 use super::kernels::nw_slice;
-use super::plan::cost::Speeds;
-use super::{Batch, Extent, Report, Want};
+use super::plan::cost::PairsSpeeds;
+use super::{BatchLengths, PairsBatch, PairsReport, ResultFilter};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::WorkEstimate;
@@ -72,7 +72,7 @@ pub struct Config {
     /// Measured cells per second of `nw_slice`, or 0.
     pub cells_per_second: f64,
     /// Speeds of all kernels, if measured.
-    pub speeds: Option<Speeds>,
+    pub speeds: Option<PairsSpeeds>,
 }
 
 impl Default for Config {
@@ -121,12 +121,12 @@ impl Config {
 }
 
 /// A GPU that computes pairs of whole sequences.
-pub type GpuEngine = engine::GpuEngine<Pairs>;
+pub type PairsGpu = engine::GpuEngine<Pairs>;
 
 /// State of a device for pairs that does not belong to a batch.
-pub struct PairsHost {
+pub struct PairsDeviceState {
     config: Config,
-    kernels: KernelSet<Shader, MatrixShape>,
+    kernels: KernelSet<Shader, MatrixKernelShape>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
@@ -151,7 +151,7 @@ pub struct PairsHost {
 }
 
 /// The kernel of a batch, with the resources that it uses.
-pub enum Chosen {
+pub enum PairsChoice {
     /// A kernel for global alignments.
     Global(ChosenKernel),
     /// Kernels for local scores.
@@ -160,14 +160,14 @@ pub enum Chosen {
 
 /// A kernel for global alignments, with the resources that a batch uses.
 pub struct ChosenKernel {
-    choice: Choice,
-    extent: Extent,
+    choice: KernelChoice,
+    extent: BatchLengths,
     scoring: OffsetScoring,
     /// The batch's queries and targets on the device, once the batch is recorded.
-    stores: Option<[Arc<Resident>; 2]>,
+    stores: Option<[Arc<ResidentSequences>; 2]>,
 }
 
-impl GpuEngine {
+impl PairsGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
         let gpu = Gpu::open(found)?;
@@ -177,7 +177,7 @@ impl GpuEngine {
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
         let kernels = KernelSet::new(&gpu, found);
         let arenas = Arenas::new(&gpu, MIN_BYTES, u64::MAX);
-        let host = PairsHost {
+        let host = PairsDeviceState {
             config,
             arenas,
             devices: 1,
@@ -259,7 +259,7 @@ impl GpuEngine {
     }
 
     /// Returns the work of a batch for the current kernel.
-    fn work(&self, batch: &Batch) -> Result<WorkEstimate> {
+    fn work(&self, batch: &PairsBatch) -> Result<WorkEstimate> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
         let scoring = scoring.ok_or_else(|| self.gpu().unsuited("scores of this length do not fit 32 bits"))?;
@@ -279,7 +279,7 @@ impl GpuEngine {
     }
 }
 
-impl PairsHost {
+impl PairsDeviceState {
     fn limit_scratch(&mut self, bytes: u64) {
         self.scratch_budget = self.scratch_budget.min(bytes) & !15;
     }
@@ -290,7 +290,7 @@ impl PairsHost {
 
     /// Returns the speed of the kernel that a batch like the last one would use now, if it is
     /// another kernel.
-    fn expect_next(&self, batch: &Batch, last: &Choice) -> Option<f64> {
+    fn expect_next(&self, batch: &PairsBatch, last: &KernelChoice) -> Option<f64> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent)?;
         let next = self.choose(None, batch, extent, &scoring);
@@ -324,11 +324,11 @@ impl Slot for PairsSlot {
     }
 }
 
-has_kernel_set!(PairsHost, Shader, MatrixShape);
+has_kernel_set!(PairsDeviceState, Shader, MatrixKernelShape);
 
 impl GpuKind for Pairs {
-    type Choice = Chosen;
-    type DeviceState = PairsHost;
+    type Choice = PairsChoice;
+    type DeviceState = PairsDeviceState;
     type Slot = PairsSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
@@ -339,11 +339,11 @@ impl GpuKind for Pairs {
         4 * MemoryShares::new(memory).store_bytes
     }
 
-    fn store_bytes(host: &PairsHost) -> u64 {
+    fn store_bytes(host: &PairsDeviceState) -> u64 {
         host.stores.limit()
     }
 
-    fn limit_memory(host: &mut PairsHost, bytes: u64) {
+    fn limit_memory(host: &mut PairsDeviceState, bytes: u64) {
         let shares = MemoryShares::new(bytes);
         host.output_budget = host.output_budget.min(shares.output_bytes);
         host.limit_scratch(shares.scratch_bytes);
@@ -351,14 +351,18 @@ impl GpuKind for Pairs {
         host.make_arenas(shares.arena_bytes, u64::MAX);
     }
 
-    fn release_scratch(host: &mut PairsHost) {
+    fn release_scratch(host: &mut PairsDeviceState) {
         host.scratch = GrowingBuffer::default();
         host.arenas.release();
     }
 
-    fn choose(host: &mut PairsHost, site: &mut BatchContext<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
+    fn choose(
+        host: &mut PairsDeviceState,
+        site: &mut BatchContext<'_>,
+        batch: &Arc<PairsBatch>,
+    ) -> Result<PairsChoice> {
         if batch.chunk.scoring.mode == Mode::Local {
-            return host.choose_tiles(site, batch).map(Chosen::Local);
+            return host.choose_tiles(site, batch).map(PairsChoice::Local);
         }
         if let Some(kernel) = site.kernel
             && kernel.family() != Family::Pairs
@@ -374,37 +378,37 @@ impl GpuKind for Pairs {
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
             return Err(host.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
-        if site.remaining_cells > 0 && batch.chunk.want.has_alignments() {
+        if site.remaining_cells > 0 && batch.chunk.filter.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
             let affine = !batch.chunk.scoring.gaps.is_linear();
             host.arenas.suit(Expected { cells, affine, devices: host.devices });
         }
         let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
-        Ok(Chosen::Global(ChosenKernel { choice, extent, scoring, stores: None }))
+        Ok(PairsChoice::Global(ChosenKernel { choice, extent, scoring, stores: None }))
     }
 
     /// Falls back to `nw_slice`, which can compute most batches.
-    fn alternative(chosen: Chosen) -> Option<Chosen> {
-        let Chosen::Global(chosen) = chosen else { return None };
+    fn alternative(chosen: PairsChoice) -> Option<PairsChoice> {
+        let PairsChoice::Global(chosen) = chosen else { return None };
         let slice = of_kind(KernelKind::Slice(ScoreType::I32));
         if chosen.choice.kernel.kind == slice.kind {
             return None;
         }
-        let choice = Choice { kernel: slice, aligned: false, ..chosen.choice };
-        Some(Chosen::Global(ChosenKernel { choice, ..chosen }))
+        let choice = KernelChoice { kernel: slice, aligned: false, ..chosen.choice };
+        Some(PairsChoice::Global(ChosenKernel { choice, ..chosen }))
     }
 
     fn record(
-        host: &mut PairsHost,
+        host: &mut PairsDeviceState,
         site: &mut BatchContext<'_>,
         PairsSlot { slice, matrix, tile }: &mut PairsSlot,
-        batch: &Arc<Batch>,
-        chosen: &mut Chosen,
+        batch: &Arc<PairsBatch>,
+        chosen: &mut PairsChoice,
     ) -> Result<()> {
         let chosen = match chosen {
-            Chosen::Global(chosen) => chosen,
-            Chosen::Local(chosen) => return host.start_tiles(site, tile, batch, chosen),
+            PairsChoice::Global(chosen) => chosen,
+            PairsChoice::Local(chosen) => return host.start_tiles(site, tile, batch, chosen),
         };
         let ChosenKernel { choice, extent, ref scoring, .. } = *chosen;
         let stores = match choice.kernel.kind {
@@ -417,15 +421,15 @@ impl GpuKind for Pairs {
     }
 
     fn decode(
-        host: &mut PairsHost,
+        host: &mut PairsDeviceState,
         PairsSlot { slice, matrix, tile }: &mut PairsSlot,
-        batch: &Arc<Batch>,
-        chosen: &Chosen,
+        batch: &Arc<PairsBatch>,
+        chosen: &PairsChoice,
         results: BatchResults,
-    ) -> Result<Report> {
+    ) -> Result<PairsReport> {
         let chosen = match chosen {
-            Chosen::Global(chosen) => chosen,
-            Chosen::Local(chosen) => return host.decode_tiles(tile, batch, chosen, results),
+            PairsChoice::Global(chosen) => chosen,
+            PairsChoice::Local(chosen) => return host.decode_tiles(tile, batch, chosen, results),
         };
         if chosen.choice.kernel.scan().is_none() {
             return slice.decode(&host.kernels.gpu, results);
@@ -442,28 +446,28 @@ impl GpuKind for Pairs {
 
     /// Aligns the pairs that a filter keeps.
     fn follow_up(
-        host: &mut PairsHost,
+        host: &mut PairsDeviceState,
         site: &mut BatchContext<'_>,
         first: FinishedBatch<'_, Pairs>,
         beside: f64,
     ) -> Result<Option<FollowUp<Pairs>>> {
         let aligning = host.align_survivors(site, first, beside);
-        Ok(aligning.map(|(batch, kernel)| (batch, Chosen::Global(kernel))))
+        Ok(aligning.map(|(batch, kernel)| (batch, PairsChoice::Global(kernel))))
     }
 
-    fn join(first: Report, second: Report) -> Report {
+    fn join(first: PairsReport, second: PairsReport) -> PairsReport {
         let kernel_time = first.kernel_time.map(|time| time + second.kernel_time.unwrap_or_default());
-        Report { unfinished: first.unfinished, kernel_time, ..second }
+        PairsReport { unfinished: first.unfinished, kernel_time, ..second }
     }
 
     fn learn(
-        host: &mut PairsHost,
+        host: &mut PairsDeviceState,
         kernel: Option<&'static Kernel>,
-        batch: &Batch,
-        chosen: &Chosen,
-        report: &Report,
+        batch: &PairsBatch,
+        chosen: &PairsChoice,
+        report: &PairsReport,
     ) -> Option<f64> {
-        let Chosen::Global(ChosenKernel { choice, .. }) = chosen else { return None };
+        let PairsChoice::Global(ChosenKernel { choice, .. }) = chosen else { return None };
         if choice.kernel.scan().is_none() && is_filtered(batch) {
             host.prices.observe_open(report.hits.len() as u64, batch.pairs());
         }
@@ -474,12 +478,12 @@ impl GpuKind for Pairs {
         if kernel.is_none() { host.expect_next(batch, choice) } else { None }
     }
 
-    fn unfinished_report(batch: &Batch) -> Report {
-        Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() }
+    fn unfinished_report(batch: &PairsBatch) -> PairsReport {
+        PairsReport { unfinished: (0..batch.blocks.len()).collect(), ..PairsReport::default() }
     }
 }
 
 /// Returns whether a filter may drop pairs of a batch.
-fn is_filtered(batch: &Batch) -> bool {
-    matches!(batch.chunk.want, Want::Reaching(_))
+fn is_filtered(batch: &PairsBatch) -> bool {
+    matches!(batch.chunk.filter, ResultFilter::Reaching(_))
 }

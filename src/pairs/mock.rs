@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::oracle::{needleman_wunsch, smith_waterman};
-use super::{Batch, Hit, Report};
+use super::{PairHit, PairsBatch, PairsReport};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::pairs::Pairs;
@@ -31,12 +31,12 @@ pub enum Act {
     /// Does not answer before the gate is opened, and then computes the batch.
     Hang(Gate),
     /// Computes the batch, but returns an implausible report.
-    Wrong(Wrong),
+    Wrong(ReportFault),
 }
 
 /// Faults of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum ReportFault {
     /// A result of a pair that is not in the batch.
     Stranger,
     /// Two results of one pair.
@@ -82,7 +82,7 @@ pub struct MockEngine {
     script: VecDeque<Act>,
     /// Action for batches after the script's end.
     last: Act,
-    waiting: HashMap<Ticket, (Arc<Batch>, Act, Instant)>,
+    waiting: HashMap<Ticket, (Arc<PairsBatch>, Act, Instant)>,
     next_ticket: u64,
 }
 
@@ -135,7 +135,7 @@ impl Engine<Pairs> for MockEngine {
         self.capacity
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> Result<Ticket> {
         let act = self.script.pop_front().unwrap_or_else(|| self.last.clone());
         match act {
             Act::Refuse => {
@@ -157,7 +157,7 @@ impl Engine<Pairs> for MockEngine {
         Ok(ticket)
     }
 
-    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> Result<PairsReport> {
         let (batch, act, done) = self.waiting.remove(&ticket).ok_or_else(|| self.error("unknown ticket"))?;
         match &act {
             Act::Compute(delay) => std::thread::sleep(*delay),
@@ -186,12 +186,12 @@ impl Engine<Pairs> for MockEngine {
 }
 
 /// Returns a correct report of a batch, computed by the oracle.
-pub fn compute_batch(batch: &Batch) -> Report {
+pub fn compute_batch(batch: &PairsBatch) -> PairsReport {
     leave_every(usize::MAX, batch)
 }
 
-fn leave_every(n: usize, batch: &Batch) -> Report {
-    let mut report = Report::default();
+fn leave_every(n: usize, batch: &PairsBatch) -> PairsReport {
+    let mut report = PairsReport::default();
     for (index, block) in batch.blocks.iter().enumerate() {
         if (index + 1) % n == 0 {
             report.unfinished.push(index);
@@ -204,17 +204,17 @@ fn leave_every(n: usize, batch: &Batch) -> Report {
     report
 }
 
-fn spoil(report: &mut Report, wrong: Wrong) {
+fn spoil(report: &mut PairsReport, wrong: ReportFault) {
     match wrong {
-        Wrong::Stranger => report.hits.iter_mut().take(1).for_each(|hit| hit.target = hit.query),
-        Wrong::Twice => report.hits.extend(report.hits.first().copied()),
-        Wrong::Missing => _ = report.hits.pop(),
-        Wrong::Alignment => report.traced.spans = vec![Some((7, 9)); report.hits.len()],
-        Wrong::Block => report.unfinished.push(usize::MAX),
+        ReportFault::Stranger => report.hits.iter_mut().take(1).for_each(|hit| hit.target = hit.query),
+        ReportFault::Twice => report.hits.extend(report.hits.first().copied()),
+        ReportFault::Missing => _ = report.hits.pop(),
+        ReportFault::Alignment => report.traced.spans = vec![Some((7, 9)); report.hits.len()],
+        ReportFault::Block => report.unfinished.push(usize::MAX),
     }
 }
 
-fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
+fn compute(batch: &PairsBatch, query: u32, target: u32) -> Option<PairHit> {
     let chunk = &batch.chunk;
     let (a, b) = (chunk.queries.codes(query), chunk.targets.codes(target));
     let (score, matches) = match chunk.scoring.mode {
@@ -224,6 +224,6 @@ fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
         }
         Mode::Local => (smith_waterman::score_only(a, b, &chunk.scoring), None),
     };
-    let hit = Hit { query, target, score, matches };
-    chunk.want.keeps(query, score, matches, a.len() as u32, b.len() as u32).then_some(hit)
+    let hit = PairHit { query, target, score, matches };
+    chunk.filter.keeps(query, score, matches, a.len() as u32, b.len() as u32).then_some(hit)
 }

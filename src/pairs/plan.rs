@@ -16,8 +16,8 @@ pub mod selected;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::later::Later;
-use super::{Block, Pairs, PairsChunk, Want};
+use self::later::LaterTargets;
+use super::{Pairs, PairsBlock, PairsChunk, ResultFilter};
 use crate::engine::Portion;
 use crate::engine::queue::QueuedChunk;
 use crate::score::offset::fits;
@@ -59,7 +59,7 @@ impl LengthClass {
 
 /// The pairs to compute: all pairs of one store, or all pairs of two stores.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct PairsSpec {
     /// Store of the queries.
     pub queries: Arc<SequenceStore>,
     /// Store of the targets. `None` for all pairs of the queries.
@@ -67,14 +67,14 @@ pub struct Job {
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// Results that engines report.
-    pub want: Want,
+    pub filter: ResultFilter,
     /// Strands of the queries, and the targets that each query is compared with.
     pub strands: QueryStrands,
     /// Parts to compute, one after another. `None` for all pairs.
     pub parts: Option<Arc<[Part]>>,
 }
 
-impl Job {
+impl PairsSpec {
     /// Returns the store of the targets.
     pub fn targets(&self) -> &Arc<SequenceStore> {
         self.against.as_ref().unwrap_or(&self.queries)
@@ -144,7 +144,7 @@ pub type PlannedChunk = QueuedChunk<Pairs>;
 /// Iterator over the chunks of a job.
 #[derive(Debug)]
 pub struct PlannedChunks {
-    job: Job,
+    job: PairsSpec,
     left: PartsLeft,
     cells: u64,
     pairs: u64,
@@ -209,7 +209,7 @@ impl Iterator for PlannedChunks {
             // Blocks of one store cover two runs of decreasing length, blocks of two stores one
             // run.
             match later_of.get(place / copies as usize) {
-                Some(Later { own, others }) => {
+                Some(LaterTargets { own, others }) => {
                     own.clone().for_each(|place| cut(place..place + 1));
                     cut(others.clone());
                 }
@@ -244,10 +244,10 @@ impl PlannedChunks {
 
 /// Returns the chunk of these queries.
 fn planned(
-    job: &Job,
+    job: &PairsSpec,
     queries: Range<SequenceId>,
     order: Arc<[SequenceId]>,
-    mut blocks: Vec<(LengthClass, Block)>,
+    mut blocks: Vec<(LengthClass, PairsBlock)>,
 ) -> PlannedChunk {
     // Long pairs come first, then classes in order. Queries stay in order within a class.
     blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
@@ -257,7 +257,7 @@ fn planned(
         targets: Arc::clone(job.targets()),
         order,
         scoring: Arc::clone(&job.scoring),
-        want: job.want.clone(),
+        filter: job.filter.clone(),
         earlier_is_query: job.against.is_none(),
     };
     (queries, Arc::new(chunk), blocks)
@@ -278,7 +278,7 @@ fn cut_by_class(
     order: &[SequenceId],
     run: Range<usize>,
     query: SequenceId,
-    blocks: &mut Vec<(LengthClass, Block)>,
+    blocks: &mut Vec<(LengthClass, PairsBlock)>,
 ) {
     let mut first = run.start;
     while first < run.end {
@@ -287,14 +287,14 @@ fn cut_by_class(
             .partition_point(|&id| LengthClass::of(scoring, query_symbols, targets.length(id)) == class);
         let last = first + same.max(1);
         let cells = order[first..last].iter().map(|&id| targets.length(id) as u64).sum::<u64>() * query_symbols as u64;
-        blocks.push((class, Block { query, targets: first as u32..last as u32, cells }));
+        blocks.push((class, PairsBlock { query, targets: first as u32..last as u32, cells }));
         first = last;
     }
 }
 
 /// Joins adjacent blocks of one query and class: the two runs of a triangle, and targets in input
 /// order.
-fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
+fn merge_neighbours(blocks: &mut Vec<(LengthClass, PairsBlock)>) {
     blocks.dedup_by(|later, earlier| {
         let touch =
             earlier.0 == later.0 && earlier.1.query == later.1.query && earlier.1.targets.end == later.1.targets.start;
@@ -308,7 +308,7 @@ fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
 
 /// Splits off the first part of a block that fits in `portion`, with at least one pair. Returns
 /// this part and the rest, if any.
-pub fn split_block(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block, Option<Block>) {
+pub fn split_block(chunk: &PairsChunk, block: PairsBlock, portion: Portion) -> (PairsBlock, Option<PairsBlock>) {
     let whole_store_fits = chunk.targets.packed_bytes().len() as u64 <= portion.target_bytes;
     if block.cells <= portion.cells && block.pairs() <= portion.pairs && whole_store_fits {
         return (block, None);
@@ -331,7 +331,7 @@ pub fn split_block(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block
     if end == block.targets.end {
         return (block, None);
     }
-    let head = Block { query: block.query, targets: block.targets.start..end, cells };
-    let tail = Block { query: block.query, targets: end..block.targets.end, cells: block.cells - cells };
+    let head = PairsBlock { query: block.query, targets: block.targets.start..end, cells };
+    let tail = PairsBlock { query: block.query, targets: end..block.targets.end, cells: block.cells - cells };
     (head, Some(tail))
 }

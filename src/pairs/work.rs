@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::check;
-use super::floors::Floors;
-use super::lines::Settled;
+use super::formatted_rows::FormattedReport;
 use super::plan::{LengthClass, split_block};
+use super::thresholds::ScoreThresholds;
 use crate::alignment::{Cigar, packed};
 use crate::engine::buffer_pool::PooledVec;
 use crate::engine::{self, BatchReport, Portion, Work};
@@ -21,19 +21,19 @@ pub struct Pairs;
 
 impl Work for Pairs {
     type Chunk = PairsChunk;
-    type Block = Block;
+    type Block = PairsBlock;
     type Class = LengthClass;
-    type Report = Report;
+    type Report = PairsReport;
 
-    fn pairs(block: &Block) -> u64 {
+    fn pairs(block: &PairsBlock) -> u64 {
         block.pairs()
     }
 
-    fn cells(block: &Block) -> u64 {
+    fn cells(block: &PairsBlock) -> u64 {
         block.cells
     }
 
-    fn first_cells(chunk: &PairsChunk, block: &Block) -> Option<u64> {
+    fn first_cells(chunk: &PairsChunk, block: &PairsBlock) -> Option<u64> {
         let target = *chunk.order.get(block.targets.start as usize)?;
         Some(u64::from(chunk.queries.length(block.query)) * u64::from(chunk.targets.length(target)))
     }
@@ -42,20 +42,20 @@ impl Work for Pairs {
         chunk.targets.packed_bytes().len() as u64 > store_bytes
     }
 
-    fn split(chunk: &PairsChunk, block: Block, portion: Portion) -> (Block, Option<Block>) {
+    fn split(chunk: &PairsChunk, block: PairsBlock, portion: Portion) -> (PairsBlock, Option<PairsBlock>) {
         split_block(chunk, block, portion)
     }
 
-    fn check(batch: &Batch, report: &Report) -> Result<(), String> {
+    fn check(batch: &PairsBatch, report: &PairsReport) -> Result<(), String> {
         check::report(batch, report, None)
     }
 
-    fn check_on(pool: &rayon::ThreadPool, batch: &Batch, report: &Report) -> Result<(), String> {
+    fn check_on(pool: &rayon::ThreadPool, batch: &PairsBatch, report: &PairsReport) -> Result<(), String> {
         check::report(batch, report, Some(pool))
     }
 }
 
-impl BatchReport for Report {
+impl BatchReport for PairsReport {
     fn unfinished(&self) -> &[usize] {
         &self.unfinished
     }
@@ -66,11 +66,11 @@ impl BatchReport for Report {
 }
 
 /// Blocks of pairs that are computed together.
-pub type Batch = engine::Batch<Pairs>;
+pub type PairsBatch = engine::Batch<Pairs>;
 
 /// The smallest unit of work: one query against a run of targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct PairsBlock {
     /// Id of the query in the chunk's query store.
     pub query: SequenceId,
     /// Range of the targets in [`PairsChunk::order`].
@@ -79,7 +79,7 @@ pub struct Block {
     pub cells: u64,
 }
 
-impl Block {
+impl PairsBlock {
     /// Returns the number of pairs in the block.
     pub fn pairs(&self) -> u64 {
         self.targets.len() as u64
@@ -99,7 +99,7 @@ pub struct PairsChunk {
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// Results that engines report.
-    pub want: Want,
+    pub filter: ResultFilter,
     /// Whether the sequence with the smaller id is the query of the alignment, as in an
     /// all-against-all of one store. Otherwise the block's query is.
     pub earlier_is_query: bool,
@@ -119,7 +119,7 @@ impl PairsChunk {
 
 /// Selects the pairs that engines report, and their data.
 #[derive(Debug, Clone)]
-pub enum Want {
+pub enum ResultFilter {
     /// The score of every pair.
     Scores,
     /// The score of every pair, and its number of matches if the engine computes it. A traceback
@@ -130,34 +130,34 @@ pub enum Want {
     /// The scores of all pairs that reach their query's threshold ([`ScoreThresholds`]). Engines
     /// may also report other pairs: each engine drops a pair by the threshold that it reads at that
     /// time.
-    AtLeast(Arc<Floors>),
+    AtLeast(Arc<ScoreThresholds>),
 }
 
-impl Want {
+impl ResultFilter {
     /// Returns whether a traceback may follow. Engines then report matches together with scores.
     pub fn has_alignments(&self) -> bool {
-        matches!(self, Want::Alignments | Want::Reaching(_))
+        matches!(self, ResultFilter::Alignments | ResultFilter::Reaching(_))
     }
 
     /// Returns whether engines may omit pairs from their reports.
     pub fn leaves_out(&self) -> bool {
-        matches!(self, Want::Reaching(_) | Want::AtLeast(_))
+        matches!(self, ResultFilter::Reaching(_) | ResultFilter::AtLeast(_))
     }
 
     /// Returns whether an engine reports a pair with this score. The query has `m` symbols and the
     /// target `n`. `matches` is the number of matches, if the engine computed it.
     pub fn keeps(&self, query: SequenceId, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
         match self {
-            Want::Scores | Want::Alignments => true,
-            Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
-            Want::AtLeast(floors) => score >= floors.least(query),
+            ResultFilter::Scores | ResultFilter::Alignments => true,
+            ResultFilter::Reaching(filter) => filter.may_reach(score, matches, m, n),
+            ResultFilter::AtLeast(thresholds) => score >= thresholds.threshold(query),
         }
     }
 }
 
 /// Greatest lengths in a batch. They determine the number format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct BatchLengths {
     /// Length of the longest query in symbols.
     pub query_symbols: u32,
     /// Length of the longest target in symbols.
@@ -168,10 +168,10 @@ pub struct Extent {
     pub sum: u64,
 }
 
-impl Batch {
+impl PairsBatch {
     /// Returns the greatest lengths in the batch.
-    pub fn extent(&self) -> Extent {
-        let mut extent = Extent::default();
+    pub fn extent(&self) -> BatchLengths {
+        let mut extent = BatchLengths::default();
         for block in self.blocks.iter().filter(|block| !block.targets.is_empty()) {
             let query = self.chunk.queries.length(block.query);
             let target = self.chunk.longest(block.targets.clone());
@@ -186,7 +186,7 @@ impl Batch {
 
 /// Result of one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub struct PairHit {
     /// Id of the query.
     pub query: SequenceId,
     /// Id of the target.
@@ -199,16 +199,16 @@ pub struct Hit {
 
 /// Results of a batch.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct PairsReport {
     /// Results of the finished blocks, in no particular order.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<PairHit>,
     /// Alignments of those hits that the engine traced.
-    pub traced: Traced,
+    pub traced: PackedAlignments,
     /// Regions that contain the ends of the alignments of all hits, in the order of the hits. Empty
     /// if the engine does not compute them.
     pub ends: Vec<EndRegion>,
     /// Formatted rows. If present, they replace the hits and alignments.
-    pub settled: Option<Settled>,
+    pub settled: Option<FormattedReport>,
     /// Indices of the blocks that the engine did not finish. Another engine has to compute them.
     pub unfinished: Vec<usize>,
     /// Time that the device spent in the kernel, if it can be measured.
@@ -217,7 +217,7 @@ pub struct Report {
 
 /// Alignments as packed runs, as engines return them.
 #[derive(Debug, Clone, Default)]
-pub struct Traced {
+pub struct PackedAlignments {
     /// Packed runs of all alignments ([`crate::alignment::packed`]).
     pub words: PooledVec<u32>,
     /// Index of the first u32 and number of runs of each hit, in the order of
@@ -225,7 +225,7 @@ pub struct Traced {
     pub spans: Vec<Option<(usize, u32)>>,
 }
 
-impl Traced {
+impl PackedAlignments {
     /// Returns the alignment of the hit with this index, if it was traced.
     pub fn cigar(&self, index: usize) -> Option<Cigar> {
         let (first, runs) = (*self.spans.get(index)?)?;

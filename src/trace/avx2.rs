@@ -27,7 +27,7 @@ impl<S: Simd> RowCode<i32> for EightLaneRows<S> {
         let LaneRow { query, target, h_above, h_left, h, directions } = row;
         // SAFETY: the kernel that calls this function runs with the instructions of S.
         unsafe {
-            let cells = Cells::<S::EightLanes>::new(costs);
+            let cells = EightCells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
             for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
                 let (best, from) = cells.linear(load(h), cells.scores::<SCORES>(a, b), load(above), load(left));
@@ -46,7 +46,7 @@ impl<S: Simd> RowCode<i32> for EightLaneRows<S> {
         let GapRow { insertion_above, deletion_left, insertion, deletion } = gaps;
         // SAFETY: the kernel that calls this function runs with the instructions of S.
         unsafe {
-            let cells = Cells::<S::EightLanes>::new(costs);
+            let cells = EightCells::<S::EightLanes>::new(costs);
             let inputs = query.iter().zip(target).zip(h_above.iter().zip(h_left));
             let inputs = inputs.zip(insertion_above.iter().zip(deletion_left));
             let outputs = h.iter_mut().zip(directions).zip(insertion.iter_mut().zip(deletion));
@@ -120,7 +120,7 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
         let BandSweep { symbols, costs, geometry, .. } = *sweep;
         // SAFETY: the caller's.
         unsafe {
-            let cells = Cells::<V>::new(costs);
+            let cells = EightCells::<V>::new(costs);
             let mut even = Registers::<V, N>::from_arrays::<AFFINE>(&wave.even);
             let mut odd = Registers::<V, N>::from_arrays::<AFFINE>(&wave.odd);
             let (mut at, stride) = out.rows((steps.to - steps.from) as usize, N * LANES, steps.keep);
@@ -170,7 +170,7 @@ struct Neighbours<T> {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn step<V: EightLanes, const AFFINE: bool, const N: usize>(
-    cells: &Cells<V>,
+    cells: &EightCells<V>,
     this: &mut Registers<V, N>,
     scores: impl Fn(usize) -> V,
     above: Neighbours<[V; N]>,
@@ -273,7 +273,7 @@ unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
 }
 
 /// The recurrence on eight cells.
-struct Cells<'a, V> {
+struct EightCells<'a, V> {
     costs: &'a PackedCosts<i32>,
     matching: V,
     mismatching: V,
@@ -283,14 +283,14 @@ struct Cells<'a, V> {
     deletion_leaves: V,
 }
 
-impl<'a, V: EightLanes> Cells<'a, V> {
+impl<'a, V: EightLanes> EightCells<'a, V> {
     /// Broadcasts the costs to all lanes.
     #[inline(always)]
     unsafe fn new(costs: &'a PackedCosts<i32>) -> Self {
         let (matching, mismatching) = costs.two_scores;
         // SAFETY: the caller's.
         unsafe {
-            Cells {
+            EightCells {
                 costs,
                 matching: V::splat(matching),
                 mismatching: V::splat(mismatching),

@@ -29,7 +29,7 @@ mod striped;
 
 use std::ops::{Add, Range, Sub};
 
-use self::anchored::{Anchor, AnchoredOutcome, AnchoredValues, Gains};
+use self::anchored::{AnchoredOutcome, AnchoredPair, AnchoredValues, Gains};
 use self::reach::Frontiers;
 use self::striped::{StripedBuffers, StripedResult};
 use super::band::Band;
@@ -42,10 +42,10 @@ use crate::seq::Code;
 use crate::simd::{InstructionSet, LaneElement};
 
 /// An integer that holds a score: 32 bits for more lanes in a vector, or 64 bits.
-trait Number: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
+trait ScoreInteger: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
 
-impl Number for i32 {}
-impl Number for i64 {}
+impl ScoreInteger for i32 {}
+impl ScoreInteger for i64 {}
 
 /// LocalBuffers for repeated sweeps. Each thread has its own.
 #[derive(Debug, Default)]
@@ -184,7 +184,7 @@ fn locate(
         turned.extend(sequence.iter().rev());
     }
     let [query, target] = &*reversed;
-    let at = Anchor { query, target, ends, score, scoring };
+    let at = AnchoredPair { query, target, ends, score, scoring };
     gains.set(&at);
     match locate_in(&at, gains, values_16, frontiers, max_bytes, instructions) {
         Err(AnchoredOutcome::TooNarrow) => locate_in(&at, gains, values_32, frontiers, max_bytes, instructions),
@@ -199,7 +199,7 @@ const MAX_STARTS: usize = 16;
 
 /// Finds the parts of an alignment like [`locate`], with values of one integer width.
 fn locate_in<E: LaneElement>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     values: &mut AnchoredValues<E>,
     frontiers: &mut Frontiers,

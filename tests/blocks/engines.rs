@@ -10,7 +10,7 @@ use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::AllPairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::pairs::{Batch, Pairs, Report};
+use pairwave::pairs::{Pairs, PairsBatch, PairsReport};
 use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
@@ -42,11 +42,11 @@ impl Engine<Pairs> for Counted {
         self.engine.min_work()
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> Result<Ticket> {
         self.engine.submit(batch)
     }
 
-    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> Result<PairsReport> {
         self.engine.collect(ticket)
     }
 }

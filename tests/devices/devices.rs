@@ -11,8 +11,8 @@ use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
-use pairwave::pairs::gpu::{Config, GpuEngine, tune};
-use pairwave::pairs::{Batch, Report};
+use pairwave::pairs::gpu::{Config, PairsGpu, tune};
+use pairwave::pairs::{PairsBatch, PairsReport};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -45,8 +45,8 @@ fn assert_same(results: &[PairResult]) {
     assert_eq!(results.len(), expected().len());
 }
 
-fn gpu_called(label: &str) -> GpuEngine {
-    GpuEngine::open(
+fn gpu_called(label: &str) -> PairsGpu {
+    PairsGpu::open(
         &adapter_called(label),
         Config { slice: 12, workgroup: 16, halves: false, cells_per_second: 1e5, ..Config::default() },
     )
@@ -56,14 +56,14 @@ fn gpu_called(label: &str) -> GpuEngine {
 /// A GPU that waits in its first submission until all others are there too, and may be destroyed at a later one: with
 /// work in flight, and none of it safe.
 struct Met {
-    gpu: GpuEngine,
+    gpu: PairsGpu,
     all: Arc<Barrier>,
     submissions: usize,
     destroyed_at: usize,
 }
 
 impl Met {
-    fn new(gpu: GpuEngine, all: &Arc<Barrier>) -> Box<Self> {
+    fn new(gpu: PairsGpu, all: &Arc<Barrier>) -> Box<Self> {
         Box::new(Met { gpu, all: Arc::clone(all), submissions: 0, destroyed_at: usize::MAX })
     }
 }
@@ -77,7 +77,7 @@ impl Engine<Pairs> for Met {
         Capacity { cells: 400_000, ..self.gpu.capacity() }
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         if self.submissions == 0 {
             self.all.wait();
         }
@@ -88,7 +88,7 @@ impl Engine<Pairs> for Met {
         self.gpu.submit(batch)
     }
 
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         self.gpu.collect(ticket)
     }
 }
@@ -144,14 +144,14 @@ fn an_adapter_may_come_twice() {
 #[test]
 fn an_engine_keeps_to_its_memory() {
     let found = adapter();
-    let full = GpuEngine::open(&found, Config::default()).expect("the adapter opens");
+    let full = PairsGpu::open(&found, Config::default()).expect("the adapter opens");
     assert_eq!(full.memory(), memory_budget(&found, None));
-    let small = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
+    let small = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     assert_eq!(small.memory(), MIN_BYTES);
     assert!(small.capacity().store_bytes <= MIN_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
     // No cap raises what the device has to spare.
     assert_eq!(small.with_memory(u64::MAX).memory(), MIN_BYTES);
-    let capped = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
+    let capped = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     let (results, summary) = run_job_on(vec![Box::new(capped)]);
     assert_same(&results);
     assert_eq!(summary.engines.len(), 1, "the memory sufficed: {:?}", summary.engines);
@@ -161,7 +161,7 @@ fn an_engine_keeps_to_its_memory() {
 fn adapters_are_opened_with_their_names_and_memory() {
     let adapters = [(adapter_called("a"), u64::MAX), (adapter_called("b"), MIN_BYTES)];
     let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, false, &AtomicBool::new(false));
-    let engines: Vec<GpuEngine> = opened.into_iter().map(|engine| engine.expect("the adapter opens")).collect();
+    let engines: Vec<PairsGpu> = opened.into_iter().map(|engine| engine.expect("the adapter opens")).collect();
     assert_eq!([engines[0].name(), engines[1].name()], ["a", "b"]);
     assert_eq!(engines[0].config(), engines[1].config());
     assert_eq!(engines[1].memory(), MIN_BYTES);

@@ -15,7 +15,7 @@ use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::measure::self_test::edit::EditTest;
 use pairwave::pairs::gpu::{Config, Survivors};
 use pairwave::pairs::mock::compute_batch;
-use pairwave::pairs::{self, Batch, Block, Pairs, PairsChunk, Report, Want};
+use pairwave::pairs::{self, Pairs, PairsBatch, PairsBlock, PairsChunk, PairsReport, ResultFilter};
 use pairwave::score::{EditMode, EditScheme, Equality, IdentityDefinition, IdentityFilter, Limit, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::assert_right;
@@ -32,21 +32,21 @@ fn heavy_store(rng: &mut Rng, alphabet: Alphabet, symbols: usize) -> Arc<Sequenc
 }
 
 /// Every query of a store against the five short sequences of another.
-fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, want: Want) -> Arc<Batch> {
+fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, filter: ResultFilter) -> Arc<PairsBatch> {
     let order: Vec<u32> = (0..5).rev().collect();
     let symbols: u64 = order.iter().map(|&id| u64::from(targets.length(id))).sum();
-    let block = |query| Block { query, targets: 0..5, cells: u64::from(queries.length(query)) * symbols };
+    let block = |query| PairsBlock { query, targets: 0..5, cells: u64::from(queries.length(query)) * symbols };
     let blocks = (0..5).map(block).collect();
     let (queries, targets) = (Arc::clone(queries), Arc::clone(targets));
     let scoring = Arc::new(Scoring::truong());
-    let chunk = PairsChunk { queries, targets, order: order.into(), scoring, want, earlier_is_query: false };
-    Arc::new(Batch { chunk: Arc::new(chunk), blocks })
+    let chunk = PairsChunk { queries, targets, order: order.into(), scoring, filter, earlier_is_query: false };
+    Arc::new(PairsBatch { chunk: Arc::new(chunk), blocks })
 }
 
 /// All pairs of a store in one batch.
-fn pairs_of(store: &Arc<SequenceStore>, want: Want) -> Arc<Batch> {
-    let job = job(store, Scoring::truong(), want);
-    let [batch]: [Arc<Batch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
+fn pairs_of(store: &Arc<SequenceStore>, filter: ResultFilter) -> Arc<PairsBatch> {
+    let job = job(store, Scoring::truong(), filter);
+    let [batch]: [Arc<PairsBatch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
     batch
 }
 
@@ -60,8 +60,8 @@ fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<
     Arc::new(EditBatch { chunk: Arc::new(chunk), blocks })
 }
 
-fn check_pairs(batch: &Batch, report: &Report) {
-    let results = |report: &Report| {
+fn check_pairs(batch: &PairsBatch, report: &PairsReport) {
+    let results = |report: &PairsReport| {
         let mut results: Vec<_> = report.hits.iter().map(|hit| (hit.query, hit.target, hit.score)).collect();
         results.sort();
         results
@@ -110,10 +110,10 @@ fn stores_of_pairs_stay_within_the_budget() {
     assert!(all > 2 * gpu.residents().budget() - 16, "{all} bytes would fit");
     // The first is a query every time; the others come, and some come back.
     let others = (1..STREAM).chain(2..5).chain([STREAM - 1, 1]);
-    stream(&mut gpu, others.map(|other| pairs_batch(&stores[0], &stores[other], Want::Scores)), check_pairs);
+    stream(&mut gpu, others.map(|other| pairs_batch(&stores[0], &stores[other], ResultFilter::Scores)), check_pairs);
     // Stores larger than a buffer: every batch brings what it needs.
     let mut gpu = gpu_checked().with_memory(MIN_BYTES).with_store_limit(1 << 10);
-    let twice = [1, 2, 1].map(|other| pairs_batch(&stores[0], &stores[other], Want::Scores));
+    let twice = [1, 2, 1].map(|other| pairs_batch(&stores[0], &stores[other], ResultFilter::Scores));
     stream(&mut gpu, twice.into_iter(), check_pairs);
     assert!(gpu.residents().bytes() < 4 << 10);
 }
@@ -123,7 +123,8 @@ fn what_the_host_has_dropped_leaves_the_device() {
     let mut rng = rng(0x5702);
     let mut gpu = gpu_checked();
     let short = heavy_store(&mut rng, Alphabet::Dna, 1);
-    let passing = (0..6).map(|_| pairs_batch(&short, &heavy_store(&mut rng, Alphabet::Dna, 100_000), Want::Scores));
+    let passing =
+        (0..6).map(|_| pairs_batch(&short, &heavy_store(&mut rng, Alphabet::Dna, 100_000), ResultFilter::Scores));
     stream(&mut gpu, passing, check_pairs);
     assert!(gpu.residents().bytes() < 400_000, "{} bytes", gpu.residents().bytes());
 }
@@ -192,7 +193,7 @@ fn each_buffer_refused<K: GpuKind>(
 fn pairs_are_computed_though_a_buffer_is_refused() {
     let mut rng = rng(0x5704);
     let [queries, targets] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
-    let batch = pairs_batch(&queries, &targets, Want::Scores);
+    let batch = pairs_batch(&queries, &targets, ResultFilter::Scores);
     each_buffer_refused(|| kernel_checked("nw_slice"), &batch, check_pairs);
     // With less scratch memory it takes more rounds.
     let short = ("scratch", 0, 3);
@@ -203,7 +204,7 @@ fn pairs_are_computed_though_a_buffer_is_refused() {
 fn alignments_are_computed_though_a_buffer_is_refused() {
     let mut rng = rng(0x5705);
     let [queries, targets] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
-    let batch = pairs_batch(&queries, &targets, Want::Alignments);
+    let batch = pairs_batch(&queries, &targets, ResultFilter::Alignments);
     each_buffer_refused(|| kernel_checked("nw_rows"), &batch, check_pairs);
     // With smaller arenas, or through a kernel that has none.
     let short = ("arena", 0, 4);
@@ -231,7 +232,7 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
     // So many pairs pass that the rest takes more memory than the first copy.
     let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 560]);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
-    let batch = pairs_of(&store, Want::Reaching(Arc::new(filter)));
+    let batch = pairs_of(&store, ResultFilter::Reaching(Arc::new(filter)));
     let mut gpu = kernel_checked("nw_slice");
     for refused in [1, 0] {
         let ticket = gpu.submit(Arc::clone(&batch)).expect("the batch suits");
@@ -249,7 +250,7 @@ fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
     let sequences = [&[1, 2, 4, 8, 1, 1][..], &[1, 2, 4, 8, 8, 1], &[1, 2, 4, 1], &[8, 8, 8]];
     let store = store(Alphabet::Dna, &sequences.map(<[u8]>::to_vec));
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
-    let batch = pairs_of(&store, Want::Reaching(Arc::new(filter)));
+    let batch = pairs_of(&store, ResultFilter::Reaching(Arc::new(filter)));
     let mut refusals = 0;
     loop {
         let mut gpu = kernel_checked("nw_slice").with_survivors(Survivors::OnDevice);
@@ -306,7 +307,7 @@ fn a_job_is_right_though_memory_is_short() {
     let (expected, _) = run(&job, Box::new(cpu()));
     for (count, engines) in [(1, 1), (u64::MAX, 2)] {
         let found = adapter_called(&format!("short of {count}"));
-        let gpu = pairs::gpu::GpuEngine::open(&found, Config::default()).expect("the adapter opens");
+        let gpu = pairs::gpu::PairsGpu::open(&found, Config::default()).expect("the adapter opens");
         gpu.gpu().feign_shortage("", 4, count);
         let (results, summary) = run(&job, Box::new(gpu));
         assert!(results == expected, "the results are not the CPU's");

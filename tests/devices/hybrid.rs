@@ -8,8 +8,8 @@ use pairwave::gpu::adapter::{Device, choose};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::{CpuWorker, workers};
-use pairwave::pairs::gpu::{Config, GpuEngine};
-use pairwave::pairs::{Batch, Report};
+use pairwave::pairs::gpu::{Config, PairsGpu};
+use pairwave::pairs::{PairsBatch, PairsReport};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::Alphabet;
 use support::*;
@@ -65,7 +65,7 @@ impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
     fn capacity(&self) -> Capacity {
         Capacity { cells: 300_000, ..self.engine.capacity() }
     }
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         if self.submissions == 0 {
             self.all.wait();
         }
@@ -77,13 +77,13 @@ impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
         self.submissions += 1;
         ticket
     }
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         self.engine.collect(ticket)
     }
 }
 
 /// A GPU beside CPU workers; destroyed after its submission of this number, if there is one.
-fn mixed(gpu: GpuEngine, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine<Pairs>>> {
+fn mixed(gpu: PairsGpu, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine<Pairs>>> {
     let all = Arc::new(Barrier::new(1 + cpus));
     let device = gpu.gpu().device.clone();
     let mut gpu = Met::new(gpu, &all);
@@ -126,7 +126,7 @@ fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
     let job = jobs().remove(3);
     // The warnings of all tests of the process are recorded, so the adapter needs a name that no other test uses.
     let name = "destroyed beside the cpu";
-    let gpu = GpuEngine::open(&adapter_called(name), Config::default()).expect("the adapter opens");
+    let gpu = PairsGpu::open(&adapter_called(name), Config::default()).expect("the adapter opens");
     let (results, summary) = run(&job, mixed(gpu, 2, Some(0)));
     assert_eq!(results.len() as u64, summary.pairs);
     let rows: Vec<(&str, bool)> =

@@ -1,7 +1,7 @@
 //! Pairs of two stores: the block's query is the query of the alignment, whichever of the two ids
 //! is greater.
 
-use pairwave::pairs::plan::Job;
+use pairwave::pairs::plan::PairsSpec;
 
 use super::*;
 
@@ -11,7 +11,10 @@ fn rectangle(stem: &str) {
     for scoring in scorings() {
         let queries = mixed_store(&mut rng, scoring.alphabet, &[0, 5, 17, 33, 40, 41, 39, 64]);
         let targets = mixed_store(&mut rng, scoring.alphabet, &[41, 1, 16, 32, 63, 40, 0]);
-        let job = Job { against: Some(Arc::clone(&targets)), ..job(&queries, scoring.clone(), Want::Alignments) };
+        let job = PairsSpec {
+            against: Some(Arc::clone(&targets)),
+            ..job(&queries, scoring.clone(), ResultFilter::Alignments)
+        };
         let found = compute_traced(&mut engine, &batches(&job, u64::MAX));
         let textbook = Textbook::of(&scoring);
         let mut seen = std::collections::BTreeSet::new();

@@ -14,10 +14,10 @@ use pairwave::engine::Engine;
 use pairwave::gpu::kernels;
 use pairwave::gpu::kernels::{KERNELS, Scan};
 use pairwave::pairs::Pairs;
-use pairwave::pairs::gpu::{GpuEngine, MatrixShape};
-use pairwave::pairs::kernels::matrix::Variant;
+use pairwave::pairs::gpu::{MatrixKernelShape, PairsGpu};
+use pairwave::pairs::kernels::matrix::MatrixVariant;
 use pairwave::pairs::kernels::matrix_tasks::MatrixTasks;
-use pairwave::pairs::{Batch, Hit, Want};
+use pairwave::pairs::{PairHit, PairsBatch, ResultFilter};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::*;
@@ -78,18 +78,18 @@ fn scan(stem: &str) -> Scan {
 /// arena.
 fn variant_and_tasks(
     stem: &str,
-    shape: &MatrixShape,
-    batch: &Batch,
+    shape: &MatrixKernelShape,
+    batch: &PairsBatch,
     (arenas, bytes): (u32, u64),
     directions: bool,
-) -> (Variant, Option<MatrixTasks>) {
+) -> (MatrixVariant, Option<MatrixTasks>) {
     let variant = shape.variant(scan(stem), batch, &batch.extent(), &adapter().description, arenas, directions);
     let tasks = MatrixTasks::new(batch, &variant, bytes / 16, |_| 0);
     (variant, tasks)
 }
 
 /// Returns the bytes of an arena for the largest task of a batch.
-fn largest_task_bytes(stem: &str, shape: &MatrixShape, batch: &Batch, directions: bool) -> u64 {
+fn largest_task_bytes(stem: &str, shape: &MatrixKernelShape, batch: &PairsBatch, directions: bool) -> u64 {
     let (variant, tasks) = variant_and_tasks(stem, shape, batch, (1, u64::MAX), directions);
     let tasks = tasks.expect("there is no limit").tasks;
     let quads = tasks.iter().map(|task| variant.task_quads(task.query_symbols, task.rows_words));
@@ -97,14 +97,14 @@ fn largest_task_bytes(stem: &str, shape: &MatrixShape, batch: &Batch, directions
 }
 
 /// Returns all pairs of a store in one batch.
-fn one_batch(store: &Arc<SequenceStore>, scoring: &Scoring) -> Arc<Batch> {
-    let mut all = batches(&job(store, scoring.clone(), Want::Alignments), u64::MAX);
+fn one_batch(store: &Arc<SequenceStore>, scoring: &Scoring) -> Arc<PairsBatch> {
+    let mut all = batches(&job(store, scoring.clone(), ResultFilter::Alignments), u64::MAX);
     assert_eq!(all.len(), 1, "pairs of one class");
     all.remove(0)
 }
 
 /// Computes all pairs of a store and compares scores and alignments with the oracle.
 fn check_store(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, scoring: &Scoring) {
-    let job = job(store, scoring.clone(), Want::Alignments);
+    let job = job(store, scoring.clone(), ResultFilter::Alignments);
     check_traced(store, scoring, &compute_traced(engine, &batches(&job, u64::MAX)));
 }

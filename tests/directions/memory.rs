@@ -7,14 +7,14 @@ use pairwave::Error;
 use pairwave::engine::{Capacity, Ticket};
 use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::pairs::Pairs;
-use pairwave::pairs::Report;
+use pairwave::pairs::PairsReport;
 use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 use super::*;
 
 /// An engine that counts its reports: alignments, pairs without an alignment, and refused batches.
 struct Counted {
-    gpu: GpuEngine,
+    gpu: PairsGpu,
     counts: Arc<[AtomicUsize; 3]>,
 }
 
@@ -27,13 +27,13 @@ impl Engine<Pairs> for Counted {
         self.gpu.capacity()
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         let result = self.gpu.submit(batch);
         self.counts[2].fetch_add(result.is_err() as usize, Ordering::Relaxed);
         result
     }
 
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         let report = self.gpu.collect(ticket)?;
         for index in 0..report.hits.len() {
             let is_bare = report.traced.cigar(index).is_none();
@@ -51,7 +51,7 @@ fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine<Pai
 
 /// Runs a job on the GPU and compares it with the CPU. Returns the number of alignments by the
 /// device, of pairs that it did not trace, of batches that it refused, and of engines.
-fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: GpuEngine) -> ([usize; 3], usize) {
+fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: PairsGpu) -> ([usize; 3], usize) {
     let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let (results, summary) = run(store, scoring, Box::new(Counted { gpu, counts: Arc::clone(&counts) }));
     let (expected, _) = run(store, scoring, Box::new(cpu()));
@@ -115,7 +115,7 @@ fn runs_that_do_not_fit(stem: &str) {
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = TracebackWorkspace::default();
-    let mut engines = [(kernel_default(stem), MatrixShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
+    let mut engines = [(kernel_default(stem), MatrixKernelShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
     for scoring in six_scorings(&Scoring::truong()) {
         for length in [2000, 3000, 4000] {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, length);
@@ -157,7 +157,7 @@ fn long_walks(stem: &str) {
     let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
     // Narrower tiles would be so many that the tracebacks are a small part of the work.
-    let shape = MatrixShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
+    let shape = MatrixKernelShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut engine = kernel_default(stem).with_shape(shape);
     let mut computed = 0;
@@ -170,7 +170,7 @@ fn long_walks(stem: &str) {
             let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
             let [other, another] = others;
             let store = store(Alphabet::Dna, &[ends.clone(), other, long, another, ends]);
-            let mut batch = Batch::clone(&one_batch(&store, scoring));
+            let mut batch = PairsBatch::clone(&one_batch(&store, scoring));
             batch.blocks.retain(|block| block.query == 2);
             let ticket = match engine.submit(Arc::new(batch)) {
                 Ok(ticket) => ticket,

@@ -34,7 +34,7 @@ fn many_tasks(stem: &str) {
     let lengths: Vec<usize> =
         (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
-    let shape = MatrixShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
+    let shape = MatrixKernelShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
     let mut engine = kernel_checked(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
@@ -44,7 +44,7 @@ fn many_tasks(stem: &str) {
         assert!(tasks > 1 << 15 || variant.slots() > 1, "{tasks} tasks are too few for this test");
         let found = compute_traced(&mut engine, &[Arc::clone(&batch)]);
         check_traced(&store, &scoring, &found);
-        let mut hits: Vec<Hit> = found.into_iter().map(|(hit, _)| hit).collect();
+        let mut hits: Vec<PairHit> = found.into_iter().map(|(hit, _)| hit).collect();
         hits.sort();
         assert_eq!(hits, compute(&mut cpu(), &[batch]));
     }
@@ -55,7 +55,7 @@ fn many_tasks(stem: &str) {
 fn default_edges(stem: &str) {
     let mut rng = rng(0xdef);
     // Otherwise short sequences would get fewer columns per lane.
-    let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
+    let shape = MatrixKernelShape { lane_columns: Some(16), ..MatrixKernelShape::default() };
     let mut engine = kernel_default(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
@@ -77,7 +77,7 @@ fn default_edges(stem: &str) {
 fn lane_columns(stem: &str) {
     let mut rng = rng(0x1a2e);
     for columns in [4, 8, 16] {
-        let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
+        let shape = MatrixKernelShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
         // Four lanes, or one per lane of a subgroup, and rows around tiles of 12. Affine gaps have
         // at most 8 columns.
         let lanes = match stem {

@@ -6,11 +6,11 @@ use pairwave::pairs::gpu::Config;
 use super::*;
 
 /// Lengths around all lanes' columns, with four columns per lane.
-fn team(lanes: u32, engine: GpuEngine, seed: u64) {
+fn team(lanes: u32, engine: PairsGpu, seed: u64) {
     team_under(&six_scorings(&Scoring::truong()), lanes, engine, seed);
 }
 
-fn team_under(scorings: &[Scoring], lanes: u32, mut engine: GpuEngine, seed: u64) {
+fn team_under(scorings: &[Scoring], lanes: u32, mut engine: PairsGpu, seed: u64) {
     let mut rng = rng(seed);
     let unit = 4 * lanes as usize;
     let lengths = [unit - 1, unit, unit + 1, 2 * unit + 1, 0, 1, 5, 30, 31, 33];
@@ -22,7 +22,7 @@ fn team_under(scorings: &[Scoring], lanes: u32, mut engine: GpuEngine, seed: u64
 #[test]
 fn workgroups_of_every_size() {
     for lanes in [4, 8, 16, 32, 64, 128] {
-        let shape = MatrixShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
+        let shape = MatrixKernelShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
         team(lanes, kernel_checked("nw_diagonal").with_shape(shape), 0x7ea3 + lanes as u64);
     }
 }
@@ -64,10 +64,10 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
 
 /// An engine whose device appears to have subgroups of `lanes` lanes, and reports this range of
 /// sizes.
-fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> GpuEngine {
+fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> PairsGpu {
     let mut found = adapter();
     found.description.subgroup_sizes = sizes;
-    GpuEngine::open(&found, Config::default())
+    PairsGpu::open(&found, Config::default())
         .expect("the adapter opens")
         .with_runtime_checks()
         .with_kernel(kernels::find("nw_diagonal_subgroup"))

@@ -9,7 +9,7 @@ fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
-        let job = job(&store, scoring.clone(), Want::Alignments);
+        let job = job(&store, scoring.clone(), ResultFilter::Alignments);
         let found = compute_traced(engine, &batches(&job, 40_000));
         check_traced(&store, &scoring, &found);
     }
@@ -31,7 +31,7 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
         for definition in IdentityDefinition::ALL {
             for threshold in [0.5, 0.9, 1.0] {
                 let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
-                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
+                let wanted = job(&store, scoring.clone(), ResultFilter::Reaching(Arc::clone(&filter)));
                 let found = compute_traced(engine, &batches(&wanted, u64::MAX));
                 check_some_traced(&store, &scoring, &found);
                 assert!(found.iter().all(|(_, cigar)| cigar.is_some()), "a pair was kept and not traced");
@@ -98,7 +98,7 @@ fn survivors_of_several_batches_are_those_of_one() {
     let sequences: Vec<_> = (0..24).map(|index| mutated(&mut rng, Alphabet::Dna, &ancestor, 1 + index % 9)).collect();
     let store = store(Alphabet::Dna, &sequences);
     let filter = Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.9, &Scoring::truong()));
-    let wanted = job(&store, Scoring::truong(), Want::Reaching(filter));
+    let wanted = job(&store, Scoring::truong(), ResultFilter::Reaching(filter));
     let mut engine = kernel_checked("nw_slice").with_survivors(Survivors::OnDevice);
     let mut compute = |cells| {
         let batches = batches(&wanted, cells);
@@ -106,7 +106,7 @@ fn survivors_of_several_batches_are_those_of_one() {
         check_some_traced(&store, &Scoring::truong(), &found);
         // The batches determine which member of a pair is the block's query. The alignment does not
         // depend on it.
-        let result = |(hit, cigar): (Hit, Option<Cigar>)| {
+        let result = |(hit, cigar): (PairHit, Option<Cigar>)| {
             (
                 (hit.query.min(hit.target), hit.query.max(hit.target)),
                 hit.score,

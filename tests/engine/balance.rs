@@ -9,9 +9,9 @@ use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::{AllPairs, Job as _, Run};
 use pairwave::pairs::Pairs;
-use pairwave::pairs::Want;
+use pairwave::pairs::ResultFilter;
 use pairwave::pairs::mock::MockEngine;
-use pairwave::pairs::plan::Job;
+use pairwave::pairs::plan::PairsSpec;
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -80,7 +80,7 @@ impl Ends {
 }
 
 /// Runs a job's queue as [`pairwave::engine::pump`] does, but in simulated time.
-fn simulate(job: &Job, kinds: &[Kind]) -> Ends {
+fn simulate(job: &PairsSpec, kinds: &[Kind]) -> Ends {
     let nanoseconds = Arc::new(AtomicU64::new(0));
     let read = Arc::clone(&nanoseconds);
     let clock = Box::new(move || read.load(Ordering::Relaxed) as f64 / 1e9);
@@ -132,16 +132,16 @@ fn of_lengths(lengths: &[usize]) -> Arc<SequenceStore> {
 }
 
 /// Jobs over unequal lengths: all pairs of one store, and of two.
-fn jobs(seed: u64) -> Vec<Job> {
+fn jobs(seed: u64) -> Vec<PairsSpec> {
     let mut rng = rng(seed);
     let (all, some) = (of_lengths(&lengths(&mut rng, 500)), of_lengths(&lengths(&mut rng, 250)));
-    let triangle = support::job(&all, Scoring::truong(), Want::Scores);
-    let rectangle = Job { against: Some(some), ..triangle.clone() };
+    let triangle = support::job(&all, Scoring::truong(), ResultFilter::Scores);
+    let rectangle = PairsSpec { against: Some(some), ..triangle.clone() };
     vec![triangle, rectangle]
 }
 
 /// Engines in these ratios of speed, which together do the job in [`JOB_SECONDS`].
-fn engines(job: &Job, cpus: &[f64], gpus: &[f64]) -> Vec<Kind> {
+fn engines(job: &PairsSpec, cpus: &[f64], gpus: &[f64]) -> Vec<Kind> {
     let all: f64 = cpus.iter().chain(gpus).sum();
     let speed = |ratio: &f64| ratio / all * job.cells() as f64 / JOB_SECONDS;
     let cpus = cpus.iter().map(|ratio| Kind::cpu(speed(ratio)));

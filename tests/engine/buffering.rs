@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pairwave::pairs::Want;
+use pairwave::pairs::ResultFilter;
 use pairwave::score::{IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 
@@ -11,8 +11,8 @@ fn results_do_not_depend_on_batches_in_flight() {
     let lengths: Vec<usize> = (0..40).map(|index| 1 + index * 5 % 90).collect();
     let store = support::mixed_store(&mut support::rng(10), Alphabet::Dna, &lengths);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
-    for want in [Want::Scores, Want::Alignments, Want::Reaching(Arc::new(filter))] {
-        let job = support::job(&store, Scoring::truong(), want);
+    for filter in [ResultFilter::Scores, ResultFilter::Alignments, ResultFilter::Reaching(Arc::new(filter))] {
+        let job = support::job(&store, Scoring::truong(), filter);
         let mut all = Vec::new();
         for in_flight in [1, 2] {
             let mut engine = support::kernel_checked("nw_slice").with_batches(in_flight);

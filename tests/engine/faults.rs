@@ -17,9 +17,9 @@ use pairwave::jobs::{
 };
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
-use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
+use pairwave::pairs::mock::{Act, Gate, MockEngine, ReportFault};
 use pairwave::pairs::plan::PlannedChunk;
-use pairwave::pairs::{Batch, Report};
+use pairwave::pairs::{PairsBatch, PairsReport};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
 use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
 use pairwave::{Against, Reference};
@@ -111,7 +111,7 @@ impl Engine<Pairs> for Meeting {
     fn capacity(&self) -> Capacity {
         self.engine.capacity()
     }
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         match &mut self.opens_after {
             None => self.gate.wait(),
             Some(left) => {
@@ -123,7 +123,7 @@ impl Engine<Pairs> for Meeting {
         }
         self.engine.submit(batch)
     }
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         self.engine.collect(ticket)
     }
 }
@@ -205,15 +205,17 @@ fn silent_for_too_long() {
 
 #[test]
 fn reports_that_cannot_be_right() {
-    for wrong in [Wrong::Stranger, Wrong::Twice, Wrong::Missing, Wrong::Alignment, Wrong::Block] {
+    for wrong in
+        [ReportFault::Stranger, ReportFault::Twice, ReportFault::Missing, ReportFault::Alignment, ReportFault::Block]
+    {
         let all = ["scores", "alignments"];
         faulty_in(&all, None, &format!("wrong {wrong:?} at once"), true, || vec![Act::Wrong(wrong)]);
         // With a filter, a batch may have no result that could be wrong, and one that is missing cannot be known.
         let engine = mock("wrong with a filter", []).with_last(Act::Wrong(wrong));
         let job = &jobs()[1];
         let (results, summary) = run(job, vec![Box::new(engine)]).expect("the job ends well");
-        assert_eq!(summary.engines[0].lost.is_some(), wrong != Wrong::Missing, "{wrong:?}");
-        assert!(results == expected(job) || wrong == Wrong::Missing, "{wrong:?}");
+        assert_eq!(summary.engines[0].lost.is_some(), wrong != ReportFault::Missing, "{wrong:?}");
+        assert!(results == expected(job) || wrong == ReportFault::Missing, "{wrong:?}");
     }
 }
 
@@ -265,10 +267,10 @@ fn an_answer_that_comes_too_late_is_not_heard() {
         fn capacity(&self) -> Capacity {
             self.0.capacity()
         }
-        fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
             self.0.submit(batch)
         }
-        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
             self.0.collect(ticket)
         }
     }

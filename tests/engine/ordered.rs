@@ -13,8 +13,8 @@ use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, compute_batch};
-use pairwave::pairs::plan::Job;
-use pairwave::pairs::{Batch, Hit, Pairs, Report, Want};
+use pairwave::pairs::plan::PairsSpec;
+use pairwave::pairs::{PairHit, Pairs, PairsBatch, PairsReport, ResultFilter};
 use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
@@ -25,13 +25,13 @@ const PAIRS: u64 = 16;
 /// No bound, of bytes and of chunks.
 const ANY: (u64, usize) = (u64::MAX, usize::MAX);
 
-fn scores() -> Job {
+fn scores() -> PairsSpec {
     let lengths: Vec<usize> = (0..60).map(|index| 5 + (index * 7) % 40).collect();
-    job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), Want::Scores)
+    job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), ResultFilter::Scores)
 }
 
 /// Chunks of about 60 pairs.
-fn chunks(job: &Job) -> usize {
+fn chunks(job: &PairsSpec) -> usize {
     job.chunks(u64::MAX, 60).count()
 }
 
@@ -46,7 +46,7 @@ fn pull(queue: &WorkQueue<Pairs>, engine: usize, pairs: u64) -> Option<WorkLease
     }
 }
 
-fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
+fn queue(job: &PairsSpec, gatherer: &Gatherer) -> WorkQueue<Pairs> {
     let interrupt = Arc::new(AtomicBool::new(false));
     WorkQueue::new(Box::new(job.chunks(u64::MAX, 60)), job.cells(), interrupt, wall_clock())
         .with_window(gatherer.ordered.window())
@@ -54,8 +54,8 @@ fn queue(job: &Job, gatherer: &Gatherer) -> WorkQueue<Pairs> {
 
 /// Puts hits in input order as jobs do.
 struct Gatherer {
-    ordered: Ordered<Vec<Hit>>,
-    hits: Vec<Hit>,
+    ordered: Ordered<Vec<PairHit>>,
+    hits: Vec<PairHit>,
     /// Chunks that were open at once.
     most_open: usize,
 }
@@ -65,10 +65,10 @@ impl Gatherer {
         Gatherer { ordered: Ordered::with_limits(bytes, chunks), hits: Vec::new(), most_open: 0 }
     }
 
-    fn add(&mut self, info: &Arc<ChunkInfo>, pairs: u64, hits: Vec<Hit>) {
+    fn add(&mut self, info: &Arc<ChunkInfo>, pairs: u64, hits: Vec<PairHit>) {
         let added = self.ordered.add(info, pairs, Vec::new, |all| {
             // Not every engine counts matches where scores are asked for.
-            all.extend(hits.iter().map(|&hit| Hit { matches: None, ..hit }));
+            all.extend(hits.iter().map(|&hit| PairHit { matches: None, ..hit }));
             Ok(size_of_val(&*hits) as u64)
         });
         added.expect("the chunk has so many pairs");
@@ -79,14 +79,14 @@ impl Gatherer {
         }
     }
 
-    fn end(self) -> (Vec<Hit>, usize) {
+    fn end(self) -> (Vec<PairHit>, usize) {
         self.ordered.end().expect("all chunks are complete");
         (self.hits, self.most_open)
     }
 }
 
 /// What one engine alone gives.
-fn expected(job: &Job) -> Vec<Hit> {
+fn expected(job: &PairsSpec) -> Vec<PairHit> {
     let mut gatherer = Gatherer::new(ANY);
     let queue = queue(job, &gatherer);
     let engine = queue.join(true, GRAIN);
@@ -101,7 +101,7 @@ fn expected(job: &Job) -> Vec<Hit> {
 
 /// An engine holds a part of the first chunk; how many chunks a fast one begins meanwhile.
 fn bands_ahead(
-    job: &Job,
+    job: &PairsSpec,
     most: (u64, usize),
     then: impl FnOnce(&WorkQueue<Pairs>, WorkLease<Pairs>, &mut Gatherer),
 ) -> usize {
@@ -156,7 +156,7 @@ fn a_fast_engine_does_not_run_ahead_of_a_slow_one_without_bound() {
             assert_eq!(bands_ahead(&job, (u64::MAX, most), then), 1 + most);
         }
         // A chunk has 60 to 120 pairs.
-        let bytes = 500 * size_of::<Hit>() as u64;
+        let bytes = 500 * size_of::<PairHit>() as u64;
         let begun = bands_ahead(&job, (bytes, usize::MAX), then);
         assert!((5..=10).contains(&begun), "{begun} chunks");
     }
@@ -185,7 +185,7 @@ fn an_engine_that_refuses_everything_does_not_plan_everything() {
 }
 
 /// Runs a job on threads; its hits, and chunks that were open at once.
-fn run(job: &Job, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<Hit>, usize) {
+fn run(job: &PairsSpec, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<PairHit>, usize) {
     let mut gatherer = Gatherer::new(most);
     let control = Control { window: gatherer.ordered.window(), ..Control::default() };
     let reserve = || (0..2).map(|_| Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>).collect();
@@ -209,7 +209,7 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
         fn capacity(&self) -> Capacity {
             self.0.capacity()
         }
-        fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
             // The rest of the first chunk and three more take so many batches.
             self.2 = self.2.saturating_sub(1);
             if self.2 == 0 {
@@ -217,7 +217,7 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
             }
             self.0.submit(batch)
         }
-        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
             self.0.collect(ticket)
         }
     }

@@ -13,7 +13,7 @@ use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::pairs::{Batch, Pairs, Report};
+use pairwave::pairs::{Pairs, PairsBatch, PairsReport};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -208,12 +208,12 @@ impl Engine<Pairs> for Listener {
         self.remaining = Some(remaining_cells);
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         self.heard.lock().unwrap().push((self.remaining.take(), batch.cells()));
         self.mock.submit(batch)
     }
 
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         self.mock.collect(ticket)
     }
 }

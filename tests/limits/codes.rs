@@ -39,7 +39,7 @@ fn the_kernels_refuse_them() {
         assert_refused(ends(&[1], &[&[1]], &mislabelled(Mode::Local), &mut workspace), &what);
         assert!(ends(&[1], &[&[15]], &dna, &mut workspace).is_ok(), "{what}");
         for mode in [Mode::Global, Mode::Local] {
-            for batch in batches(&job(&bytes, mislabelled(mode), Want::Scores), u64::MAX) {
+            for batch in batches(&job(&bytes, mislabelled(mode), ResultFilter::Scores), u64::MAX) {
                 assert_refused(compute::run(&batch, &mut workspace), &what);
             }
         }

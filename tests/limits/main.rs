@@ -11,9 +11,9 @@ mod widths;
 
 use std::sync::Arc;
 
-use pairwave::pairs::cpu::{Form, Workspace, compute};
+use pairwave::pairs::cpu::{LaneForm, ScoreWorkspace, compute};
 use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
-use pairwave::pairs::{Hit, Want};
+use pairwave::pairs::{PairHit, ResultFilter};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use pairwave::simd::InstructionSet;
@@ -70,15 +70,20 @@ fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
 }
 
 /// Every workspace that a result must not depend on.
-fn workspaces() -> Vec<(String, Workspace)> {
-    let forms = [Form::Targets, Form::Rows];
+fn workspaces() -> Vec<(String, ScoreWorkspace)> {
+    let forms = [LaneForm::Targets, LaneForm::Rows];
     let all = InstructionSet::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
-    all.map(|(level, form)| (format!("{level:?} {form:?}"), Workspace::with(level, form))).collect()
+    all.map(|(level, form)| (format!("{level:?} {form:?}"), ScoreWorkspace::with(level, form))).collect()
 }
 
-fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring, want: Want) -> Vec<Hit> {
+fn hits(
+    workspace: &mut ScoreWorkspace,
+    store: &Arc<SequenceStore>,
+    scoring: &Scoring,
+    filter: ResultFilter,
+) -> Vec<PairHit> {
     let mut hits = Vec::new();
-    for batch in batches(&job(store, scoring.clone(), want), u64::MAX) {
+    for batch in batches(&job(store, scoring.clone(), filter), u64::MAX) {
         hits.extend(compute::run(&batch, workspace).expect("the batch is computed"));
     }
     hits
@@ -86,15 +91,15 @@ fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring
 
 /// Fails unless all workspaces give the textbook's scores, and in global mode its matches where they are reported.
 fn check_scores(store: &Arc<SequenceStore>, scoring: &Scoring) {
-    let codes = |hit: &Hit| (store.codes(hit.query), store.codes(hit.target));
-    let truth = |hit: &Hit| match scoring.mode {
+    let codes = |hit: &PairHit| (store.codes(hit.query), store.codes(hit.target));
+    let truth = |hit: &PairHit| match scoring.mode {
         Mode::Global => needleman_wunsch::score_only(codes(hit).0, codes(hit).1, scoring),
         Mode::Local => (smith_waterman::score_only(codes(hit).0, codes(hit).1, scoring), 0),
     };
-    for want in [Want::Scores, Want::Alignments] {
-        let mut expected: Option<(Vec<Hit>, String)> = None;
+    for filter in [ResultFilter::Scores, ResultFilter::Alignments] {
+        let mut expected: Option<(Vec<PairHit>, String)> = None;
         for (what, mut workspace) in workspaces() {
-            let found = hits(&mut workspace, store, scoring, want.clone());
+            let found = hits(&mut workspace, store, scoring, filter.clone());
             if let Some((expected, first)) = &expected {
                 assert_eq!(&found, expected, "{what} and {first}: {}", name(scoring));
                 continue;

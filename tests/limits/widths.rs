@@ -109,7 +109,7 @@ fn local_scores_about_32_bits() {
         let codes: Vec<Code> = (0..length).map(|k| 1 << (k * k / 3 % 4)).collect();
         let store = store(Alphabet::Dna, &[codes.clone(), codes]);
         for level in InstructionSet::available() {
-            let found = hits(&mut Workspace::with(level, Form::Rows), &store, &scoring, Want::Scores);
+            let found = hits(&mut ScoreWorkspace::with(level, LaneForm::Rows), &store, &scoring, ResultFilter::Scores);
             assert_eq!(found[0].score, length as i64 * i64::from(MAX_SCORE), "{level:?} {length}");
         }
     }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use pairwave::pairs::cpu::{Form, Workspace, compute};
-use pairwave::pairs::{Hit, Want};
+use pairwave::pairs::cpu::{LaneForm, ScoreWorkspace, compute};
+use pairwave::pairs::{PairHit, ResultFilter};
 use pairwave::score::{EndGaps, Gaps, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use pairwave::simd::InstructionSet;
@@ -12,21 +12,26 @@ use support::check::*;
 use support::*;
 
 /// All workspaces. Results must not depend on them.
-fn workspaces() -> Vec<(String, Workspace)> {
+fn workspaces() -> Vec<(String, ScoreWorkspace)> {
     let mut all = Vec::new();
     for level in InstructionSet::available() {
-        for form in [Form::Targets, Form::Rows] {
-            all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
+        for form in [LaneForm::Targets, LaneForm::Rows] {
+            all.push((format!("{level:?} {form:?}"), ScoreWorkspace::with(level, form)));
         }
     }
-    all.push(("as jobs do".into(), Workspace::new()));
+    all.push(("as jobs do".into(), ScoreWorkspace::new()));
     assert!(all.len() >= 3, "portable vectors are always there");
     all
 }
 
-fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring, want: Want) -> Vec<Hit> {
+fn hits(
+    workspace: &mut ScoreWorkspace,
+    store: &Arc<SequenceStore>,
+    scoring: &Scoring,
+    filter: ResultFilter,
+) -> Vec<PairHit> {
     let mut hits = Vec::new();
-    for batch in batches(&job(store, scoring.clone(), want), u64::MAX) {
+    for batch in batches(&job(store, scoring.clone(), filter), u64::MAX) {
         hits.extend(compute::run(&batch, workspace).expect("the batch is computed"));
     }
     hits
@@ -57,11 +62,19 @@ fn global_scores_in_every_width_equal_the_textbook() {
         let store = mixed_store(&mut rng, base.alphabet, &lengths);
         for factor in FACTORS {
             let scoring = times(&base, factor);
-            let expected =
-                hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Scores);
+            let expected = hits(
+                &mut ScoreWorkspace::with(InstructionSet::PORTABLE, LaneForm::Targets),
+                &store,
+                &scoring,
+                ResultFilter::Scores,
+            );
             check_hits(&store, &scoring, &expected, false);
             for (what, mut workspace) in workspaces() {
-                assert_eq!(hits(&mut workspace, &store, &scoring, Want::Scores), expected, "{what}, factor {factor}");
+                assert_eq!(
+                    hits(&mut workspace, &store, &scoring, ResultFilter::Scores),
+                    expected,
+                    "{what}, factor {factor}"
+                );
             }
         }
     }
@@ -75,11 +88,15 @@ fn matches_ride_along_in_every_width() {
         // 10,000,000 is not tested: if 32 bits hold only the score, no engine reports matches.
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);
-            let expected =
-                hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
+            let expected = hits(
+                &mut ScoreWorkspace::with(InstructionSet::PORTABLE, LaneForm::Targets),
+                &store,
+                &scoring,
+                ResultFilter::Alignments,
+            );
             check_hits(&store, &scoring, &expected, true);
             for (what, mut workspace) in workspaces() {
-                let found = hits(&mut workspace, &store, &scoring, Want::Alignments);
+                let found = hits(&mut workspace, &store, &scoring, ResultFilter::Alignments);
                 assert_eq!(found, expected, "{what}, factor {factor}");
             }
         }
@@ -95,7 +112,7 @@ fn groups_of_every_size_fill_the_lanes() {
         for end_gaps in [EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 0 })] {
             let scoring = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps, ..Scoring::truong() };
             for (_, mut workspace) in workspaces() {
-                check_hits(&store, &scoring, &hits(&mut workspace, &store, &scoring, Want::Scores), false);
+                check_hits(&store, &scoring, &hits(&mut workspace, &store, &scoring, ResultFilter::Scores), false);
             }
         }
     }
@@ -135,7 +152,7 @@ fn local_scores_equal_the_textbook_and_widen_where_they_must() {
         for factor in FACTORS {
             let scoring = Scoring { mode: Mode::Local, ..times(&base, factor) };
             for (what, mut workspace) in workspaces() {
-                let found = hits(&mut workspace, &store, &scoring, Want::Scores);
+                let found = hits(&mut workspace, &store, &scoring, ResultFilter::Scores);
                 assert_eq!(found.len(), store.len() * (store.len() - 1) / 2, "{what}");
                 for hit in found {
                     let (a, b) = (&sequences[hit.query as usize], &sequences[hit.target as usize]);
@@ -158,11 +175,15 @@ fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
         let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
         let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::truong() };
-        let expected =
-            hits(&mut Workspace::with(InstructionSet::PORTABLE, Form::Targets), &store, &scoring, Want::Alignments);
+        let expected = hits(
+            &mut ScoreWorkspace::with(InstructionSet::PORTABLE, LaneForm::Targets),
+            &store,
+            &scoring,
+            ResultFilter::Alignments,
+        );
         for (what, mut workspace) in workspaces() {
-            assert_eq!(hits(&mut workspace, &store, &scoring, Want::Alignments), expected, "{what}");
-            let scores = hits(&mut workspace, &store, &scoring, Want::Scores);
+            assert_eq!(hits(&mut workspace, &store, &scoring, ResultFilter::Alignments), expected, "{what}");
+            let scores = hits(&mut workspace, &store, &scoring, ResultFilter::Scores);
             let pairs = expected.iter().map(|hit| (hit.query, hit.target, hit.score));
             assert!(scores.iter().map(|hit| (hit.query, hit.target, hit.score)).eq(pairs), "{what}");
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pairwave::engine::{Capacity, Engine};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::MockEngine;
-use pairwave::pairs::{Floors, Want};
+use pairwave::pairs::{ResultFilter, ScoreThresholds};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 use support::check::*;
@@ -16,7 +16,7 @@ fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
-        let job = job(&store, scoring.clone(), Want::Alignments);
+        let job = job(&store, scoring.clone(), ResultFilter::Alignments);
         let hits = compute(engine, &batches(&job, u64::MAX));
         check_hits(&store, &scoring, &hits, true);
     }
@@ -28,7 +28,7 @@ fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
     for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
         let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
-        let job = job(&store, scoring.clone(), Want::Alignments);
+        let job = job(&store, scoring.clone(), ResultFilter::Alignments);
         // Small chunks give several batches. Two are in flight at the same time.
         let hits = compute(engine, &batches(&job, 400));
         check_hits(&store, &scoring, &hits, true);
@@ -41,7 +41,7 @@ fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
         let sequences: Vec<Vec<u8>> =
             letters.iter().flat_map(|&letter| [7, 12, 40].map(|length| vec![code(letter); length])).collect();
         let store = store(scoring.alphabet, &sequences);
-        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Alignments), u64::MAX));
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), ResultFilter::Alignments), u64::MAX));
         check_hits(&store, &scoring, &hits, true);
     }
 }
@@ -50,7 +50,7 @@ fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
-        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX));
         check_hits(&store, &scoring, &hits, false);
     }
 }
@@ -67,7 +67,7 @@ fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
         });
         let scoring = Scoring { substitution, gaps: Gaps::linear(factor), ..base };
         let store = mixed_store(&mut rng, Alphabet::Dna, &[3, 30, 61, 120, 121]);
-        let job = job(&store, scoring.clone(), Want::Alignments);
+        let job = job(&store, scoring.clone(), ResultFilter::Alignments);
         for batch in batches(&job, 1) {
             match engine.submit(Arc::clone(&batch)) {
                 Ok(ticket) => {
@@ -115,7 +115,7 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
             let definition = IdentityDefinition::from_number(number).expect("0 to 4 are definitions");
             for threshold in [0.5, 0.9, 1.0] {
                 let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
-                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
+                let wanted = job(&store, scoring.clone(), ResultFilter::Reaching(Arc::clone(&filter)));
                 let kept: std::collections::BTreeSet<(u32, u32)> = compute(engine, &batches(&wanted, u64::MAX))
                     .iter()
                     .map(|hit| {
@@ -148,16 +148,16 @@ fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
-        let all = compute(&mut cpu(), &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let all = compute(&mut cpu(), &batches(&job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX));
         let mut sorted: Vec<i64> = all.iter().map(|hit| hit.score).collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len() / 2];
-        let floors = Arc::new(Floors::same(median, store.len() - 1));
+        let floors = Arc::new(ScoreThresholds::uniform(median, store.len() - 1));
         floors.raise(2, i64::MAX);
-        let wanted = job(&store, scoring.clone(), Want::AtLeast(Arc::clone(&floors)));
+        let wanted = job(&store, scoring.clone(), ResultFilter::AtLeast(Arc::clone(&floors)));
         let kept: Vec<_> = compute(engine, &batches(&wanted, u64::MAX));
-        let expected: Vec<_> = all.iter().filter(|hit| hit.score >= floors.least(hit.query)).collect();
-        let pair = |hit: &pairwave::pairs::Hit| (hit.query, hit.target, hit.score);
+        let expected: Vec<_> = all.iter().filter(|hit| hit.score >= floors.threshold(hit.query)).collect();
+        let pair = |hit: &pairwave::pairs::PairHit| (hit.query, hit.target, hit.score);
         let mut found: Vec<_> = kept.iter().map(pair).collect();
         found.sort_unstable();
         let mut expected: Vec<_> = expected.into_iter().map(pair).collect();
@@ -238,7 +238,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);
         let other = random_codes(&mut rng, Alphabet::Dna, 4555);
         let store = store(Alphabet::Dna, &[ancestor, relative, other]);
-        let job = job(&store, scoring, Want::Alignments);
+        let job = job(&store, scoring, ResultFilter::Alignments);
         let batches = batches(&job, u64::MAX);
         assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
         // Only two slots fit, so that there are several rounds of tasks as well.
@@ -251,7 +251,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
 #[test]
 fn nw_slice_refuses_what_does_not_fit() {
     let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);
-    let batches = batches(&job(&store, Scoring::truong(), Want::Scores), u64::MAX);
+    let batches = batches(&job(&store, Scoring::truong(), ResultFilter::Scores), u64::MAX);
     let mut tiny = kernel_default("nw_slice").with_scratch_budget(1 << 12);
     let error = tiny.submit(Arc::clone(&batches[0])).expect_err("4 KiB of scratch do not hold 500 rows");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
@@ -263,7 +263,7 @@ fn the_harness_sees_a_wrong_score() {
     let store = mixed_store(&mut rng(3), Alphabet::Dna, &[10, 12]);
     let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
     let mut mock = MockEngine::new("mock", capacity, []);
-    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
+    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), ResultFilter::Alignments), u64::MAX));
     hits[0].score += 1;
     check_hits(&store, &Scoring::truong(), &hits, true);
 }
@@ -274,6 +274,6 @@ fn the_harness_sees_a_missing_pair() {
     let store = mixed_store(&mut rng(4), Alphabet::Dna, &[10, 12, 14]);
     let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
     let mut mock = MockEngine::new("mock", capacity, []);
-    let hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
+    let hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), ResultFilter::Alignments), u64::MAX));
     check_hits(&store, &Scoring::truong(), &hits[1..], true);
 }

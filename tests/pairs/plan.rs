@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pairwave::edit::Places;
 use pairwave::edit::plan::{Against, EditJob};
 use pairwave::engine::Portion;
-use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
-use pairwave::pairs::{Batch, Block, Want};
+use pairwave::pairs::plan::{LONG_PAIR_CELLS, LengthClass, PairsSpec, split_block};
+use pairwave::pairs::{PairsBatch, PairsBlock, ResultFilter};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
 use proptest::prelude::*;
@@ -37,16 +37,16 @@ fn scoring() -> impl Strategy<Value = Scoring> {
     })
 }
 
-fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
-    let (scoring, strands, want) = (Arc::new(scoring), QueryStrands::default(), Want::Scores);
-    Job { queries: store_of(queries), against: against.map(store_of), scoring, want, strands, parts: None }
+fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> PairsSpec {
+    let (scoring, strands, filter) = (Arc::new(scoring), QueryStrands::default(), ResultFilter::Scores);
+    PairsSpec { queries: store_of(queries), against: against.map(store_of), scoring, filter, strands, parts: None }
 }
 
 /// Returns the job with other strands of the queries.
-fn stranded(job: Job, strand: Strands) -> Job {
+fn stranded(job: PairsSpec, strand: Strands) -> PairsSpec {
     let strands = QueryStrands { strand, later: job.against.is_none() && strand != Strands::Plus };
     let against = if strands.later { Some(Arc::clone(&job.queries)) } else { job.against };
-    Job { queries: strands.store(&job.queries), against, strands, ..job }
+    PairsSpec { queries: strands.store(&job.queries), against, strands, ..job }
 }
 
 /// A number from 1 up to about the greatest relevant one, of any magnitude.
@@ -63,7 +63,7 @@ struct Held {
 }
 
 /// Visits all chunks, and checks each of them as far as possible by itself.
-fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
+fn hold(job: &PairsSpec, cells: u64, pairs: u64) -> Held {
     let triangle = job.against.is_none();
     let copies = job.strands.copies();
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
@@ -90,7 +90,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
             assert_eq!(block.cells, block_cells, "cells of {block:?}");
             in_band = (in_band.0 + block_cells, in_band.1 + block.pairs());
         }
-        let batch: Batch = Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let batch: PairsBatch = PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         assert_eq!((batch.cells(), batch.pairs()), in_band);
         let before_last = (in_band.0 - of_last.0, in_band.1 - of_last.1);
         assert_eq!(queries.len() as u32 % copies, 0, "a chunk with one strand of a sequence");
@@ -106,7 +106,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
 }
 
 /// Counts every pair of a job and its cells.
-fn all_pairs(job: &Job) -> Held {
+fn all_pairs(job: &PairsSpec) -> Held {
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let targets = job.against.as_ref().unwrap_or(&job.queries);
     for query in 0..job.queries.len() as u32 {
@@ -122,7 +122,7 @@ fn all_pairs(job: &Job) -> Held {
 }
 
 /// The edit distances of the pairs of a job.
-fn edit_job(job: &Job) -> EditJob {
+fn edit_job(job: &PairsSpec) -> EditJob {
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands: job.strands, parts: None }
@@ -135,7 +135,7 @@ fn cuts() -> impl Strategy<Value = (Vec<(u32, bool)>, usize)> {
 }
 
 /// Divides a job into parts in some order.
-fn parts(job: &Job, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part> {
+fn parts(job: &PairsSpec, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part> {
     let sequences = job.queries.len() as u32 / job.strands.copies();
     let targets = job.targets().len() as u32;
     let mut places: BTreeMap<u32, bool> = cuts.iter().map(|&(cut, alone)| (cut.min(sequences), alone)).collect();
@@ -208,7 +208,7 @@ proptest! {
         let edit = edit_job(&job);
         let all = all_pairs(&job);
         let parts = parts(&job, &cuts);
-        let some = Job { parts: Some(parts.clone().into()), ..job.clone() };
+        let some = PairsSpec { parts: Some(parts.clone().into()), ..job.clone() };
         let some_edit = EditJob { parts: Some(parts.clone().into()), ..edit };
         let (mut of_pairs, mut of_edit) = (BTreeMap::new(), BTreeMap::new());
         let (mut chunks, mut edit_chunks) = (some.chunks(cells, pairs).peekable(), some_edit.chunks(pairs).peekable());
@@ -317,7 +317,7 @@ fn every_class_is_reached() {
 fn a_block_that_fits_is_not_cut() {
     let job = job(&[10, 20, 30], None, Scoring::truong());
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("one chunk");
-    let (_, block): (_, Block) = blocks[0].clone();
+    let (_, block): (_, PairsBlock) = blocks[0].clone();
     let portion = Portion { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
     assert_eq!(split_block(&chunk, block.clone(), portion), (block, None));
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pairwave::pairs::kernels::nw_slice_half::{group_words, table};
 use pairwave::pairs::oracle::needleman_wunsch;
-use pairwave::pairs::{Batch, Block, Hit, PairsChunk, Want};
+use pairwave::pairs::{PairHit, PairsBatch, PairsBlock, PairsChunk, ResultFilter};
 use pairwave::score::{EndGaps, Gaps, OffsetScoring, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceId};
 use proptest::prelude::*;
@@ -285,7 +285,7 @@ proptest! {
 }
 
 /// Returns an engine with the kernel, and the number of f16 shaders that it compiled.
-fn halves() -> (pairwave::pairs::gpu::GpuEngine, Arc<AtomicU64>) {
+fn halves() -> (pairwave::pairs::gpu::PairsGpu, Arc<AtomicU64>) {
     let compiled = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&compiled);
     let engine = kernel_checked("nw_slice_half").with_rewritten_shaders(Box::new(move |text| {
@@ -301,7 +301,7 @@ fn scores_around_all_edges() {
     let mut rng = rng(0x4a1f);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
-        let hits = compute(&mut engine, &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let hits = compute(&mut engine, &batches(&job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX));
         check_hits(&store, &scoring, &hits, false);
     }
     assert!(compiled.load(Ordering::Relaxed) >= 12, "{compiled:?} programs");
@@ -312,7 +312,7 @@ fn scores_at_the_limits() {
     let (mut engine, compiled) = halves();
     for (scoring, _) in limits(SLICE) {
         let store = store(Alphabet::Dna, &[extremes(70), extremes(33)].concat());
-        let hits = compute(&mut engine, &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let hits = compute(&mut engine, &batches(&job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX));
         check_hits(&store, &scoring, &hits, false);
     }
     assert!(compiled.load(Ordering::Relaxed) >= 5, "{compiled:?} programs");
@@ -334,16 +334,16 @@ fn queries_that_differ_in_length_and_targets() {
             targets: Arc::clone(&targets),
             order: (0..45).collect(),
             scoring: Arc::new(scoring.clone()),
-            want: Want::Scores,
+            filter: ResultFilter::Scores,
             earlier_is_query: false,
         });
         let ranges = [0..45, 3..40, 0..17, 17..34, 0..2, 44..45, 5..5, 1..45, 1..45, 0..44, 0..45];
-        let blocks = ranges.into_iter().enumerate().map(|(query, targets)| Block {
+        let blocks = ranges.into_iter().enumerate().map(|(query, targets)| PairsBlock {
             query: query as SequenceId,
             cells: targets.clone().map(|place| (lengths[query] * target_lengths[place as usize]) as u64).sum(),
             targets,
         });
-        let batch = Arc::new(Batch { chunk, blocks: blocks.collect() });
+        let batch = Arc::new(PairsBatch { chunk, blocks: blocks.collect() });
         let hits = compute(&mut engine, &[Arc::clone(&batch)]);
         assert_eq!(hits.len() as u64, batch.pairs());
         for hit in &hits {
@@ -366,7 +366,7 @@ fn long_pairs_equal_the_cpu() {
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);
         let other = random_codes(&mut rng, Alphabet::Dna, 4555);
         let store = store(Alphabet::Dna, &[ancestor, relative, other]);
-        let batches = batches(&job(&store, scoring, Want::Scores), u64::MAX);
+        let batches = batches(&job(&store, scoring, ResultFilter::Scores), u64::MAX);
         assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
         let mut narrow = kernel_checked("nw_slice_half").with_scratch_budget(3 << 20);
         assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
@@ -379,9 +379,9 @@ fn what_halves_cannot_do_goes_to_words() {
     let (mut engine, compiled) = halves();
     let store = mixed_store(&mut rng(0xbe), Alphabet::Dna, &[30, 41, 52]);
     let beyond = scheme(400, -4, Gaps::linear(10), EndGaps::Charged);
-    for (scoring, want) in [(Scoring::truong(), Want::Alignments), (beyond, Want::Scores)] {
-        let with_matches = matches!(want, Want::Alignments);
-        let hits: Vec<Hit> = compute(&mut engine, &batches(&job(&store, scoring.clone(), want), u64::MAX));
+    for (scoring, filter) in [(Scoring::truong(), ResultFilter::Alignments), (beyond, ResultFilter::Scores)] {
+        let with_matches = matches!(filter, ResultFilter::Alignments);
+        let hits: Vec<PairHit> = compute(&mut engine, &batches(&job(&store, scoring.clone(), filter), u64::MAX));
         check_hits(&store, &scoring, &hits, with_matches);
     }
     assert_eq!(compiled.load(Ordering::Relaxed), 0);

@@ -9,8 +9,8 @@ use pairwave::gpu::kernels::{
 };
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, TracebackStage};
-use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
-use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
+use pairwave::pairs::kernels::layout::{EndGapKind, NwParams, NwTarget, NwTask};
+use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::layout as posterior_layout;
@@ -26,20 +26,20 @@ fn parsed(source: &str) -> naga::Module {
 
 fn slice() -> naga::Module {
     parsed(
-        &nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, ends: Ends::Affine }
+        &nw_slice::SliceVariant { slice: 12, workgroup: 16, codes: 16, affine: true, ends: EndGapKind::Affine }
             .source()
             .expect("its parts are there"),
     )
 }
 
 fn slice_half() -> naga::Module {
-    let (slice, workgroup, group_words, codes, affine, ends) = (12, 16, 4, 16, true, Ends::Affine);
-    let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+    let (slice, workgroup, group_words, codes, affine, ends) = (12, 16, 4, 16, true, EndGapKind::Affine);
+    let variant = nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends };
     parsed(&variant.source().expect("its parts are there"))
 }
 
-fn variant(scan: Scan) -> matrix::Variant {
-    matrix::Variant {
+fn variant(scan: Scan) -> matrix::MatrixVariant {
+    matrix::MatrixVariant {
         scan,
         workgroup: 16,
         columns: 8,
@@ -48,14 +48,14 @@ fn variant(scan: Scan) -> matrix::Variant {
         subgroup_sizes: [4, 16],
         codes: 16,
         affine: true,
-        ends: Ends::Affine,
+        ends: EndGapKind::Affine,
         directions: true,
         tags: true,
     }
 }
 
 fn walk() -> naga::Module {
-    parsed(&Walk(variant(Scan::Rows)).source().expect("its parts are there"))
+    parsed(&MatrixTraceback(variant(Scan::Rows)).source().expect("its parts are there"))
 }
 
 /// The modules of the kernels that can store directions, and of the walk.
@@ -109,7 +109,7 @@ macro_rules! same_layout {
 #[test]
 fn params() {
     same_layout!(
-        Params,
+        NwParams,
         "Params",
         [
             task_begin,
@@ -144,7 +144,7 @@ fn params() {
 }
 
 fn tile(grouping: LaneGrouping, packing: Packing) -> naga::Module {
-    let variant = sw_tile::Variant {
+    let variant = sw_tile::TileVariant {
         grouping,
         packing,
         lanes: 4,
@@ -173,7 +173,7 @@ fn tiles() -> [naga::Module; 4] {
 fn structures_of_tiles() {
     same_layout!(
         tiles(),
-        sw_tile::Params,
+        sw_tile::TileParams,
         "Params",
         [
             task_begin,
@@ -191,9 +191,9 @@ fn structures_of_tiles() {
             floors
         ]
     );
-    same_layout!(tiles(), sw_tile::Task, "Task", [parts_begin, passes, first, count, before, words]);
-    same_layout!(tiles(), sw_tile::Part, "LanePart", [end_word, words, words_left, pairs_begin, floor, state]);
-    same_layout!(tiles(), Target, "Target", [end_word, symbols, number]);
+    same_layout!(tiles(), sw_tile::TileTask, "Task", [parts_begin, passes, first, count, before, words]);
+    same_layout!(tiles(), sw_tile::TilePart, "LanePart", [end_word, words, words_left, pairs_begin, floor, state]);
+    same_layout!(tiles(), NwTarget, "Target", [end_word, symbols, number]);
     for module in tiles() {
         let (members, _) = shader_layout(&module, "Output");
         let data = members.iter().find(|(name, _)| name == "data").expect("the scores");
@@ -634,7 +634,7 @@ fn stems_and_kinds_are_in_the_list_once() {
 #[test]
 fn task() {
     same_layout!(
-        Task,
+        NwTask,
         "Task",
         [
             query_end_word,
@@ -654,7 +654,7 @@ fn task() {
 
 #[test]
 fn target() {
-    same_layout!(Target, "Target", [end_word, symbols, number]);
+    same_layout!(NwTarget, "Target", [end_word, symbols, number]);
 }
 
 #[test]

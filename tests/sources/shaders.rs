@@ -9,9 +9,9 @@ use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, TracebackStage};
 use pairwave::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
-use pairwave::pairs::gpu::{Config, MatrixShape};
-use pairwave::pairs::kernels::layout::Ends;
-use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
+use pairwave::pairs::gpu::{Config, MatrixKernelShape};
+use pairwave::pairs::kernels::layout::EndGapKind;
+use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan, WALK_WORKGROUP};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
@@ -32,19 +32,19 @@ struct Text {
 }
 
 /// Linear and affine gaps, each with all kinds of end gaps.
-fn gap_kinds() -> impl Iterator<Item = (bool, Ends)> {
-    [false, true].into_iter().flat_map(|affine| Ends::ALL.map(|ends| (affine, ends)))
+fn gap_kinds() -> impl Iterator<Item = (bool, EndGapKind)> {
+    [false, true].into_iter().flat_map(|affine| EndGapKind::ALL.map(|ends| (affine, ends)))
 }
 
 /// Every set of constants of `nw_slice` that the host can ask for.
-fn slices() -> Vec<nw_slice::Variant> {
+fn slices() -> Vec<nw_slice::SliceVariant> {
     let mut all = Vec::new();
     let defaults = [(Config::default().slice, Config::default().workgroup), (12, 16)];
     let tuned = SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
     for (slice, workgroup) in tuned.chain(defaults) {
         for codes in [16, 28] {
             for (affine, ends) in gap_kinds() {
-                all.push(nw_slice::Variant { slice, workgroup, codes, affine, ends });
+                all.push(nw_slice::SliceVariant { slice, workgroup, codes, affine, ends });
             }
         }
     }
@@ -52,13 +52,13 @@ fn slices() -> Vec<nw_slice::Variant> {
 }
 
 /// Sets of constants of `nw_slice_half`: all of what changes the text, with sizes that the host can ask for.
-fn half_slices() -> Vec<nw_slice_half::Variant> {
+fn half_slices() -> Vec<nw_slice_half::HalfSliceVariant> {
     let sizes = HALF_SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
     let mut all = Vec::new();
     for (slice, workgroup) in sizes.chain([(12, 16)]) {
         for (codes, group_words) in [(16, 16), (28, 1)] {
             for (affine, ends) in gap_kinds() {
-                all.push(nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends });
+                all.push(nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends });
             }
         }
     }
@@ -67,7 +67,7 @@ fn half_slices() -> Vec<nw_slice_half::Variant> {
 
 /// Workgroups and columns of a scan that the host can ask for.
 fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
-    let usual = MatrixShape::default();
+    let usual = MatrixKernelShape::default();
     // Those of software adapters too, and the smallest there can be.
     let (workgroups, columns): (&[u32], &[u32]) = match scan {
         Scan::Rows => (&[usual.rows_workgroup, 16], if affine { &[8, 32] } else { &[16, 64] }),
@@ -84,7 +84,7 @@ fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
 
 /// Sets of constants of the kernels that can store directions: all of what changes the text, and of what only changes
 /// sizes every one.
-fn matrices() -> Vec<matrix::Variant> {
+fn matrices() -> Vec<matrix::MatrixVariant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
     for scan in KERNELS.iter().filter_map(|kernel| kernel.scan()) {
@@ -93,8 +93,8 @@ fn matrices() -> Vec<matrix::Variant> {
                 for codes in [16, 28] {
                     for (workgroup, columns) in shapes(scan, affine) {
                         let (arenas, subgroup_sizes) = rest.next().expect("it has no end");
-                        let tile_rows = if workgroup == 4 { 12 } else { MatrixShape::default().tile_rows };
-                        all.push(matrix::Variant {
+                        let tile_rows = if workgroup == 4 { 12 } else { MatrixKernelShape::default().tile_rows };
+                        all.push(matrix::MatrixVariant {
                             scan,
                             workgroup,
                             columns,
@@ -116,7 +116,7 @@ fn matrices() -> Vec<matrix::Variant> {
 }
 
 /// Sets of constants of the kernels for local scores: all of what changes the text, with shapes that the host can ask for.
-fn tiles() -> Vec<sw_tile::Variant> {
+fn tiles() -> Vec<sw_tile::TileVariant> {
     let mut all = Vec::new();
     let (subgroup, workgroup) = (LaneGrouping::Subgroup, LaneGrouping::Workgroup);
     let kernels = [
@@ -138,7 +138,7 @@ fn tiles() -> Vec<sw_tile::Variant> {
                     (false, false, false, None),
                 ] {
                     let gaps = if affine { Gaps::from_blast(11, 1) } else { Gaps::linear(6) };
-                    let sizes = sw_tile::Variant {
+                    let sizes = sw_tile::TileVariant {
                         grouping,
                         packing,
                         lanes,
@@ -320,21 +320,21 @@ fn merges() -> Vec<profile::Variant> {
 
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
-    let of_slice = |variant: nw_slice::Variant| Text {
+    let of_slice = |variant: nw_slice::SliceVariant| Text {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
-    let of_matrix = |variant: &matrix::Variant| Text {
+    let of_matrix = |variant: &matrix::MatrixVariant| Text {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
-    let of_walk = |variant: &matrix::Variant| Text {
+    let of_walk = |variant: &matrix::MatrixVariant| Text {
         name: format!("walk after {variant:?}"),
-        source: Walk(*variant).source().expect("its parts are there"),
+        source: MatrixTraceback(*variant).source().expect("its parts are there"),
         workgroup: WALK_WORKGROUP,
         workgroup_bytes: 0,
     };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pairwave::alignment::Cigar;
 use pairwave::measure::self_test::SelfTest;
-use pairwave::pairs::Hit;
+use pairwave::pairs::PairHit;
 use pairwave::pairs::oracle::needleman_wunsch::{self, ReferenceAlignment};
 use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
@@ -15,13 +15,13 @@ pub const EDGES: &[usize] =
     &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
 /// What the oracle says of a pair.
-pub fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
+pub fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &PairHit) -> (i64, u64) {
     let best = Textbook::of(scoring).align(store.codes(hit.query), store.codes(hit.target));
     (best.score, best.matches)
 }
 
 /// Fails unless every pair of the store is there once and right.
-pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
+pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[PairHit], with_matches: bool) {
     let textbook = Textbook::of(scoring);
     let mut seen = BTreeSet::new();
     for hit in hits {
@@ -78,7 +78,7 @@ impl Textbook {
     }
 
     /// Fails unless the pair has the oracle's score, matches and, if it was traced, alignment.
-    pub fn check(&self, query: &[Code], target: &[Code], hit: &Hit, cigar: Option<&Cigar>) {
+    pub fn check(&self, query: &[Code], target: &[Code], hit: &PairHit, cigar: Option<&Cigar>) {
         let best = self.align(query, target);
         let what = || {
             let lengths = (query.len(), target.len());
@@ -94,7 +94,7 @@ impl Textbook {
 
 /// Fails unless every pair of the store is there once, with its score, its matches and the canonical alignment, traced by
 /// the engine.
-pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
+pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) {
     let count = check_some_traced(store, scoring, found);
     assert_eq!(count, store.len() * (store.len() - 1) / 2, "pairs");
     let missing = found.iter().find(|(_, cigar)| cigar.is_none());
@@ -102,7 +102,7 @@ pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit
 }
 
 /// Fails unless all that is there is right and comes once; gives its number.
-pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) -> usize {
+pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) -> usize {
     let textbook = Textbook::of(scoring);
     let mut seen = BTreeSet::new();
     for (hit, cigar) in found {

@@ -20,10 +20,10 @@ use pairwave::alignment::Cigar;
 use pairwave::engine::Engine;
 use pairwave::gpu::kernels;
 use pairwave::pairs::Pairs;
-use pairwave::pairs::cpu::{CpuWorker, Scratch};
-use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
-use pairwave::pairs::plan::Job;
-use pairwave::pairs::{Batch, Hit, Report, Want};
+use pairwave::pairs::cpu::{CpuWorker, PairsScratch};
+use pairwave::pairs::gpu::{Config, MatrixKernelShape, PairsGpu};
+use pairwave::pairs::plan::PairsSpec;
+use pairwave::pairs::{PairHit, PairsBatch, PairsReport, ResultFilter};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 
@@ -41,20 +41,20 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
 /// sequences reach every edge.
-pub fn gpu_checked() -> GpuEngine {
+pub fn gpu_checked() -> PairsGpu {
     let (slice, workgroup, half_slice, half_workgroup) = (12, 16, 12, 16);
     let config = Config { slice, workgroup, half_slice, half_workgroup, ..Config::default() };
-    GpuEngine::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
+    PairsGpu::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
 }
 
 /// An engine as jobs use it on hardware, but for sizes in halves, which software emulates: it would compile for long.
-pub fn gpu_default() -> GpuEngine {
+pub fn gpu_default() -> PairsGpu {
     let config = Config { half_slice: 12, half_workgroup: 16, ..Config::default() };
-    GpuEngine::open(&adapter(), config).expect("the adapter opens")
+    PairsGpu::open(&adapter(), config).expect("the adapter opens")
 }
 
 /// Sizes with which short sequences reach every edge.
-pub const SMALL_SHAPE: MatrixShape = MatrixShape {
+pub const SMALL_SHAPE: MatrixKernelShape = MatrixKernelShape {
     rows_workgroup: 16,
     rows_words: 1,
     diagonal_workgroup: 4,
@@ -67,20 +67,20 @@ pub const SMALL_SHAPE: MatrixShape = MatrixShape {
 };
 
 /// An engine that uses one kernel, with wgpu's checks and small sizes.
-pub fn kernel_checked(stem: &str) -> GpuEngine {
+pub fn kernel_checked(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
 }
 
 /// An engine that uses one kernel, as jobs use it on hardware.
-pub fn kernel_default(stem: &str) -> GpuEngine {
+pub fn kernel_default(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
-    gpu_default().with_kernel(Some(kernel)).with_shape(MatrixShape::default())
+    gpu_default().with_kernel(Some(kernel)).with_shape(MatrixKernelShape::default())
 }
 
 /// A thread of the CPU, which scores and traces nothing.
 pub fn cpu() -> CpuWorker {
-    CpuWorker::default().with_scratch(Scratch::of_scores())
+    CpuWorker::default().with_scratch(PairsScratch::of_scores())
 }
 
 /// A random code; `ambiguous` in a hundred are not a single residue.
@@ -186,28 +186,28 @@ pub fn priced() -> Vec<Scoring> {
 }
 
 /// All pairs of a store as batches, one per length class and band.
-pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
+pub fn batches(job: &PairsSpec, cells: u64) -> Vec<Arc<PairsBatch>> {
     let mut all = Vec::new();
     for (_, band, blocks) in job.chunks(cells, u64::MAX) {
         for class in blocks.chunk_by(|a, b| a.0 == b.0) {
             let blocks = class.iter().map(|(_, block)| block.clone()).collect();
-            all.push(Arc::new(Batch { chunk: Arc::clone(&band), blocks }));
+            all.push(Arc::new(PairsBatch { chunk: Arc::clone(&band), blocks }));
         }
     }
     all
 }
 
 /// Computes batches, two in flight where the engine admits it, and returns all hits in order.
-pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
+pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<PairsBatch>]) -> Vec<PairHit> {
+    let mut hits: Vec<PairHit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
     hits.sort();
     hits
 }
 
 /// The same with the alignments that the engine traced.
-pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
+pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<PairsBatch>]) -> Vec<(PairHit, Option<Cigar>)> {
     let mut hits = Vec::new();
-    let mut add = |report: Report| {
+    let mut add = |report: PairsReport| {
         assert_eq!(report.unfinished, Vec::<usize>::new());
         hits.extend(report.hits.iter().enumerate().map(|(index, &hit)| (hit, report.traced.cigar(index))));
     };
@@ -226,7 +226,7 @@ pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) ->
 }
 
 /// A job for all pairs of a store.
-pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
+pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, filter: ResultFilter) -> PairsSpec {
     let (scoring, strands) = (Arc::new(scoring), QueryStrands::default());
-    Job { queries: Arc::clone(store), against: None, scoring, want, strands, parts: None }
+    PairsSpec { queries: Arc::clone(store), against: None, scoring, filter, strands, parts: None }
 }

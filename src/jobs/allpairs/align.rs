@@ -9,7 +9,7 @@ use super::{AllPairs, MAX_RESULTS_ALONE, PairResult};
 use crate::alignment::Cigar;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
-use crate::pairs::{Hit, Report, plan};
+use crate::pairs::{PairHit, PairsReport, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::{Code, SequenceId};
 use crate::trace::{EndRegion, TracebackWorkspace};
@@ -19,20 +19,20 @@ use crate::trace::{EndRegion, TracebackWorkspace};
 pub(in crate::jobs) struct PairAligner {
     pub(super) job: AllPairs,
     /// The plan. Its queries are the strands of the job's queries.
-    pub(super) planned: plan::Job,
+    pub(super) planned: plan::PairsSpec,
     filter: Option<Arc<IdentityFilter>>,
     interrupt: Arc<AtomicBool>,
 }
 
 impl PairAligner {
-    pub(in crate::jobs) fn new(job: &AllPairs, planned: &plan::Job, interrupt: &Arc<AtomicBool>) -> Self {
+    pub(in crate::jobs) fn new(job: &AllPairs, planned: &plan::PairsSpec, interrupt: &Arc<AtomicBool>) -> Self {
         let (job, planned, interrupt) = (job.clone(), planned.clone(), Arc::clone(interrupt));
         PairAligner { filter: job.filter(), job, planned, interrupt }
     }
 
     /// Returns query and target of a hit. In a comparison of one set with itself, the earlier
     /// sequence is the query.
-    fn orient(&self, hit: &Hit) -> (SequenceId, SequenceId) {
+    fn orient(&self, hit: &PairHit) -> (SequenceId, SequenceId) {
         if self.planned.against.is_none() && hit.query > hit.target {
             (hit.target, hit.query)
         } else {
@@ -41,12 +41,12 @@ impl PairAligner {
     }
 
     /// Returns whether the score of a pair reaches the minimum.
-    pub(super) fn scores_enough(&self, hit: &Hit) -> bool {
+    pub(super) fn scores_enough(&self, hit: &PairHit) -> bool {
         self.job.min_score.is_none_or(|least| hit.score >= least)
     }
 
     /// Returns a result without an alignment.
-    pub(super) fn scored(&self, hit: &Hit) -> PairResult {
+    pub(super) fn scored(&self, hit: &PairHit) -> PairResult {
         let (row, target) = self.orient(hit);
         let (query, strand) = self.planned.strands.of(row);
         PairResult {
@@ -62,7 +62,7 @@ impl PairAligner {
 
     /// Returns whether a pair may pass the filters. Engines may report more pairs than pass this
     /// exact test. The number of aligned pairs must not depend on the engine.
-    pub(super) fn may_reach(&self, hit: &Hit) -> bool {
+    pub(super) fn may_reach(&self, hit: &PairHit) -> bool {
         if !self.scores_enough(hit) {
             return false;
         }
@@ -73,8 +73,12 @@ impl PairAligner {
 
     /// Returns the results of a report in any order, and the number of aligned pairs. The threads
     /// of the pool align the pairs that the engine did not trace back.
-    pub(in crate::jobs) fn results(&self, report: Report, pool: &rayon::ThreadPool) -> Result<(Vec<PairResult>, u64)> {
-        let Report { hits, traced, mut ends, .. } = report;
+    pub(in crate::jobs) fn results(
+        &self,
+        report: PairsReport,
+        pool: &rayon::ThreadPool,
+    ) -> Result<(Vec<PairResult>, u64)> {
+        let PairsReport { hits, traced, mut ends, .. } = report;
         if self.job.score_only {
             let enough = hits.iter().filter(|hit| self.scores_enough(hit));
             return Ok((enough.map(|hit| self.scored(hit)).collect(), 0));
@@ -101,7 +105,7 @@ impl PairAligner {
 
     /// Finds the ends of the alignments of hits that will be traced back. Returns an empty list if
     /// ends are not needed.
-    pub(super) fn missing_ends(&self, hits: &[Hit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
+    pub(super) fn missing_ends(&self, hits: &[PairHit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         if !self.aligning().finds_ends() {
             return Ok(Vec::new());
         }
@@ -111,7 +115,7 @@ impl PairAligner {
 
     /// Finds the ends of the alignments of the hits with the indices in `open`. Returns an end for
     /// each hit.
-    fn ends(&self, hits: &[Hit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
+    fn ends(&self, hits: &[PairHit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         let (queries, targets) = (&self.planned.queries, self.planned.targets());
         let pair = |index: usize| self.orient(&hits[index]);
         let mut order = open;
@@ -131,7 +135,7 @@ impl PairAligner {
     /// Aligns a pair, unless the engine traced it back. Returns `None` if its identity is too low.
     pub(super) fn align(
         &self,
-        hit: &Hit,
+        hit: &PairHit,
         traced: Option<Cigar>,
         end: Option<&EndRegion>,
         workspace: &mut TracebackWorkspace,

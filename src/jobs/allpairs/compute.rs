@@ -18,7 +18,7 @@ use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
-use crate::pairs::{Pairs, Want};
+use crate::pairs::{Pairs, ResultFilter};
 use crate::seq::Part;
 
 /// Maximum number of pairs of a chunk if every pair is reported. Results are kept until their chunk
@@ -39,7 +39,7 @@ const WITH_FILTER: u64 = 2;
 pub struct AllPairsSession {
     /// The plan of the whole job, with the strands of the queries. Devices identify a store by its
     /// address.
-    whole: plan::Job,
+    whole: plan::PairsSpec,
     threads: Threads,
     engines: SessionEngines<Pairs>,
     /// Filter of blocks by edit distances.
@@ -80,7 +80,7 @@ impl AllPairsSession {
 /// Chunks to compute.
 struct ChunkPlan<'a, B> {
     /// The plan that the chunks belong to.
-    job: &'a plan::Job,
+    job: &'a plan::PairsSpec,
     /// Open blocks with their number of pairs left. A block is added before its first chunk.
     open_blocks: OpenBlocks<u64>,
     chunks: B,
@@ -102,7 +102,7 @@ impl AllPairs {
         run: &Run,
         opened: &[Box<dyn Engine<Pairs>>],
         threads: &Threads,
-        whole: &plan::Job,
+        whole: &plan::PairsSpec,
     ) -> Result<bool> {
         let may_filter = self.min_identity.is_some();
         Ok(may_filter && engines::has_lost_gpus(run, opened, threads.count(), whole.cells())?)
@@ -136,7 +136,7 @@ impl AllPairs {
         if let Some(filter) = filter {
             let mut summary = Summary::default();
             let ran = filter.select_source(whole, source, run, |parts: Vec<Part>, left| {
-                let parts = plan::Job { parts: Some(parts.into()), ..whole.clone() };
+                let parts = plan::PairsSpec { parts: Some(parts.into()), ..whole.clone() };
                 summary.add(self.finish_prefiltered(&parts, engine_set, left, execution, sink)?);
                 Ok(())
             })?;
@@ -146,7 +146,7 @@ impl AllPairs {
             return Ok(summary);
         }
         let (cells, pairs) = self.chunk(whole, engine_set);
-        let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
+        let nothing = plan::PairsSpec { parts: Some(Arc::default()), ..whole.clone() };
         let open_blocks = OpenBlocks::default();
         let cutter =
             PairChunks { whole: whole.clone(), chunks: nothing.chunks(cells, pairs), open_blocks: open_blocks.clone() };
@@ -168,7 +168,7 @@ impl AllPairs {
     /// some parts of it. Each part is a block of `sink`.
     pub(in crate::jobs) fn finish_prefiltered(
         &self,
-        job: &plan::Job,
+        job: &plan::PairsSpec,
         engine_set: &mut EngineSet<Pairs>,
         prefiltered: Prefiltered,
         execution: Execution<'_>,
@@ -209,12 +209,12 @@ impl AllPairs {
     }
 
     /// Returns the maximum numbers of cells and pairs of a chunk of this job on these engines.
-    fn chunk(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
+    fn chunk(&self, job: &plan::PairsSpec, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
-        let pairs = match job.want {
-            Want::Scores | Want::AtLeast(_) => CHUNK_PAIRS_SCORED,
-            Want::Alignments => CHUNK_PAIRS_ALIGNED,
-            Want::Reaching(_) => CHUNK_PAIRS_FILTERED,
+        let pairs = match job.filter {
+            ResultFilter::Scores | ResultFilter::AtLeast(_) => CHUNK_PAIRS_SCORED,
+            ResultFilter::Alignments => CHUNK_PAIRS_ALIGNED,
+            ResultFilter::Reaching(_) => CHUNK_PAIRS_FILTERED,
         };
         (at_once.saturating_mul(BATCHES_PER_CHUNK), pairs)
     }
@@ -262,7 +262,7 @@ impl AllPairs {
 
 /// Cuts blocks of pairs into chunks.
 struct PairChunks {
-    whole: plan::Job,
+    whole: plan::PairsSpec,
     chunks: PlannedChunks,
     open_blocks: OpenBlocks<u64>,
 }

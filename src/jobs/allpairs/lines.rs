@@ -19,7 +19,7 @@ use crate::engine::guard::catch;
 use crate::engine::postprocess::Postprocess;
 use crate::error::{Error, Result};
 use crate::jobs::block::{BlockSink, Encode};
-use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
+use crate::pairs::{FormattedReport, FormattedRows, PackedAlignments, PairHit, Pairs, PairsBatch, PairsReport, RowKey};
 use crate::score::AlignmentCounts;
 use crate::trace::{EndRegion, TracebackWorkspace};
 
@@ -52,9 +52,9 @@ struct LineScratch {
 pub(super) struct LineSettler {
     aligner: PairAligner,
     encoder: Arc<dyn Encode<PairResult>>,
-    keys: BufferPool<Key>,
+    keys: BufferPool<RowKey>,
     /// Buffers for the keys of whole chunks, which are a hundred times larger.
-    chunk_keys: BufferPool<Key>,
+    chunk_keys: BufferPool<RowKey>,
     bytes: BufferPool<u8>,
     scratch: Mutex<Vec<LineScratch>>,
     /// The first error. It ends the job.
@@ -62,15 +62,20 @@ pub(super) struct LineSettler {
 }
 
 impl Postprocess<Pairs> for LineSettler {
-    fn postprocess(&self, _batch: &Batch, report: Report, helpers: Option<&rayon::ThreadPool>) -> Report {
-        let Report { hits, traced, ends, unfinished, kernel_time, .. } = report;
+    fn postprocess(
+        &self,
+        _batch: &PairsBatch,
+        report: PairsReport,
+        helpers: Option<&rayon::ThreadPool>,
+    ) -> PairsReport {
+        let PairsReport { hits, traced, ends, unfinished, kernel_time, .. } = report;
         let made = catch(|| self.rows(&hits, &traced, ends, helpers));
         let made = made.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
         let settled = made.unwrap_or_else(|error| {
             lock(&self.failure).get_or_insert(error);
-            Settled::default()
+            FormattedReport::default()
         });
-        Report { settled: Some(settled), unfinished, kernel_time, ..Report::default() }
+        PairsReport { settled: Some(settled), unfinished, kernel_time, ..PairsReport::default() }
     }
 }
 
@@ -91,7 +96,7 @@ impl LineSettler {
     ///
     /// # Errors
     /// The first error of any report.
-    pub(super) fn settled(&self, report: Report) -> Result<Settled> {
+    pub(super) fn settled(&self, report: PairsReport) -> Result<FormattedReport> {
         match lock(&self.failure).take() {
             Some(error) => Err(error),
             None => report.settled.ok_or_else(|| Error::Internal("a report that was not settled".into())),
@@ -103,22 +108,25 @@ impl LineSettler {
         ChunkLines { keys: self.chunk_keys.take(), pieces: Vec::new() }
     }
 
-    fn lines(&self) -> Lines {
-        Lines { keys: self.keys.take(), bytes: self.bytes.take() }
+    fn lines(&self) -> FormattedRows {
+        FormattedRows { keys: self.keys.take(), bytes: self.bytes.take() }
     }
 
     fn rows(
         &self,
-        hits: &[Hit],
-        traced: &Traced,
+        hits: &[PairHit],
+        traced: &PackedAlignments,
         ends: Vec<EndRegion>,
         helpers: Option<&rayon::ThreadPool>,
-    ) -> Result<Settled> {
+    ) -> Result<FormattedReport> {
         if self.aligner.job.score_only {
             let mut keys = self.keys.take();
             let enough = hits.iter().filter(|hit| self.aligner.scores_enough(hit));
             keys.extend(enough.map(|hit| key_of(&self.aligner.scored(hit), 0..0)));
-            return Ok(Settled { pieces: vec![Lines { keys, ..Lines::default() }], aligned: 0 });
+            return Ok(FormattedReport {
+                pieces: vec![FormattedRows { keys, ..FormattedRows::default() }],
+                aligned: 0,
+            });
         }
         let ends = if ends.is_empty() { self.aligner.missing_ends(hits, helpers)? } else { ends };
         let Some(pool) = helpers.filter(|_| hits.len() > MIN_PIECE_RESULTS) else {
@@ -128,17 +136,23 @@ impl LineSettler {
         let step = share.clamp(MIN_PIECE_RESULTS, MAX_PIECE_RESULTS);
         let pieces = (0..hits.len().div_ceil(step)).into_par_iter();
         let piece = |at: usize| self.piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
-        let together = |mut all: Settled, more: Settled| {
+        let together = |mut all: FormattedReport, more: FormattedReport| {
             all.pieces.extend(more.pieces);
-            Settled { aligned: all.aligned + more.aligned, ..all }
+            FormattedReport { aligned: all.aligned + more.aligned, ..all }
         };
-        pool.install(|| pieces.map(piece).try_reduce(Settled::default, |all, more| Ok(together(all, more))))
+        pool.install(|| pieces.map(piece).try_reduce(FormattedReport::default, |all, more| Ok(together(all, more))))
     }
 
     /// Encodes the hits with these indices.
-    fn piece(&self, hits: &[Hit], traced: &Traced, ends: &[EndRegion], indices: Range<usize>) -> Result<Settled> {
+    fn piece(
+        &self,
+        hits: &[PairHit],
+        traced: &PackedAlignments,
+        ends: &[EndRegion],
+        indices: Range<usize>,
+    ) -> Result<FormattedReport> {
         let mut scratch = lock(&self.scratch).pop().unwrap_or_default();
-        let mut settled = Settled::default();
+        let mut settled = FormattedReport::default();
         let mut lines = self.lines();
         for index in indices {
             let hit = &hits[index];
@@ -167,9 +181,9 @@ impl LineSettler {
     }
 
     /// Appends the bytes of a row that is due.
-    fn push(&self, key: &Key, pieces: &[PooledVec<u8>], out: &mut Vec<u8>) -> Result<()> {
+    fn push(&self, key: &RowKey, pieces: &[PooledVec<u8>], out: &mut Vec<u8>) -> Result<()> {
         if self.aligner.job.score_only {
-            let &Key { query, target, strand, score, .. } = key;
+            let &RowKey { query, target, strand, score, .. } = key;
             let counts = AlignmentCounts::default();
             let row = PairResult { query, target, strand, score, counts, identity: 0.0, alignment: None };
             return self.encoder.encode(&row, out);
@@ -180,8 +194,8 @@ impl LineSettler {
     }
 }
 
-fn key_of(row: &PairResult, bytes: Range<u32>) -> Key {
-    Key {
+fn key_of(row: &PairResult, bytes: Range<u32>) -> RowKey {
+    RowKey {
         query: row.query,
         target: row.target,
         score: row.score,
@@ -196,16 +210,16 @@ fn key_of(row: &PairResult, bytes: Range<u32>) -> Key {
 /// Encoded rows of a chunk of the queue.
 #[derive(Default)]
 pub(super) struct ChunkLines {
-    pub(super) keys: PooledVec<Key>,
+    pub(super) keys: PooledVec<RowKey>,
     pieces: Vec<PooledVec<u8>>,
 }
 
 impl ChunkLines {
     /// Adds the rows of a report. Returns the memory in bytes that they take.
-    pub(super) fn add(&mut self, settled: Settled) -> Result<u64> {
+    pub(super) fn add(&mut self, settled: FormattedReport) -> Result<u64> {
         let mut taken = 0;
-        for Lines { mut keys, bytes } in settled.pieces {
-            taken += (keys.len() * size_of::<Key>() + bytes.len()) as u64;
+        for FormattedRows { mut keys, bytes } in settled.pieces {
+            taken += (keys.len() * size_of::<RowKey>() + bytes.len()) as u64;
             let piece = u32::try_from(self.pieces.len());
             let piece = piece.map_err(|_| Error::Internal("a chunk with too many pieces".into()))?;
             keys.iter_mut().for_each(|key| key.piece = piece);
@@ -240,7 +254,7 @@ impl LineWriter {
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<()> {
         let ChunkLines { keys, pieces } = chunk_lines;
-        let form = &|keys: &[Key], chunk: &mut LineBuffer| {
+        let form = &|keys: &[RowKey], chunk: &mut LineBuffer| {
             chunk.bytes.clear();
             let formed = catch(|| keys.iter().try_for_each(|key| settler.push(key, pieces, &mut chunk.bytes)));
             let formed =
@@ -251,7 +265,7 @@ impl LineWriter {
         let at_once = 2 * pool.current_num_threads();
         let mut formed = 0;
         loop {
-            let due: Vec<&[Key]> = (0..at_once).map_while(|_| next_chunk(&mut left)).collect();
+            let due: Vec<&[RowKey]> = (0..at_once).map_while(|_| next_chunk(&mut left)).collect();
             if due.is_empty() && formed == 0 {
                 return Ok(());
             }
@@ -281,7 +295,7 @@ fn pass_on(chunk: &mut LineBuffer, sink: &mut dyn BlockSink<PairResult>) -> Resu
 }
 
 /// Removes the keys of about `BYTES_PER_STEP` bytes from the front; `None` if there are none.
-fn next_chunk<'a>(left: &mut &'a [Key]) -> Option<&'a [Key]> {
+fn next_chunk<'a>(left: &mut &'a [RowKey]) -> Option<&'a [RowKey]> {
     let mut bytes = 0;
     let full = left.iter().position(|key| {
         bytes += (key.length as usize).max(BYTES_PER_SCORE);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{AllPairs, PairResult};
-use crate::pairs::Key;
+use crate::pairs::RowKey;
 use crate::seq::{SequenceId, Strand};
 
 /// Number of results above which other threads help to sort them.
@@ -31,7 +31,7 @@ impl Ranked for PairResult {
     }
 }
 
-impl Ranked for Key {
+impl Ranked for RowKey {
     fn position(&self) -> (SequenceId, SequenceId, Strand) {
         (self.query, self.target, self.strand)
     }

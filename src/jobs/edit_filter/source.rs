@@ -31,7 +31,7 @@ impl EditDistanceFilter {
     /// `done`.
     pub(in crate::jobs) fn select_source(
         &mut self,
-        whole: &plan::Job,
+        whole: &plan::PairsSpec,
         source: &Arc<dyn BlockSource>,
         run: &Run,
         mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
@@ -46,14 +46,14 @@ impl EditDistanceFilter {
     /// selected pairs is computed as a whole.
     pub(super) fn select_blocks(
         &self,
-        whole: &plan::Job,
+        whole: &plan::PairsSpec,
         source: &Arc<dyn BlockSource>,
         engine_set: &mut EngineSet<Edit>,
         most: usize,
         run: &Run,
         done: &mut SelectionReceiver<'_>,
     ) -> Result<RunStats> {
-        let edit = edit_job(&plan::Job { parts: None, ..whole.clone() }, self.scheme.clone());
+        let edit = edit_job(&plan::PairsSpec { parts: None, ..whole.clone() }, self.scheme.clone());
         let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..edit.clone() };
         let qgram_filter = QgramFilter::new(&self.pool);
@@ -297,7 +297,7 @@ mod tests {
                 calls += 1;
                 selections += usize::from(left.selection.is_some());
                 lengths.extend(left.selection.as_ref().map(|selection| selection.len()));
-                let parts = plan::Job { parts: Some(parts.into()), ..whole.clone() };
+                let parts = plan::PairsSpec { parts: Some(parts.into()), ..whole.clone() };
                 let rows = |some: &[PairResult]| {
                     found.extend_from_slice(some);
                     Ok(())

@@ -9,7 +9,7 @@ use crate::engine::pending::PendingBatches;
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::Result;
-use crate::pairs::{Batch, Block, Pairs, Report};
+use crate::pairs::{Pairs, PairsBatch, PairsBlock, PairsReport};
 use crate::score::EditScheme;
 
 /// The engine of one thread.
@@ -42,19 +42,22 @@ pub(super) fn filtering_workers(
 
 impl FilteringWorker {
     /// Returns the pairs of a batch that may reach the identity, in blocks of adjacent targets.
-    fn selected(&mut self, batch: &Batch) -> Result<Vec<Block>> {
+    fn selected(&mut self, batch: &PairsBatch) -> Result<Vec<PairsBlock>> {
         let chunk = &batch.chunk;
         let places = Places::Texts(Arc::clone(&chunk.order));
         let (queries, targets) = (Arc::clone(&chunk.queries), Arc::clone(&chunk.targets));
         let edit_chunks = Arc::new(EditChunk::new(queries, targets, Arc::clone(&self.scheme), places));
-        let class = |block: &&Block| words(chunk.queries.length(block.query));
-        let mut blocks: Vec<&Block> = batch.blocks.iter().collect();
+        let class = |block: &&PairsBlock| words(chunk.queries.length(block.query));
+        let mut blocks: Vec<&PairsBlock> = batch.blocks.iter().collect();
         blocks.sort_by_key(class);
         let mut selected = Vec::new();
         // A batch of distances must have patterns of a single class.
         for blocks in blocks.chunk_by(|one, other| class(one) == class(other)) {
-            let edit_block =
-                |block: &&Block| EditBlock { pattern: block.query, places: block.targets.clone(), cells: block.cells };
+            let edit_block = |block: &&PairsBlock| EditBlock {
+                pattern: block.query,
+                places: block.targets.clone(),
+                cells: block.cells,
+            };
             let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(edit_block).collect() };
             let report = Edit::compute(&edits, &mut self.distances, &self.interrupt)?;
             let all = 0..blocks.iter().map(|block| block.targets.len()).sum();
@@ -66,13 +69,13 @@ impl FilteringWorker {
                     let position = block.targets.start + (pair - first) as u32;
                     let cells = length * u64::from(chunk.targets.length(chunk.order[position as usize]));
                     match selected.last_mut() {
-                        Some(Block { query, targets, cells: sum })
+                        Some(PairsBlock { query, targets, cells: sum })
                             if (*query, targets.end) == (block.query, position) =>
                         {
                             targets.end += 1;
                             *sum += cells;
                         }
-                        _ => selected.push(Block { query: block.query, targets: position..position + 1, cells }),
+                        _ => selected.push(PairsBlock { query: block.query, targets: position..position + 1, cells }),
                     }
                 }
                 first += block.targets.len();
@@ -95,13 +98,13 @@ impl Engine<Pairs> for FilteringWorker {
         Capacity { cells: Pairs::CELLS, pairs: Pairs::PAIRS, store_bytes: u64::MAX, batches: 1 }
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> Result<Ticket> {
         Ok(self.waiting.add(batch))
     }
 
-    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> Result<PairsReport> {
         let batch = self.waiting.take(ticket)?;
         let blocks = self.selected(&batch)?;
-        Pairs::compute(&Batch { chunk: Arc::clone(&batch.chunk), blocks }, &mut self.scores, &self.interrupt)
+        Pairs::compute(&PairsBatch { chunk: Arc::clone(&batch.chunk), blocks }, &mut self.scores, &self.interrupt)
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct PairListChunk {
     /// The sets of sequences and the options of alignments.
     pub all: AllPairs,
     /// The plan of these sets, with strands as queries.
-    pub planned: plan::Job,
+    pub planned: plan::PairsSpec,
     /// The pairs in the order of the list.
     pub pairs: Vec<(SequenceId, SequenceId)>,
 }
@@ -66,7 +66,7 @@ impl PairListChunks {
 }
 
 /// Two sets, and the plan of their pairs.
-pub(super) type PairSets = (AllPairs, plan::Job);
+pub(super) type PairSets = (AllPairs, plan::PairsSpec);
 
 /// Cuts blocks of listed pairs into chunks.
 pub(super) struct PairListPlanner {

@@ -16,7 +16,7 @@ use crate::jobs::session::{Execution, SessionEngines, Threads, cells_now};
 use crate::jobs::source::{BlockChunks, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
-use crate::pairs::{Floors, Pairs, Want, plan};
+use crate::pairs::{Pairs, ResultFilter, ScoreThresholds, plan};
 use crate::score::statistics::Statistics;
 use crate::seq::SequenceStore;
 
@@ -57,8 +57,8 @@ impl SearchSession {
 impl Search {
     /// Opens engines. Measurements of a device must pay off for the whole job.
     pub(super) fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-        let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
-        engines::open_for(run, &threads.pool, &self.scoring, &want, self.cells())
+        let filter = ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(0, 0)));
+        engines::open_for(run, &threads.pool, &self.scoring, &filter, self.cells())
     }
 
     /// Returns the packed bytes of a subject chunk that suit these engines and blocks with this
@@ -81,7 +81,7 @@ impl Search {
         let started = Instant::now();
         let SearchSession { queries, statistics, least, threads, engines, chunks } = session;
         let execution = Execution { run, threads };
-        let floors: Arc<Floors> = Arc::new(least.iter().copied().collect());
+        let thresholds: Arc<ScoreThresholds> = Arc::new(least.iter().copied().collect());
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let chunks = &*chunks.get_or_insert_with(|| {
@@ -90,11 +90,11 @@ impl Search {
         });
         let open_blocks = OpenBlocks::<QueryBatch>::default();
         let cutter = SearchChunkCutter {
-            job: plan::Job {
+            job: plan::PairsSpec {
                 queries: Arc::clone(queries),
                 against: None,
                 scoring: Arc::clone(&self.scoring),
-                want: Want::AtLeast(Arc::clone(&floors)),
+                filter: ResultFilter::AtLeast(Arc::clone(&thresholds)),
                 strands: self.strands(),
                 parts: None,
             },
@@ -108,7 +108,7 @@ impl Search {
             open: None,
         };
         let tracer = HitTracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
-        let mut gatherer = Gatherer::new(tracer, &floors, open_blocks.clone(), sink);
+        let mut gatherer = Gatherer::new(tracer, &thresholds, open_blocks.clone(), sink);
         let reserve = || workers(threads.count(), &run.interrupt);
         let known = cells_now(source.as_ref());
         let control = execution.control_of(source.as_ref(), gatherer.window());

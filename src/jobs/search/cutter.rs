@@ -31,7 +31,7 @@ pub(super) struct QueryBatch {
 /// Cuts batches of queries into chunks of a given number of cells or pairs.
 pub(super) struct SearchChunkCutter {
     /// The job, without subjects.
-    pub job: plan::Job,
+    pub job: plan::PairsSpec,
     pub subjects: Arc<Subjects>,
     pub chunks: Arc<SubjectChunkCache>,
     pub open_blocks: OpenBlocks<QueryBatch>,
@@ -99,7 +99,7 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
             *done += 1;
             let parts = Some(vec![Part { queries: queries.clone(), targets: None }].into());
             let against = Some(self.chunks.open(chunk)?.store);
-            self.open = Some(plan::Job { against, parts, ..self.job.clone() }.chunks(self.cells, self.pairs));
+            self.open = Some(plan::PairsSpec { against, parts, ..self.job.clone() }.chunks(self.cells, self.pairs));
         }
     }
 

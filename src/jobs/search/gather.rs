@@ -15,13 +15,13 @@ use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
 use crate::jobs::source::OpenBlocks;
-use crate::pairs::{Floors, Pairs};
+use crate::pairs::{Pairs, ScoreThresholds};
 use crate::seq::SequenceId;
 
 /// Adds pairs to the lists of their queries, and delivers the hits of a batch when it is complete.
 pub(super) struct Gatherer<'a> {
     tracer: HitTracer<'a>,
-    floors: &'a Floors,
+    thresholds: &'a ScoreThresholds,
     /// Delivery of batches of queries.
     delivery: Delivery<'a, SearchHit, QueryBatch>,
     /// Number of pairs in each chunk of the queue.
@@ -33,11 +33,11 @@ impl<'a> Gatherer<'a> {
     /// Creates a gatherer. A batch must be added to `batches` before its first results.
     pub(super) fn new(
         tracer: HitTracer<'a>,
-        floors: &'a Floors,
+        thresholds: &'a ScoreThresholds,
         batches: OpenBlocks<QueryBatch>,
         sink: &'a mut dyn BlockSink<SearchHit>,
     ) -> Self {
-        Gatherer { tracer, floors, delivery: Delivery::new(batches, sink), ordered: Ordered::new(), aligned: 0 }
+        Gatherer { tracer, thresholds, delivery: Delivery::new(batches, sink), ordered: Ordered::new(), aligned: 0 }
     }
 
     /// Returns the limit on planning chunks ahead.
@@ -63,14 +63,15 @@ impl<'a> Gatherer<'a> {
     /// not needed by any other list: some of the subjects already have as many better pairs as a
     /// query may have in total.
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
-        let (tracer, floors) = (&self.tracer, self.floors);
+        let (tracer, thresholds) = (&self.tracer, self.thresholds);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());
         let first = outcome.chunk.queries.start;
         let is_own = |batch: &QueryBatch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
         let keep = |batch: &mut QueryBatch| {
             for hit in &outcome.report.hits {
-                if hit.score < floors.least(hit.query) || !tracer.is_significant(hit, subjects.store.length(hit.target))
+                if hit.score < thresholds.threshold(hit.query)
+                    || !tracer.is_significant(hit, subjects.store.length(hit.target))
                 {
                     continue;
                 }
@@ -80,7 +81,7 @@ impl<'a> Gatherer<'a> {
                 let index = query - batch.queries.start / strands.copies();
                 if let Some(floor) = batch.best[index as usize].add(pair, most) {
                     let first = hit.query - hit.query % strands.copies();
-                    (first..first + strands.copies()).for_each(|query| floors.raise(query, floor));
+                    (first..first + strands.copies()).for_each(|query| thresholds.raise(query, floor));
                 }
             }
         };

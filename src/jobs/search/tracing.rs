@@ -13,7 +13,7 @@ use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::jobs::session::Execution;
 use crate::output::Range32;
 use crate::output::columns::Columns;
-use crate::pairs::Hit;
+use crate::pairs::PairHit;
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -67,7 +67,7 @@ impl OpenQuery {
 
 impl HitTracer<'_> {
     /// Returns whether the E-value of a pair is small enough.
-    pub(super) fn is_significant(&self, hit: &Hit, subject_symbols: u32) -> bool {
+    pub(super) fn is_significant(&self, hit: &PairHit, subject_symbols: u32) -> bool {
         let (Some(statistics), Some(most)) = (&self.statistics, self.job.max_evalue) else { return true };
         let query_symbols = self.queries.length(hit.query);
         statistics.evalue(hit.score, query_symbols, subject_symbols, &self.job.database_size()) <= most

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::gpu::kernels::Family;
 use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
-use crate::pairs::Want;
-use crate::pairs::gpu::{Config, GpuEngine};
+use crate::pairs::ResultFilter;
+use crate::pairs::gpu::{Config, PairsGpu};
 
 /// Lengths in symbols: a gene with few results, and a read with many results.
 const LENGTHS: [u32; 2] = [1536, 128];
@@ -58,8 +58,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     };
     let lengths = if context.quick { &QUICK_LENGTHS[..] } else { &LENGTHS[..] };
     for &length in lengths {
-        let make = |pairs| RandomPairs::random(&GapKind::Linear.scoring(), Want::Alignments, length, pairs);
-        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        let make = |pairs| RandomPairs::random(&GapKind::Linear.scoring(), ResultFilter::Alignments, length, pairs);
+        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
         let usual = match usual_batch(context, &mut engine, length, make) {
             Ok(usual) => usual,
             Err(error) => {
@@ -103,7 +103,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     }
                     Err(error) => {
                         let status = mark(&mut table, kernel.stem, error)?;
-                        engine = GpuEngine::open(found, Config::for_adapter(found))?
+                        engine = PairsGpu::open(found, Config::for_adapter(found))?
                             .with_kernel(Some(kernel))
                             .with_batches(in_flight);
                         status
@@ -130,7 +130,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 /// Returns the number of pairs of a batch that takes about [`BATCH_SECONDS`] in the kernel.
 fn usual_batch(
     context: &ExperimentContext<'_>,
-    engine: &mut GpuEngine,
+    engine: &mut PairsGpu,
     length: u32,
     make: impl Fn(u64) -> RandomPairs,
 ) -> Result<u64> {

@@ -15,8 +15,8 @@ use crate::measure::simulate;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::pairs::Pairs;
 use crate::pairs::cpu::{CpuWorker, workers};
-use crate::pairs::gpu::{GpuEngine, tune};
-use crate::pairs::{Batch, Report};
+use crate::pairs::gpu::{PairsGpu, tune};
+use crate::pairs::{PairsBatch, PairsReport};
 use crate::seq::SequenceId;
 
 /// Number of sequences of the experiment.
@@ -174,7 +174,7 @@ impl SharedPairsEngine {
     ) -> Result<Self> {
         let engine: Box<dyn Engine<Pairs>> = match (kernel, context.adapter()) {
             (Some(kernel), Some(found)) => {
-                let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
+                let engine: PairsGpu = tune::open_tuned(found, &job.scoring, 0, false)?;
                 Box::new(engine.with_kernel(Some(kernel)))
             }
             _ => Box::<CpuWorker>::default(),
@@ -242,11 +242,11 @@ impl Engine<Pairs> for SharedPairsEngine {
         self.lock().capacity()
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> Result<Ticket> {
         self.lock().submit(batch)
     }
 
-    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> Result<PairsReport> {
         self.lock().collect(ticket)
     }
 }

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
 use crate::pairs::Pairs;
-use crate::pairs::Want;
-use crate::pairs::gpu::{Config, GpuEngine};
+use crate::pairs::ResultFilter;
+use crate::pairs::gpu::{Config, PairsGpu};
 use crate::score::{Mode, Scoring};
 
 const LENGTHS: [u32; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
@@ -98,7 +98,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 fn open(context: &ExperimentContext<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> {
     Ok(match (contender, context.adapter()) {
         (Contender::Kernel(kernel), Some(found)) => {
-            Box::new(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
+            Box::new(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
         }
         _ => Box::new(AllThreads::new(Arc::clone(&context.pool))),
     })
@@ -112,9 +112,9 @@ fn one(
     size: &WorkSize,
 ) -> Result<Option<Timing>> {
     let WorkSize { work, gaps, length, pairs } = *size;
-    let want = match work {
-        BenchWork::Scores => Want::Scores,
-        BenchWork::Alignments => Want::Alignments,
+    let filter = match work {
+        BenchWork::Scores => ResultFilter::Scores,
+        BenchWork::Alignments => ResultFilter::Alignments,
     };
     if let (BenchWork::Alignments, Contender::Kernel(kernel)) = (work, contender)
         && kernel.has_scores_alone()
@@ -124,7 +124,7 @@ fn one(
     let is_local = matches!(contender, Contender::Kernel(kernel) if kernel.family() == Family::Local);
     let mode = if is_local { Mode::Local } else { Mode::Global };
     let scoring = Arc::new(Scoring { mode, ..Scoring::clone(&gaps.scoring()) });
-    rates.measure(context, engine, &scoring, &want, length, pairs.into())
+    rates.measure(context, engine, &scoring, &filter, length, pairs.into())
 }
 
 fn name(work: BenchWork) -> &'static str {

@@ -10,10 +10,10 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType};
 use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
-use crate::pairs::Want;
+use crate::pairs::ResultFilter;
 use crate::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
-use crate::pairs::gpu::{Config, GpuEngine};
-use crate::pairs::kernels::layout::Ends;
+use crate::pairs::gpu::{Config, PairsGpu};
+use crate::pairs::kernels::layout::EndGapKind;
 use crate::pairs::kernels::{nw_slice, nw_slice_half};
 use crate::score::Scoring;
 
@@ -69,15 +69,15 @@ fn one(
     numbers: ScoreType,
     gaps: GapKind,
 ) -> Result<()> {
-    let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+    let open = || Ok(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
     let length = if context.quick { QUICK_LENGTH } else { LENGTH };
-    let (widths, want) = match numbers {
-        ScoreType::I32 => (SLICES, Want::Alignments),
-        ScoreType::F16 => (HALF_SLICES, Want::Scores),
+    let (widths, filter) = match numbers {
+        ScoreType::I32 => (SLICES, ResultFilter::Alignments),
+        ScoreType::F16 => (HALF_SLICES, ResultFilter::Scores),
     };
     let scoring = gaps.scoring();
-    let mut engine: GpuEngine = open()?;
-    let work = match fill(context, &mut engine, |pairs| RandomPairs::random(&scoring, want.clone(), length, pairs)) {
+    let mut engine: PairsGpu = open()?;
+    let work = match fill(context, &mut engine, |pairs| RandomPairs::random(&scoring, filter.clone(), length, pairs)) {
         Ok(work) => work,
         Err(error) => {
             let status = mark(table, kernel.stem, error)?;
@@ -86,7 +86,7 @@ fn one(
         }
     };
     let batches = work.batches(work.pairs());
-    let small = RandomPairs::random(&scoring, want, length, 1).batches(1);
+    let small = RandomPairs::random(&scoring, filter, length, 1).batches(1);
     for &workgroup in WORKGROUPS {
         context
             .say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
@@ -144,12 +144,12 @@ fn one(
 
 /// Returns the workgroup memory of a setting in bytes.
 fn workgroup_bytes(numbers: ScoreType, slice: u32, workgroup: u32, scoring: &Scoring) -> u32 {
-    let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), Ends::Charged);
+    let (codes, affine, ends) = (scoring.alphabet.size() as u32, !scoring.gaps.is_linear(), EndGapKind::Charged);
     match numbers {
-        ScoreType::I32 => nw_slice::Variant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),
+        ScoreType::I32 => nw_slice::SliceVariant { slice, workgroup, codes, affine, ends }.workgroup_bytes(),
         ScoreType::F16 => {
             let group_words = 1;
-            nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends }.workgroup_bytes()
+            nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends }.workgroup_bytes()
         }
     }
 }
@@ -157,7 +157,7 @@ fn workgroup_bytes(numbers: ScoreType, slice: u32, workgroup: u32, scoring: &Sco
 /// Returns enough pairs to keep the device busy for the target duration, in one batch.
 fn fill(
     context: &ExperimentContext<'_>,
-    engine: &mut GpuEngine,
+    engine: &mut PairsGpu,
     make: impl Fn(u64) -> RandomPairs,
 ) -> Result<RandomPairs> {
     let [mut pairs, most] = if context.quick { QUICK_PAIRS } else { PAIRS };

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
 use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
-use crate::pairs::gpu::{Config, GpuEngine, TILE_COLUMNS, TILE_LANES, TileShape};
-use crate::pairs::{Pairs, Want};
+use crate::pairs::gpu::{Config, PairsGpu, TILE_COLUMNS, TILE_LANES, TileShape};
+use crate::pairs::{Pairs, ResultFilter};
 use crate::score::{Gaps, Mode, Scoring};
 use std::sync::Arc;
 
@@ -110,9 +110,9 @@ fn measure(
     let found = context.adapter().ok_or_else(|| Error::Internal("no adapter to measure".into()))?;
     let shape = TileShape::for_adapter(found);
     let shape = TileShape { lanes: lanes.or(shape.lanes), columns: columns.or(shape.columns), ..shape };
-    let engine = GpuEngine::open(found, Config::for_adapter(found))?;
+    let engine = PairsGpu::open(found, Config::for_adapter(found))?;
     let mut engine = engine.with_kernel(Some(kernel)).with_tile_shape(shape);
-    let of = |pairs| RandomPairs::random(scoring, Want::Scores, length, pairs);
+    let of = |pairs| RandomPairs::random(scoring, ResultFilter::Scores, length, pairs);
     // Compiles the kernel before the clock starts. Two queries fill both halves of a lane.
     let targets = if context.quick { 8 } else { 2048 };
     stream(&mut engine, &of(targets).batches(targets))?;

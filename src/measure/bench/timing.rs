@@ -9,7 +9,7 @@ use super::ExperimentContext;
 use crate::engine::{Batch, BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 use crate::measure::simulate::RandomPairs;
-use crate::pairs::{Pairs, Want};
+use crate::pairs::{Pairs, ResultFilter};
 use crate::score::Scoring;
 
 /// Target for the total duration of all runs of a measurement in seconds.
@@ -197,14 +197,14 @@ impl Rates {
         context: &ExperimentContext<'_>,
         engine: &mut dyn Engine<Pairs>,
         scoring: &Arc<Scoring>,
-        want: &Want,
+        filter: &ResultFilter,
         length: u32,
         pairs: u64,
     ) -> Result<Option<Timing>> {
         let most = context.bench.seconds;
         if self.seen.is_empty() {
             // Compiles the pipelines before the clock starts.
-            stream(engine, &RandomPairs::random(scoring, want.clone(), length, 1).batches(1))?;
+            stream(engine, &RandomPairs::random(scoring, filter.clone(), length, 1).batches(1))?;
         }
         let mut fewer = 8;
         while fewer * 8 <= pairs {
@@ -213,7 +213,7 @@ impl Rates {
                 return Ok(None);
             }
             if !self.seen.iter().any(|seen| seen.0 <= length && seen.1 >= fewer && seen.1 <= pairs) {
-                let work = RandomPairs::random(scoring, want.clone(), length, fewer);
+                let work = RandomPairs::random(scoring, filter.clone(), length, fewer);
                 let run = stream(engine, &work.batches(fewer))?;
                 let seconds = run.best().max(1e-9);
                 self.add(length, fewer, work.cells() as f64 / seconds, fewer);
@@ -224,7 +224,7 @@ impl Rates {
             return Ok(None);
         }
         let batch_pairs = self.batch_pairs(length, pairs, engine.capacity().cells);
-        let work = RandomPairs::random(scoring, want.clone(), length, pairs);
+        let work = RandomPairs::random(scoring, filter.clone(), length, pairs);
         let batches = work.batches(batch_pairs);
         let timing = repeat(context, most, || stream(engine, &batches))?;
         self.add(length, pairs, work.cells() as f64 / timing.best().max(1e-9), batch_pairs);

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::Family;
 use crate::pairs::cpu::CpuWorker;
-use crate::pairs::gpu::{Config, GpuEngine, tune};
-use crate::pairs::plan::Job;
-use crate::pairs::{Floors, Hit, Pairs, Want};
+use crate::pairs::gpu::{Config, PairsGpu, tune};
+use crate::pairs::plan::PairsSpec;
+use crate::pairs::{PairHit, Pairs, ResultFilter, ScoreThresholds};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceId, SequenceStore};
 
@@ -41,7 +41,7 @@ pub struct LocalTest {
 /// ScoresByPair that an engine must report.
 #[derive(Debug)]
 pub struct ScoreRequest {
-    want: Want,
+    filter: ResultFilter,
     /// Minimum of the scores.
     least: i64,
 }
@@ -49,11 +49,11 @@ pub struct ScoreRequest {
 impl LocalTest {
     fn new() -> Result<Self> {
         let store = Arc::new(relatives());
-        let hits = scores(&mut CpuWorker::default(), &store, Want::Scores)?;
-        let floors = || Want::AtLeast(Arc::new(Floors::same(MIN, RELATIVES)));
+        let hits = scores(&mut CpuWorker::default(), &store, ResultFilter::Scores)?;
+        let thresholds = || ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(MIN, RELATIVES)));
         // Lists are tested twice, because the first batch decides how the next one is computed.
-        let cases = [(Want::Scores, i64::MIN), (floors(), MIN), (floors(), MIN)];
-        let cases = cases.map(|(want, least)| ScoreRequest { want, least }).into();
+        let cases = [(ResultFilter::Scores, i64::MIN), (thresholds(), MIN), (thresholds(), MIN)];
+        let cases = cases.map(|(filter, least)| ScoreRequest { filter, least }).into();
         Ok(LocalTest { store, right: hits.iter().map(|hit| (pair_of(hit), hit.score)).collect(), cases })
     }
 }
@@ -62,17 +62,17 @@ impl SelfTest for LocalTest {
     const NAME: &'static str = "local";
     type Engine = dyn Engine<Pairs>;
     type Case = ScoreRequest;
-    type Found = Vec<Hit>;
+    type Found = Vec<PairHit>;
 
     fn cases(&self) -> &[ScoreRequest] {
         &self.cases
     }
 
-    fn run(&self, request: &ScoreRequest, engine: &mut Self::Engine) -> Result<Vec<Hit>> {
-        scores(engine, &self.store, request.want.clone())
+    fn run(&self, request: &ScoreRequest, engine: &mut Self::Engine) -> Result<Vec<PairHit>> {
+        scores(engine, &self.store, request.filter.clone())
     }
 
-    fn compare(&self, request: &ScoreRequest, hits: &Vec<Hit>) -> Result<u64> {
+    fn compare(&self, request: &ScoreRequest, hits: &Vec<PairHit>) -> Result<u64> {
         let least = request.least;
         for hit in hits {
             let expected = self.right.get(&pair_of(hit)).copied().filter(|&score| score >= least);
@@ -96,29 +96,29 @@ impl SelfTest for LocalTest {
 /// Tests every kernel for local scores on an adapter. Some scores exceed 16-bit floats and are
 /// computed again.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    let alone = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
+    let alone = PairsTest::by_schemes(&local_scorings(), &ResultFilter::Alignments, false);
     let tests = LocalTest::new().map(|relatives| (alone, relatives));
     each(kernels_of(Family::Local, found), tests, |(alone, relatives), kernel| {
-        let engine = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+        let engine = || Ok(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
         Ok(alone.test(&mut engine()?)? + relatives.test(&mut engine()?)?)
     })
 }
 
 /// Tests the CPU code.
 pub(super) fn on_cpu() -> KernelTest {
-    let test = PairsTest::by_schemes(&local_scorings(), &Want::Alignments, false);
+    let test = PairsTest::by_schemes(&local_scorings(), &ResultFilter::Alignments, false);
     KernelTest::on_cpu::<LocalTest>(test.test(&mut CpuWorker::default()))
 }
 
-fn pair_of(hit: &Hit) -> (SequenceId, SequenceId) {
+fn pair_of(hit: &PairHit) -> (SequenceId, SequenceId) {
     (hit.query, hit.target)
 }
 
 /// Returns the hits of all pairs of a store.
-fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want) -> Result<Vec<Hit>> {
+fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, filter: ResultFilter) -> Result<Vec<PairHit>> {
     let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
     let queries = Arc::clone(store);
-    let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
+    let job = PairsSpec { queries, against: None, scoring, filter, strands: QueryStrands::default(), parts: None };
     let mut hits = Vec::new();
     for batch in batches(&job) {
         hits.extend(computed(engine, &batch)?.hits);
@@ -148,9 +148,9 @@ fn relatives() -> SequenceStore {
 mod tests {
     use super::*;
     use crate::engine::{Capacity, Ticket};
-    use crate::pairs::{Batch, Report};
+    use crate::pairs::{PairsBatch, PairsReport};
 
-    type Spoil = fn(&mut Vec<Hit>);
+    type Spoil = fn(&mut Vec<PairHit>);
 
     /// The CPU engine with one wrong or missing hit.
     struct SpoiledEngine(CpuWorker, Spoil);
@@ -164,11 +164,11 @@ mod tests {
             Engine::<Pairs>::capacity(&self.0)
         }
 
-        fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+        fn submit(&mut self, batch: Arc<PairsBatch>) -> Result<Ticket> {
             self.0.submit(batch)
         }
 
-        fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+        fn collect(&mut self, ticket: Ticket) -> Result<PairsReport> {
             let mut report = self.0.collect(ticket)?;
             self.1(&mut report.hits);
             Ok(report)
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn some_scores_reach_the_minimum_and_some_exceed_halves() {
         let store = Arc::new(relatives());
-        let hits = scores(&mut CpuWorker::default(), &store, Want::Scores).unwrap();
+        let hits = scores(&mut CpuWorker::default(), &store, ResultFilter::Scores).unwrap();
         let count = |least| hits.iter().filter(|hit| hit.score >= least).count();
         assert!((100..hits.len() / 4).contains(&count(MIN)), "{} of {}", count(MIN), hits.len());
         assert!(count(2048) > 0, "{:?}", hits.iter().map(|hit| hit.score).max());

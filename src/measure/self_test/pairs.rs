@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::Family;
 use crate::pairs::cpu::CpuWorker;
-use crate::pairs::gpu::{Config, GpuEngine, tune};
+use crate::pairs::gpu::{Config, PairsGpu, tune};
 use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
-use crate::pairs::plan::{Job, PlannedChunk};
-use crate::pairs::{Batch, Hit, Pairs, PairsChunk, Report, Want};
+use crate::pairs::plan::{PairsSpec, PlannedChunk};
+use crate::pairs::{PairHit, Pairs, PairsBatch, PairsChunk, PairsReport, ResultFilter};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
 use crate::trace::{self, Hint};
@@ -20,22 +20,29 @@ use crate::trace::{self, Hint};
 /// A test of scores, matches and alignments of pairs.
 #[derive(Debug)]
 pub struct PairsTest {
-    batches: Vec<Arc<Batch>>,
+    batches: Vec<Arc<PairsBatch>>,
     traces: bool,
 }
 
 impl PairsTest {
     /// Creates a test of these batches. If `traces`, an engine must align every pair.
-    pub fn new(batches: Vec<Arc<Batch>>, traces: bool) -> Self {
+    pub fn new(batches: Vec<Arc<PairsBatch>>, traces: bool) -> Self {
         PairsTest { batches, traces }
     }
 
     /// Creates a test of all pairs of some sequences with each scoring scheme.
-    pub(super) fn by_schemes(scorings: &[Scoring], want: &Want, traces: bool) -> Self {
+    pub(super) fn by_schemes(scorings: &[Scoring], filter: &ResultFilter, traces: bool) -> Self {
         let batches = scorings.iter().flat_map(|scoring| {
             let queries = Arc::new(test_store(scoring.alphabet));
-            let (scoring, want) = (Arc::new(scoring.clone()), want.clone());
-            batches(&Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None })
+            let (scoring, filter) = (Arc::new(scoring.clone()), filter.clone());
+            batches(&PairsSpec {
+                queries,
+                against: None,
+                scoring,
+                filter,
+                strands: QueryStrands::default(),
+                parts: None,
+            })
         });
         PairsTest::new(batches.collect(), traces)
     }
@@ -44,18 +51,18 @@ impl PairsTest {
 impl SelfTest for PairsTest {
     const NAME: &'static str = "pairs";
     type Engine = dyn Engine<Pairs>;
-    type Case = Arc<Batch>;
-    type Found = Report;
+    type Case = Arc<PairsBatch>;
+    type Found = PairsReport;
 
-    fn cases(&self) -> &[Arc<Batch>] {
+    fn cases(&self) -> &[Arc<PairsBatch>] {
         &self.batches
     }
 
-    fn run(&self, batch: &Arc<Batch>, engine: &mut Self::Engine) -> Result<Report> {
+    fn run(&self, batch: &Arc<PairsBatch>, engine: &mut Self::Engine) -> Result<PairsReport> {
         computed(engine, batch)
     }
 
-    fn compare(&self, batch: &Arc<Batch>, report: &Report) -> Result<u64> {
+    fn compare(&self, batch: &Arc<PairsBatch>, report: &PairsReport) -> Result<u64> {
         if report.hits.len() as u64 != batch.pairs() {
             return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
         }
@@ -73,22 +80,22 @@ impl SelfTest for PairsTest {
 /// Tests every kernel for global alignments that an adapter can run.
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(kernels_of(Family::Pairs, found), Ok(scorings()), |scorings, kernel| {
-        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
         PairsTest::by_schemes(scorings, &want_of(kernel), kernel.scan().is_some()).test(&mut engine)
     })
 }
 
 /// Tests the CPU code.
 pub(super) fn on_cpu() -> KernelTest {
-    let test = PairsTest::by_schemes(&scorings(), &Want::Alignments, true);
+    let test = PairsTest::by_schemes(&scorings(), &ResultFilter::Alignments, true);
     KernelTest::new("cpu", test.test(&mut CpuWorker::default()))
 }
 
 /// Returns the batches of a job, one for each chunk.
-pub(super) fn batches(job: &Job) -> Vec<Arc<Batch>> {
+pub(super) fn batches(job: &PairsSpec) -> Vec<Arc<PairsBatch>> {
     let batch = |(_, chunk, blocks): PlannedChunk| {
         let blocks = blocks.into_iter().map(|(_, block)| block).collect();
-        Arc::new(Batch { chunk, blocks })
+        Arc::new(PairsBatch { chunk, blocks })
     };
     job.chunks(u64::MAX, u64::MAX).map(batch).collect()
 }
@@ -131,7 +138,7 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
 }
 
 /// Compares the score and matches of a pair and, if the engine traced it back, its alignment.
-fn compare(chunk: &PairsChunk, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
+fn compare(chunk: &PairsChunk, hit: &PairHit, traced: Option<Cigar>) -> Result<()> {
     let (a, b) = (chunk.queries.codes(hit.query), chunk.targets.codes(hit.target));
     // The query of the alignment may be the target of the kernel.
     let is_turned = chunk.earlier_is_query && hit.target < hit.query;
@@ -183,14 +190,14 @@ mod tests {
     fn wrong_alignments_are_detected() {
         let scoring = Arc::new(Scoring::truong());
         let store = Arc::new(test_store(scoring.alphabet));
-        let (queries, want) = (Arc::clone(&store), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: QueryStrands::default(), parts: None };
+        let (queries, filter) = (Arc::clone(&store), ResultFilter::Alignments);
+        let job = PairsSpec { queries, against: None, scoring, filter, strands: QueryStrands::default(), parts: None };
         let (_, chunk, _) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
         // The lengths are 3 and 13. In both orders, the earlier sequence is the query.
         let best = needleman_wunsch::align(store.codes(2), store.codes(7), &chunk.scoring);
         let (score, matches) = (best.score, Some(best.matches));
         for (query, target) in [(2, 7), (7, 2)] {
-            let hit = Hit { query, target, score, matches };
+            let hit = PairHit { query, target, score, matches };
             compare(&chunk, &hit, None).expect("the numbers are right");
             compare(&chunk, &hit, Some(best.cigar.clone())).expect("the alignment is right");
             let mut wrong = best.cigar.clone();
@@ -198,7 +205,7 @@ mod tests {
             assert_ne!(wrong, best.cigar);
             let error = compare(&chunk, &hit, Some(wrong)).expect_err("it is wrong");
             assert!(error.to_string().contains("alignment"), "{error}");
-            compare(&chunk, &Hit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
+            compare(&chunk, &PairHit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Rows of differences that the group kernel keeps. With them, alignments recompute only small
-//! parts of the matrices ([`super::retrace`]).
+//! parts of the matrices ([`super::traceback`]).
 
 use std::ops::Range;
 

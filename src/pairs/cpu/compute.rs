@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use super::difference::Greatest;
-use super::group::{Group, GroupBuffers, GroupTask, codes_of};
-use super::local::{Best, Span};
-use super::retrace::{Scored, Tracer, Traces, Wanted};
-pub use super::share::Form;
-use super::share::{LaneFill, Plan};
+use super::group::{GroupBuffers, GroupTask, TargetGroup, codes_of};
+use super::local::{BestCell, Span};
+pub use super::share::LaneForm;
+use super::share::{ComputePlan, LaneFill};
 use super::skew::{PairBuffers, PairTask};
+use super::traceback::{GroupTracer, ScoredGroup, Traces, WantedTrace};
 use crate::error::{Error, Result};
-use crate::pairs::{Batch, Block, Hit, PairsChunk};
+use crate::pairs::{PairHit, PairsBatch, PairsBlock, PairsChunk};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, Scoring, offset};
 use crate::seq::{Code, SequenceId};
 use crate::simd::{InstructionSet, LaneElement, MAX_LANES};
@@ -19,8 +19,8 @@ use crate::trace::EndRegion;
 
 /// Buffers that are reused for all batches. Each thread has its own.
 #[derive(Debug, Clone)]
-pub struct Workspace {
-    plan: Plan,
+pub struct ScoreWorkspace {
+    plan: ComputePlan,
     buffers: AllBuffers,
 }
 
@@ -31,22 +31,22 @@ type AllBuffers = (WidthBuffers<i8>, WidthBuffers<i16>, WidthBuffers<i32>, Width
 struct WidthBuffers<E> {
     group: GroupBuffers<E>,
     pair: PairBuffers<E>,
-    tracer: Tracer<E>,
+    tracer: GroupTracer<E>,
 }
 
-impl Workspace {
+impl ScoreWorkspace {
     /// Returns a workspace for the best instruction set of the processor.
     pub fn new() -> Self {
-        Self::with(InstructionSet::best(), Form::Cheaper)
+        Self::with(InstructionSet::best(), LaneForm::Cheaper)
     }
 
     /// Returns a workspace for this instruction set and lane use. Neither changes results.
-    pub fn with(level: InstructionSet, form: Form) -> Self {
-        Workspace { plan: Plan { level, form }, buffers: Default::default() }
+    pub fn with(level: InstructionSet, form: LaneForm) -> Self {
+        ScoreWorkspace { plan: ComputePlan { level, form }, buffers: Default::default() }
     }
 }
 
-impl Default for Workspace {
+impl Default for ScoreWorkspace {
     fn default() -> Self {
         Self::new()
     }
@@ -56,8 +56,8 @@ impl Default for Workspace {
 ///
 /// # Errors
 /// See [`run_block`].
-pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    let mut found = Found::default();
+pub fn run(batch: &PairsBatch, workspace: &mut ScoreWorkspace) -> Result<Vec<PairHit>> {
+    let mut found = ComputedHits::default();
     for block in &batch.blocks {
         block_found(&batch.chunk, block, workspace, &mut found)?;
     }
@@ -69,8 +69,8 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
 ///
 /// # Errors
 /// See [`run_block`].
-pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace) -> Result<Found> {
-    let mut found = Found { traces: traces.then(Traces::default), ..Found::default() };
+pub(super) fn run_tracing(batch: &PairsBatch, traces: bool, workspace: &mut ScoreWorkspace) -> Result<ComputedHits> {
+    let mut found = ComputedHits { traces: traces.then(Traces::default), ..ComputedHits::default() };
     for block in &batch.blocks {
         block_found(&batch.chunk, block, workspace, &mut found)?;
     }
@@ -79,8 +79,8 @@ pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace
 
 /// Results of pairs.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub hits: Vec<Hit>,
+pub(super) struct ComputedHits {
+    pub hits: Vec<PairHit>,
     /// End regions of the alignments of all hits, if they save work in a later traceback. Otherwise
     /// empty.
     pub ends: Vec<EndRegion>,
@@ -88,7 +88,7 @@ pub(super) struct Found {
     pub traces: Option<Traces>,
 }
 
-impl Found {
+impl ComputedHits {
     /// Returns the time that the tracebacks took.
     pub(super) fn trace_time(&self) -> Duration {
         self.traces.as_ref().map_or(Duration::ZERO, |traces| traces.time)
@@ -105,7 +105,7 @@ pub fn ends(
     query: &[Code],
     targets: &[&[Code]],
     scoring: &Scoring,
-    workspace: &mut Workspace,
+    workspace: &mut ScoreWorkspace,
 ) -> Result<Vec<EndRegion>> {
     scoring.check_alphabet(scoring.alphabet)?;
     scoring.check_codes(query)?;
@@ -125,19 +125,24 @@ pub fn ends(
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences
 /// have codes without a score.
-pub fn run_block(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    let mut found = Found::default();
+pub fn run_block(chunk: &PairsChunk, block: &PairsBlock, workspace: &mut ScoreWorkspace) -> Result<Vec<PairHit>> {
+    let mut found = ComputedHits::default();
     block_found(chunk, block, workspace, &mut found)?;
     Ok(found.hits)
 }
 
-fn block_found(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, found: &mut Found) -> Result<()> {
+fn block_found(
+    chunk: &PairsChunk,
+    block: &PairsBlock,
+    workspace: &mut ScoreWorkspace,
+    found: &mut ComputedHits,
+) -> Result<()> {
     [&chunk.queries, &chunk.targets]
         .into_iter()
         .try_for_each(|store| chunk.scoring.check_alphabet(store.alphabet()))?;
     match chunk.scoring.mode {
         Mode::Global => {
-            let Workspace { plan, buffers } = workspace;
+            let ScoreWorkspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
             for width in widths {
                 if width.run(chunk, block, *plan, found)? {
@@ -154,15 +159,27 @@ fn block_found(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, fou
 trait Differences {
     /// Computes all pairs of a block, and the end regions of their alignments if these are needed.
     /// Returns false, without results, if the width does not hold the scores.
-    fn run(&mut self, chunk: &PairsChunk, block: &Block, plan: Plan, into: &mut Found) -> Result<bool>;
+    fn run(
+        &mut self,
+        chunk: &PairsChunk,
+        block: &PairsBlock,
+        plan: ComputePlan,
+        into: &mut ComputedHits,
+    ) -> Result<bool>;
 }
 
 impl<E: LaneElement> Differences for WidthBuffers<E> {
-    fn run(&mut self, chunk: &PairsChunk, block: &Block, plan: Plan, into: &mut Found) -> Result<bool> {
+    fn run(
+        &mut self,
+        chunk: &PairsChunk,
+        block: &PairsBlock,
+        plan: ComputePlan,
+        into: &mut ComputedHits,
+    ) -> Result<bool> {
         let query = chunk.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(chunk.longest(block.targets.clone())));
         let shorter = m.min(longest);
-        let carry = chunk.want.has_alignments() && offset::carries_matches(&chunk.scoring, shorter, m + longest);
+        let carry = chunk.filter.has_alignments() && offset::carries_matches(&chunk.scoring, shorter, m + longest);
         let Some(form) = DifferenceScoring::<E>::new(&chunk.scoring, shorter, carry) else { return Ok(false) };
         let form = &form;
         let codes = &codes_of(query);
@@ -171,17 +188,17 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let kept = |target: SequenceId, greatest: Greatest| {
             let (m, n) = (query.len() as u32, chunk.targets.length(target));
             let (score, matches) = form.decode(greatest.value, m, n);
-            chunk.want.keeps(block.query, score, matches, m, n).then_some((score, matches))
+            chunk.filter.keeps(block.query, score, matches, m, n).then_some((score, matches))
         };
         // Without query symbols there is nothing to trace.
-        let may_trace = chunk.want.has_alignments() && form.determines_alignments() && m > 0;
+        let may_trace = chunk.filter.has_alignments() && form.determines_alignments() && m > 0;
         let mut found = vec![Greatest::default(); ids.len()];
         let mut spans = vec![None; ids.len()];
         let (lanes, mut outcome) = (E::lanes(plan.level), Ok(()));
         plan.share_out(query, &symbols_of(chunk, ids), lanes, |fill, places| match fill {
             LaneFill::Together(targets) => {
                 let mut values = [Greatest::default(); MAX_LANES];
-                let (group, buffers) = (Group::new(targets), &mut self.group);
+                let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
                 let traces = into.traces.as_mut().filter(|_| may_trace);
                 let is_kept = traces.is_some()
                     && self.tracer.pays()
@@ -194,8 +211,8 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 let Some(traces) = traces else { return };
                 let wanted =
                     places.iter().enumerate().filter(|(_, place)| kept(ids[**place], found[**place]).is_some());
-                let wanted: Vec<Wanted> = wanted
-                    .map(|(lane, &place)| Wanted {
+                let wanted: Vec<WantedTrace> = wanted
+                    .map(|(lane, &place)| WantedTrace {
                         lane,
                         place,
                         is_turned: is_turned(ids[place]),
@@ -205,7 +222,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 self.tracer.count(places.len(), wanted.len());
                 if is_kept && outcome.is_ok() {
                     let (substitution, kept) = (&chunk.scoring.substitution, &mut self.group.checkpoints);
-                    let group = Scored { level: plan.level, form, substitution, query, codes, targets, kept };
+                    let group = ScoredGroup { level: plan.level, form, substitution, query, codes, targets, kept };
                     outcome = self.tracer.trace(group, wanted, traces, &mut spans);
                 }
             }
@@ -220,10 +237,10 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             }
         });
         outcome?;
-        let tells_ends = chunk.want.has_alignments() && chunk.scoring.has_own_ends();
+        let tells_ends = chunk.filter.has_alignments() && chunk.scoring.has_own_ends();
         for ((&target, greatest), span) in ids.iter().zip(found).zip(spans) {
             let Some((score, matches)) = kept(target, greatest) else { continue };
-            into.hits.push(Hit { query: block.query, target, score, matches });
+            into.hits.push(PairHit { query: block.query, target, score, matches });
             if tells_ends {
                 let (m, n) = (query.len() as u32, chunk.targets.length(target));
                 let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
@@ -265,7 +282,7 @@ trait Locals {
         query: &[Code],
         targets: &[&[Code]],
         scoring: &Scoring,
-        plan: Plan,
+        plan: ComputePlan,
         places: bool,
         found: &mut [Option<LocalBest>],
     );
@@ -277,7 +294,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
         query: &[Code],
         all: &[&[Code]],
         scoring: &Scoring,
-        plan: Plan,
+        plan: ComputePlan,
         places: bool,
         found: &mut [Option<LocalBest>],
     ) {
@@ -286,12 +303,12 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
         let targets: Vec<&[Code]> = open.iter().map(|&place| all[place]).collect();
         let codes = &codes_of(query);
         plan.share_out(query, &targets, E::lanes(plan.level), |fill, of| {
-            let none = Best { value: form.zero(), ..Best::default() };
+            let none = BestCell { value: form.zero(), ..BestCell::default() };
             let mut bests = [none; MAX_LANES];
             let mut is_turned = false;
             match fill {
                 LaneFill::Together(targets) => {
-                    let (group, buffers) = (Group::new(targets), &mut self.group);
+                    let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
                     if places {
                         let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut bests };
                         plan.level.run(task);
@@ -308,7 +325,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
                     plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
                 }
             }
-            for (&place, Best { value, rows, columns }) in of.iter().zip(bests) {
+            for (&place, BestCell { value, rows, columns }) in of.iter().zip(bests) {
                 let (query, target) = if is_turned { (rows, columns) } else { (columns, rows) };
                 found[open[place]] = form.decode(value).map(|score| LocalBest { score, query, target });
             }
@@ -323,9 +340,9 @@ fn locals(
     targets: &[&[Code]],
     scoring: &Scoring,
     places: bool,
-    workspace: &mut Workspace,
+    workspace: &mut ScoreWorkspace,
 ) -> Result<Vec<LocalBest>> {
-    let Workspace { plan, buffers } = workspace;
+    let ScoreWorkspace { plan, buffers } = workspace;
     let mut found = vec![None; targets.len()];
     let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
     for width in widths {
@@ -338,15 +355,20 @@ fn locals(
 }
 
 /// Computes the local scores of a block.
-fn run_local(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, into: &mut Found) -> Result<()> {
+fn run_local(
+    chunk: &PairsChunk,
+    block: &PairsBlock,
+    workspace: &mut ScoreWorkspace,
+    into: &mut ComputedHits,
+) -> Result<()> {
     let query = chunk.queries.codes(block.query);
     let ids = targets_of(chunk, block);
     let targets = symbols_of(chunk, ids);
-    let traced = chunk.want.has_alignments();
+    let traced = chunk.filter.has_alignments();
     let found = locals(query, &targets, &chunk.scoring, traced, workspace)?;
     for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
-        if chunk.want.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
-            into.hits.push(Hit { query: block.query, target, score: best.score, matches: None });
+        if chunk.filter.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
+            into.hits.push(PairHit { query: block.query, target, score: best.score, matches: None });
             if traced {
                 into.ends.push(best.end(query, symbols, chunk.earlier_is_query && target < block.query));
             }
@@ -356,7 +378,7 @@ fn run_local(chunk: &PairsChunk, block: &Block, workspace: &mut Workspace, into:
 }
 
 /// Returns the ids of a block's targets.
-fn targets_of<'a>(chunk: &'a PairsChunk, block: &Block) -> &'a [SequenceId] {
+fn targets_of<'a>(chunk: &'a PairsChunk, block: &PairsBlock) -> &'a [SequenceId] {
     &chunk.order[block.targets.start as usize..block.targets.end as usize]
 }
 

@@ -8,9 +8,9 @@
 
 mod ends;
 
-use self::ends::Ends;
+use self::ends::LastCells;
 use super::ROWS;
-use super::group::{Group, GroupBuffers, GroupTask, Strip};
+use super::group::{CodeStrip, GroupBuffers, GroupTask, TargetGroup};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
@@ -117,7 +117,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     });
     let is_narrow = size_of::<W::Elem>() <= 2 && group.rows() + m < NARROW;
     let mut row_ends = None;
-    let mut strip: Strip = [[0; MAX_LANES]; ROWS];
+    let mut strip: CodeStrip = [[0; MAX_LANES]; ROWS];
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
@@ -155,7 +155,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         if form.own_ends() && inside && is_narrow {
             let left = group.rows() - r;
             let ends = row_ends.get_or_insert_with(|| {
-                Ends::<W>::from(|lane| (last[lane] + form.edge(left), best[lane].value, best[lane].least_rows))
+                LastCells::<W>::from(|lane| (last[lane] + form.edge(left), best[lane].value, best[lane].least_rows))
             });
             for (column, left) in columns.iter().zip((0..left).rev()) {
                 ends.take(form, column, left);
@@ -185,7 +185,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
 #[inline(always)]
 fn start_above<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
-    group: &Group<'_>,
+    group: &TargetGroup<'_>,
     m: usize,
     dh: &mut [W::Elem],
     f: &mut [W::Elem],
@@ -213,7 +213,7 @@ fn start_above<W: Lanes>(
 #[inline(always)]
 fn set_edges<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
-    group: &Group<'_>,
+    group: &TargetGroup<'_>,
     r: usize,
     edges: &mut [[W::Elem; MAX_LANES]; ROWS],
 ) {
@@ -232,7 +232,7 @@ fn set_edges<W: Lanes>(
 #[inline(always)]
 fn along_last_row<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
-    group: &Group<'_>,
+    group: &TargetGroup<'_>,
     m: usize,
     dh: &[W::Elem],
     mut best: [Greatest; MAX_LANES],
@@ -242,7 +242,8 @@ fn along_last_row<W: Lanes>(
     let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
     if form.own_ends() && is_narrow {
         best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.edge(m), m));
-        let mut ends = Ends::<W>::from(|lane| (value[lane] + form.edge(m), best[lane].value, best[lane].least_columns));
+        let mut ends =
+            LastCells::<W>::from(|lane| (value[lane] + form.edge(m), best[lane].value, best[lane].least_columns));
         ends.first = std::array::from_fn(|lane| best[lane].columns_left);
         for (dh, left) in dh.chunks_exact(count).zip((0..m).rev()) {
             ends.take(form, dh, left);
@@ -277,7 +278,7 @@ fn along_last_row<W: Lanes>(
 const NARROW: usize = if cfg!(test) { 256 } else { 1 << 13 };
 
 /// dv of all lanes in each of the rows.
-type Columns<W> = [[<W as Lanes>::Elem; MAX_LANES]; ROWS];
+type RowDifferences<W> = [[<W as Lanes>::Elem; MAX_LANES]; ROWS];
 
 /// Computes [`ROWS`] rows with linear gaps. `edges` is dv of column 0. Returns dv of the last
 /// column.
@@ -291,8 +292,8 @@ unsafe fn linear_rows<W: Lanes>(
     query: &[Code],
     dh: *mut W::Elem,
     profile: *const W::Elem,
-    edges: &Columns<W>,
-) -> Columns<W> {
+    edges: &RowDifferences<W>,
+) -> RowDifferences<W> {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
@@ -324,8 +325,8 @@ unsafe fn affine_rows<W: Lanes>(
     dh: *mut W::Elem,
     f: *mut W::Elem,
     profile: *const W::Elem,
-    edges: &Columns<W>,
-) -> Columns<W> {
+    edges: &RowDifferences<W>,
+) -> RowDifferences<W> {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let opening = W::splat(W::Elem::from_number(form.opening()));
@@ -354,7 +355,7 @@ unsafe fn affine_rows<W: Lanes>(
 /// # Safety
 /// The processor has the instructions of `W`.
 #[inline(always)]
-unsafe fn store_all<W: Lanes>(vectors: [W; ROWS]) -> Columns<W> {
+unsafe fn store_all<W: Lanes>(vectors: [W; ROWS]) -> RowDifferences<W> {
     let mut columns = [[W::Elem::default(); MAX_LANES]; ROWS];
     for (column, vector) in columns.iter_mut().zip(vectors) {
         // SAFETY: the caller guarantees the instructions, and a column has MAX_LANES elements.

@@ -31,7 +31,7 @@ pub(super) struct GroupTask<'a, F, E, V> {
     /// Distinct codes of the query.
     pub codes: &'a [Code],
     /// The targets.
-    pub group: Group<'a>,
+    pub group: TargetGroup<'a>,
     /// Working memory.
     pub buffers: &'a mut GroupBuffers<E>,
     /// Results: one value per lane, to be decoded by the scoring.
@@ -39,16 +39,16 @@ pub(super) struct GroupTask<'a, F, E, V> {
 }
 
 /// Codes of all lanes in [`ROWS`] rows.
-pub(super) type Strip = [[Code; MAX_LANES]; ROWS];
+pub(super) type CodeStrip = [[Code; MAX_LANES]; ROWS];
 
 /// Targets with padding in front, so that all end in the same row. The number of rows is a multiple
 /// of [`ROWS`].
-pub(super) struct Group<'a> {
+pub(super) struct TargetGroup<'a> {
     targets: &'a [&'a [Code]],
     rows: usize,
 }
 
-impl<'a> Group<'a> {
+impl<'a> TargetGroup<'a> {
     /// Returns a group of targets, at most one per lane.
     pub(super) fn new(targets: &'a [&'a [Code]]) -> Self {
         let longest = targets.iter().map(|target| target.len()).max().unwrap_or(0);
@@ -56,7 +56,7 @@ impl<'a> Group<'a> {
         // loop touches every cache line in advance.
         let lines = targets.iter().flat_map(|target| target.iter().step_by(CACHE_LINE));
         std::hint::black_box(lines.fold(0, |all, code| all ^ code));
-        Group { targets, rows: longest.next_multiple_of(ROWS) }
+        TargetGroup { targets, rows: longest.next_multiple_of(ROWS) }
     }
 
     /// Returns the number of rows including padding.
@@ -87,7 +87,7 @@ impl<'a> Group<'a> {
 
     /// Reads the codes of rows `r` to `r + ROWS - 1`.
     #[inline(always)]
-    pub(super) fn strip(&self, r: usize, strip: &mut Strip) {
+    pub(super) fn strip(&self, r: usize, strip: &mut CodeStrip) {
         let mut words = [0u32; MAX_LANES];
         for (word, target) in words.iter_mut().zip(self.targets) {
             let pad = self.rows - target.len();
@@ -126,11 +126,11 @@ mod tests {
     fn targets_end_together() {
         let (long, short, empty) = (vec![1, 2, 4, 8, 1], vec![3, 5], vec![]);
         let targets: Vec<&[Code]> = vec![&long, &short, &empty];
-        let group = Group::new(&targets);
+        let group = TargetGroup::new(&targets);
         assert_eq!(group.rows(), 8);
         let mut strip = [[9; MAX_LANES]; ROWS];
         group.strip(0, &mut strip);
-        let rows = |strip: &Strip| strip.map(|codes| [codes[0], codes[1], codes[2], codes[63]]);
+        let rows = |strip: &CodeStrip| strip.map(|codes| [codes[0], codes[1], codes[2], codes[63]]);
         assert_eq!(rows(&strip), [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]]);
         group.strip(4, &mut strip);
         assert_eq!(rows(&strip), [[2, 0, 0, 0], [4, 0, 0, 0], [8, 3, 0, 0], [1, 5, 0, 0]]);
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(|row| group.is_corner(row, 0)), [false, true, false]);
         assert!(group.is_corner(5, 1) && group.is_corner(7, 2));
         assert!(!group.is_inside(6) && group.is_inside(7));
-        assert!(Group::new(&targets[..1]).is_inside(4) && !Group::new(&targets[..1]).is_inside(3));
+        assert!(TargetGroup::new(&targets[..1]).is_inside(4) && !TargetGroup::new(&targets[..1]).is_inside(3));
         assert_eq!(codes_of(&[8, 1, 8]), [1, 8]);
     }
 }

@@ -6,7 +6,7 @@
 //! takes at least 6 cycles.
 
 use super::ROWS;
-use super::group::{Group, GroupBuffers, GroupTask, Strip};
+use super::group::{CodeStrip, GroupBuffers, GroupTask, TargetGroup};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
@@ -17,7 +17,7 @@ const CHUNK: usize = 16;
 
 /// The greatest value of a pair, with the approximate position of the cells that have it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Best<E> {
+pub(super) struct BestCell<E> {
     /// The value, to be decoded by the scoring.
     pub value: E,
     /// Their rows: symbols of the sequence in the rows, which is the target in a group.
@@ -52,14 +52,14 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
     }
 }
 
-impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestCell<E>> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         let GroupTask { form, query, codes, group, buffers, values } = self;
-        let mut places = Places::new(form.zero());
+        let mut places = BestPlaces::new(form.zero());
         // SAFETY: the caller guarantees the instructions of S.
         unsafe { align::<E::In<S>, _>(form, query, codes, &group, buffers, &mut places) };
         for (lane, best) in values.iter_mut().enumerate() {
@@ -67,13 +67,13 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, Best<E>> {
             let [rows, columns] = places.spans(lane, [ROWS as u32, CHUNK as u32]);
             let within = |row: u32| row.saturating_sub(pad);
             let rows = Span { start: within(rows.start), first_end: within(rows.first_end), end: within(rows.end) };
-            *best = Best { value: places.values[lane], rows, columns };
+            *best = BestCell { value: places.values[lane], rows, columns };
         }
     }
 }
 
 /// Observer of the greatest values during a computation.
-trait Notes<W: Lanes> {
+trait PlaceNotes<W: Lanes> {
     /// Number of columns between two notes.
     const COLUMNS: usize;
     /// Takes `here`, the greatest values of the columns from `column` on, in the rows from `row`
@@ -87,7 +87,7 @@ trait Notes<W: Lanes> {
 /// Observes no positions.
 struct NoPlaces;
 
-impl<W: Lanes> Notes<W> for NoPlaces {
+impl<W: Lanes> PlaceNotes<W> for NoPlaces {
     const COLUMNS: usize = usize::MAX;
 
     #[inline(always)]
@@ -98,17 +98,17 @@ impl<W: Lanes> Notes<W> for NoPlaces {
 }
 
 /// First and last rows and columns of the greatest values of every lane.
-pub(super) struct Places<E> {
+pub(super) struct BestPlaces<E> {
     values: [E; MAX_LANES],
     zero: E,
     rows: [[u32; MAX_LANES]; 2],
     columns: [[u32; MAX_LANES]; 2],
 }
 
-impl<E: LaneElement> Places<E> {
+impl<E: LaneElement> BestPlaces<E> {
     pub(super) fn new(zero: E) -> Self {
         let none = [[0; MAX_LANES]; 2];
-        Places { values: [zero; MAX_LANES], zero, rows: none, columns: none }
+        BestPlaces { values: [zero; MAX_LANES], zero, rows: none, columns: none }
     }
 
     /// Adds values of a range of rows and columns, given by the first of either.
@@ -142,7 +142,7 @@ impl<E: LaneElement> Places<E> {
     }
 }
 
-impl<W: Lanes> Notes<W> for Places<W::Elem>
+impl<W: Lanes> PlaceNotes<W> for BestPlaces<W::Elem>
 where
     W::Elem: LaneElement,
 {
@@ -173,11 +173,11 @@ where
 /// The processor has the instructions of `W`. Codes of `query` are less than `form.size()`, codes
 /// of the targets less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
-unsafe fn align<W: Lanes, N: Notes<W>>(
+unsafe fn align<W: Lanes, N: PlaceNotes<W>>(
     form: &LocalScoring<W::Elem>,
     query: &[Code],
     codes: &[Code],
-    group: &Group,
+    group: &TargetGroup,
     buffers: &mut GroupBuffers<W::Elem>,
     notes: &mut N,
 ) -> W {
@@ -191,7 +191,7 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
     if affine {
         f[..m * count].fill(form.zero());
     }
-    let mut strip: Strip = [[0; MAX_LANES]; ROWS];
+    let mut strip: CodeStrip = [[0; MAX_LANES]; ROWS];
     // SAFETY: the caller guarantees the instructions of W. Each buffer holds `m` vectors, and the
     // profile has rows for all codes.
     unsafe {
@@ -206,7 +206,7 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
                     steps.store(profile[(code as usize * ROWS + k) * count..][..count].as_mut_ptr());
                 }
             }
-            let mut state = State { left: [zero; ROWS], gaps: [zero; ROWS], corner: zero };
+            let mut state = ColumnState { left: [zero; ROWS], gaps: [zero; ROWS], corner: zero };
             for (k, part) in query.chunks(N::COLUMNS).enumerate() {
                 let column = if k == 0 { 0 } else { k * N::COLUMNS };
                 let h = h.as_mut_ptr().add(column * count);
@@ -225,7 +225,7 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
 
 /// Values that columns take from the columns before them: cells, gaps along the rows, and the cell
 /// of the row above.
-struct State<W> {
+struct ColumnState<W> {
     left: [W; ROWS],
     gaps: [W; ROWS],
     corner: W,
@@ -243,12 +243,12 @@ unsafe fn linear_rows<W: Lanes>(
     form: &LocalScoring<W::Elem>,
     h: *mut W::Elem,
     profile: *const W::Elem,
-    state: &mut State<W>,
+    state: &mut ColumnState<W>,
 ) -> W {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (cost, zero) = (W::splat(form.next()), W::splat(form.zero()));
-        let State { mut left, mut corner, .. } = *state;
+        let ColumnState { mut left, mut corner, .. } = *state;
         let mut best = zero;
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
@@ -283,12 +283,12 @@ unsafe fn affine_rows<W: Lanes>(
     h: *mut W::Elem,
     f: *mut W::Elem,
     profile: *const W::Elem,
-    state: &mut State<W>,
+    state: &mut ColumnState<W>,
 ) -> W {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
-        let State { mut left, gaps: mut e, mut corner } = *state;
+        let ColumnState { mut left, gaps: mut e, mut corner } = *state;
         let mut best = zero;
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
@@ -308,7 +308,7 @@ unsafe fn affine_rows<W: Lanes>(
             gap.store(gaps);
             corner = top;
         }
-        *state = State { left, gaps: e, corner };
+        *state = ColumnState { left, gaps: e, corner };
         best
     }
 }

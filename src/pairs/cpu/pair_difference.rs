@@ -114,7 +114,7 @@ pub(super) struct StripOf<'a, W: Lanes> {
 }
 
 /// Source of the steps between each lane's row symbol and the columns' symbols.
-pub(super) trait Steps<W> {
+pub(super) trait StepSource<W> {
     /// Returns the steps of all lanes at step `t`. Calls come in the order of `t`.
     ///
     /// # Safety
@@ -122,7 +122,7 @@ pub(super) trait Steps<W> {
     unsafe fn step(&mut self, t: usize) -> W;
 }
 
-impl<W: Lanes> Steps<W> for Skew<'_, W> {
+impl<W: Lanes> StepSource<W> for Skew<'_, W> {
     #[inline(always)]
     unsafe fn step(&mut self, t: usize) -> W {
         // SAFETY: the caller guarantees the preconditions.
@@ -131,7 +131,7 @@ impl<W: Lanes> Steps<W> for Skew<'_, W> {
 }
 
 /// Observer of a strip's cells.
-pub(super) trait Notes<W> {
+pub(super) trait CellNotes<W> {
     /// Takes the cells of a step: the step of two symbols, z, e, f, and z minus the opening.
     ///
     /// # Safety
@@ -140,7 +140,7 @@ pub(super) trait Notes<W> {
 }
 
 /// Observes nothing.
-impl<W> Notes<W> for () {
+impl<W> CellNotes<W> for () {
     #[inline(always)]
     unsafe fn take(&mut self, _: usize, _: W, _: W, _: W, _: W, _: W) {}
 }
@@ -155,8 +155,8 @@ impl<W: Lanes> StripOf<'_, W> {
     pub(super) unsafe fn compute_last<const AFFINE: bool>(
         self,
         is_last: bool,
-        steps: &mut impl Steps<W>,
-        notes: &mut impl Notes<W>,
+        steps: &mut impl StepSource<W>,
+        notes: &mut impl CellNotes<W>,
     ) -> [W::Elem; MAX_LANES] {
         // SAFETY: the caller guarantees the preconditions.
         unsafe {
@@ -178,8 +178,8 @@ impl<W: Lanes> StripOf<'_, W> {
     #[inline(always)]
     pub(super) unsafe fn compute<const AFFINE: bool, const LEAVES: bool>(
         self,
-        steps: &mut impl Steps<W>,
-        notes: &mut impl Notes<W>,
+        steps: &mut impl StepSource<W>,
+        notes: &mut impl CellNotes<W>,
     ) -> [W::Elem; MAX_LANES] {
         let StripOf { form, columns, edges, dh, f } = self;
         let (first, n) = (columns.start, columns.len());
@@ -241,7 +241,7 @@ impl<W: Lanes> LaneState<W> {
         dh: *mut W::Elem,
         f: *mut W::Elem,
         t: usize,
-        notes: &mut impl Notes<W>,
+        notes: &mut impl CellNotes<W>,
     ) {
         // SAFETY: the caller guarantees the preconditions.
         unsafe {

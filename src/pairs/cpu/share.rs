@@ -5,7 +5,7 @@ use crate::simd::InstructionSet;
 
 /// Contents of a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum LaneForm {
     /// The form that is expected to be faster.
     #[default]
     Cheaper,
@@ -17,9 +17,9 @@ pub enum Form {
 
 /// Parameters of a workspace's computations.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct ComputePlan {
     pub level: InstructionSet,
-    pub form: Form,
+    pub form: LaneForm,
 }
 
 /// Relative time of a vector of cells if one pair fills it, compared with several pairs.
@@ -33,7 +33,7 @@ pub(super) enum LaneFill<'w, 'a> {
     Alone { rows: &'a [Code], columns: &'a [Code] },
 }
 
-impl Plan {
+impl ComputePlan {
     /// Passes all targets to `compute`, with their indices in `targets`. Targets come in the order
     /// of decreasing length, so that little padding is needed. Targets that are much longer than
     /// the others are passed alone.
@@ -67,9 +67,9 @@ impl Plan {
     /// compute alone.
     fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
         match self.form {
-            Form::Targets => return 0,
-            Form::Rows => return targets.len(),
-            Form::Cheaper => {}
+            LaneForm::Targets => return 0,
+            LaneForm::Rows => return targets.len(),
+            LaneForm::Cheaper => {}
         }
         let together = |count: usize| targets.get(count).map_or(0, |longest| (longest.len() * query_symbols) as u64);
         let (mut best, mut least) = (0, together(0));
@@ -96,7 +96,7 @@ mod tests {
     fn targets_that_are_much_longer_go_alone() {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = Plan { level: InstructionSet::PORTABLE, form: Form::Cheaper };
+        let plan = ComputePlan { level: InstructionSet::PORTABLE, form: LaneForm::Cheaper };
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);

@@ -3,14 +3,14 @@
 
 use super::Config;
 use super::matrix::TEAM_STEP_CELLS;
-use super::shape::MatrixShape;
+use super::shape::MatrixKernelShape;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::{CandidateKernel, Chooser, Speed, WorkEstimate};
 use crate::gpu::kernels::{Family, Kernel, KernelKind, Scan, ScoreType, of_kind, offered};
-use crate::pairs::kernels::matrix::Variant;
+use crate::pairs::kernels::matrix::MatrixVariant;
 use crate::pairs::kernels::nw_slice_half;
-use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
-use crate::pairs::{Batch, Block, Extent, Want};
+use crate::pairs::plan::cost::{PairsSpeeds, host_trace_seconds};
+use crate::pairs::{BatchLengths, PairsBatch, PairsBlock, ResultFilter};
 
 /// Host seconds per pair for the filter that `nw_slice` would apply on the device.
 const HOST_PAIR_SECONDS: f64 = 5e-8;
@@ -22,17 +22,17 @@ const TELLING_SECONDS: f64 = 0.02;
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
 /// Facts about a batch and its device on which the choice depends.
-pub(super) struct Situation<'a> {
-    pub batch: &'a Batch,
+pub(super) struct BatchSituation<'a> {
+    pub batch: &'a PairsBatch,
     /// Greatest lengths of the batch. Computing them reads every pair.
-    pub extent: Extent,
-    pub shape: &'a MatrixShape,
+    pub extent: BatchLengths,
+    pub shape: &'a MatrixKernelShape,
     pub adapter: &'a AdapterDescription,
     pub features: wgpu::Features,
     /// Columns per slice of `nw_slice`.
     pub slice: u32,
     /// Variant of `nw_slice_half`, if it can compute the batch.
-    pub half: Option<nw_slice_half::Variant>,
+    pub half: Option<nw_slice_half::HalfSliceVariant>,
     /// Whether `nw_slice_half` may be chosen automatically.
     pub halves: bool,
     /// Number of arenas.
@@ -47,7 +47,7 @@ pub(super) struct Situation<'a> {
 
 /// A kernel for a batch, and the batch's work for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
+pub(super) struct KernelChoice {
     pub kernel: &'static Kernel,
     pub work: WorkEstimate,
     /// Whether the kernel traces back.
@@ -55,16 +55,16 @@ pub(super) struct Choice {
 }
 
 /// Key of a speed: a kernel, whether it traces back, and whether gaps are linear.
-type Way = (KernelKind, bool, bool);
+type SpeedKey = (KernelKind, bool, bool);
 
 /// Known costs of kernels on a device.
 #[derive(Debug, Clone)]
 pub(super) struct Prices {
-    linear: Speeds,
-    affine: Speeds,
+    linear: PairsSpeeds,
+    affine: PairsSpeeds,
     /// Share of the pairs that the bound on the identity keeps.
     open_share: f64,
-    chooser: Chooser<Way>,
+    chooser: Chooser<SpeedKey>,
 }
 
 impl Prices {
@@ -75,8 +75,8 @@ impl Prices {
         let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
         Prices {
             // Measured speeds are for one kind of gaps, and an engine is opened for one job.
-            linear: config.speeds.unwrap_or_else(|| Speeds::typical(false, known)),
-            affine: config.speeds.unwrap_or_else(|| Speeds::typical(true, known)),
+            linear: config.speeds.unwrap_or_else(|| PairsSpeeds::typical(false, known)),
+            affine: config.speeds.unwrap_or_else(|| PairsSpeeds::typical(true, known)),
             open_share: 0.0,
             // Kernels are compared when a device is opened for a long job ([`super::tune`]), and
             // the result is cached. A job makes no trials.
@@ -84,13 +84,13 @@ impl Prices {
         }
     }
 
-    fn assumed(&self, batch: &Batch, kernel: &Kernel, aligned: bool) -> Speed {
-        let Speeds(speeds) = if batch.chunk.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
+    fn assumed(&self, batch: &PairsBatch, kernel: &Kernel, aligned: bool) -> Speed {
+        let PairsSpeeds(speeds) = if batch.chunk.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
         let speed = speeds[place(kernel)];
         if aligned { speed.aligned } else { speed.scores }
     }
 
-    fn candidate(&self, batch: &Batch, choice: &Choice) -> CandidateKernel<Way> {
+    fn candidate(&self, batch: &PairsBatch, choice: &KernelChoice) -> CandidateKernel<SpeedKey> {
         CandidateKernel {
             way: (choice.kernel.kind, choice.aligned, batch.chunk.scoring.gaps.is_linear()),
             work: choice.work,
@@ -99,20 +99,20 @@ impl Prices {
     }
 
     /// Returns the cells per second of a chosen kernel on a full device.
-    pub(super) fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
+    pub(super) fn full_rate(&self, batch: &PairsBatch, choice: &KernelChoice) -> f64 {
         self.chooser.speed(&self.candidate(batch, choice)).full
     }
 
     /// Returns the kernel with the least cost.
-    pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
+    pub(super) fn choose(&self, situation: &BatchSituation<'_>) -> KernelChoice {
         let possible = chosen(situation);
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
-        let mut choices: Vec<Choice> =
+        let mut choices: Vec<KernelChoice> =
             choices.filter_map(|(kernel, aligned)| self.possible(situation, kernel, aligned)).collect();
-        if matches!(situation.batch.chunk.want, Want::Reaching(_)) {
+        if matches!(situation.batch.chunk.filter, ResultFilter::Reaching(_)) {
             self.price_survivors(situation.batch, &mut choices);
         }
-        let candidates: Vec<CandidateKernel<Way>> =
+        let candidates: Vec<CandidateKernel<SpeedKey>> =
             choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
         let cheapest = self.chooser.cheapest(&candidates);
         cheapest
@@ -121,7 +121,7 @@ impl Prices {
 
     /// Returns the kernel that traces a batch back in the least time, and this time in seconds.
     /// Returns `None` if no kernel can.
-    pub(super) fn choose_aligned(&self, situation: &Situation<'_>) -> Option<(Choice, f64)> {
+    pub(super) fn choose_aligned(&self, situation: &BatchSituation<'_>) -> Option<(KernelChoice, f64)> {
         let possible = chosen(situation);
         let choices = possible.filter_map(|kernel| self.possible(situation, kernel, true));
         let priced = choices.map(|choice| (choice, self.seconds(situation.batch, &choice)));
@@ -131,7 +131,7 @@ impl Prices {
     /// Lowers the cost of kernels that compute scores only. The pairs that a filter keeps are
     /// traced by the host while the device computes, or by the device afterwards, whichever takes
     /// less time.
-    fn price_survivors(&self, batch: &Batch, choices: &mut [Choice]) {
+    fn price_survivors(&self, batch: &PairsBatch, choices: &mut [KernelChoice]) {
         let aligned = choices.iter().filter(|choice| choice.aligned).map(|choice| self.seconds(batch, choice));
         let Some(aligned) = aligned.min_by(f64::total_cmp) else { return };
         for choice in choices.iter_mut().filter(|choice| choice.kernel.scan().is_none()) {
@@ -141,27 +141,27 @@ impl Prices {
     }
 
     /// Returns the seconds until the results of a batch are available.
-    fn seconds(&self, batch: &Batch, choice: &Choice) -> f64 {
+    fn seconds(&self, batch: &PairsBatch, choice: &KernelChoice) -> f64 {
         self.chooser.speed(&self.candidate(batch, choice)).seconds(&choice.work)
     }
 
     /// Returns a kernel with the batch's work for it, including the tracing that it leaves to the
     /// host. Returns `None` if the kernel cannot be used in this way.
-    fn possible(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<Choice> {
+    fn possible(&self, situation: &BatchSituation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<KernelChoice> {
         let batch = situation.batch;
         if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
             return None;
         }
-        let wants_walk = batch.chunk.want.has_alignments() && situation.carries_matches;
+        let wants_walk = batch.chunk.filter.has_alignments() && situation.carries_matches;
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
         let work = work_of(situation, kernel, aligned)?;
-        let traced_by_host = match batch.chunk.want {
+        let traced_by_host = match batch.chunk.filter {
             _ if aligned => 0.0,
-            Want::Scores | Want::AtLeast(_) => 0.0,
-            Want::Alignments => 1.0,
-            Want::Reaching(_) => self.open_share,
+            ResultFilter::Scores | ResultFilter::AtLeast(_) => 0.0,
+            ResultFilter::Alignments => 1.0,
+            ResultFilter::Reaching(_) => self.open_share,
         };
         // Threads trace one batch while the device computes the next.
         let is_linear = batch.chunk.scoring.gaps.is_linear();
@@ -170,11 +170,11 @@ impl Prices {
         // memory cannot hold a pair.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
-        is_possible.then_some(Choice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
+        is_possible.then_some(KernelChoice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 
     /// Learns from the duration of a batch.
-    pub(super) fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
+    pub(super) fn observe(&mut self, batch: &PairsBatch, choice: &KernelChoice, seconds: f64) {
         let candidate = self.candidate(batch, choice);
         self.chooser.learn(&candidate, seconds);
     }
@@ -187,7 +187,7 @@ impl Prices {
 }
 
 /// Lists the kernels that are chosen unasked and run on the device.
-fn chosen(situation: &Situation<'_>) -> impl Iterator<Item = &'static Kernel> {
+fn chosen(situation: &BatchSituation<'_>) -> impl Iterator<Item = &'static Kernel> {
     offered(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
 }
 
@@ -202,15 +202,15 @@ fn is_half(kernel: &Kernel) -> bool {
 
 /// Returns the requested kernel with its work. It replaces `nw_slice_half` by `nw_slice` if the
 /// former cannot compute the batch.
-pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
+pub(super) fn choice_of(situation: &BatchSituation<'_>, kernel: &'static Kernel) -> KernelChoice {
     let is_beyond = is_half(kernel) && situation.half.is_none();
     let kernel = if is_beyond { of_kind(KernelKind::Slice(ScoreType::I32)) } else { kernel };
-    let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.chunk.want.has_alignments();
-    Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
+    let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.chunk.filter.has_alignments();
+    KernelChoice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
 /// Returns a batch as work for a kernel, or `None` if the kernel's memory cannot hold a pair.
-fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
+fn work_of(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
     let batch = situation.batch;
     let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
@@ -232,7 +232,8 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let pairs = batch.pairs() as f64;
     let tasks = (pairs / variant.slots() as f64).max(batch.blocks.len() as f64);
     let a_pair = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS };
-    let host_seconds = if matches!(batch.chunk.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 };
+    let host_seconds =
+        if matches!(batch.chunk.filter, ResultFilter::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 };
     if scan == Scan::Checkpoint {
         let columns = variant.padded_columns(extent.query_symbols);
         if rows * columns > TEAM_STEP_CELLS {
@@ -241,7 +242,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         // Fewer workgroups than possible compute less in the same time. Memory allows more of them
         // if pairs are small.
         let together = variant.tasks_together(tasks as u64) as f64;
-        let cells = |block: &Block| {
+        let cells = |block: &PairsBlock| {
             let symbols = batch.chunk.queries.length(block.query);
             let rows = block.cells / u64::from(symbols.max(1)) / block.pairs().max(1);
             let quads = variant.task_quads(symbols, (rows as u32).div_ceil(4).max(1));
@@ -275,13 +276,13 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
 }
 
 /// Returns the cells of a batch if every query's columns are padded by `padded`.
-fn padded_cells(batch: &Batch, padded: impl Fn(u32) -> f64) -> f64 {
+fn padded_cells(batch: &PairsBatch, padded: impl Fn(u32) -> f64) -> f64 {
     let columns = |query| batch.chunk.queries.length(query);
     batch.blocks.iter().map(|b| b.cells as f64 * padded(columns(b.query)) / columns(b.query).max(1) as f64).sum()
 }
 
 /// Returns the cells of the longest chain, and the number of successive dispatches.
-fn chain_of(variant: &Variant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
+fn chain_of(variant: &MatrixVariant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
     if scan != Scan::TiledDiagonal {
         return (columns * rows, 1.0);
     }

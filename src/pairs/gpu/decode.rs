@@ -1,10 +1,10 @@
 //! Decodes a kernel's output into hits.
 
-use crate::pairs::{Batch, Hit, Want};
+use crate::pairs::{PairHit, PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
 
 /// Returns the number of pairs before each block.
-fn block_begins(batch: &Batch) -> Vec<u64> {
+fn block_begins(batch: &PairsBatch) -> Vec<u64> {
     batch
         .blocks
         .iter()
@@ -16,16 +16,16 @@ fn block_begins(batch: &Batch) -> Vec<u64> {
         .collect()
 }
 
-fn hit(batch: &Batch, scoring: &OffsetScoring, block: usize, target_index: u32, value: u32) -> Hit {
+fn hit(batch: &PairsBatch, scoring: &OffsetScoring, block: usize, target_index: u32, value: u32) -> PairHit {
     let chunk = &batch.chunk;
     let query = batch.blocks[block].query;
     let target = chunk.order[target_index as usize];
     let (score, matches) = scoring.decode(value as i32, chunk.queries.length(query), chunk.targets.length(target));
-    Hit { query, target, score, matches }
+    PairHit { query, target, score, matches }
 }
 
 /// Returns the hits of (pair, value) words.
-pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<Hit> {
+pub(super) fn decode_kept(batch: &PairsBatch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<PairHit> {
     let begins = block_begins(batch);
     pairs
         .chunks_exact(2)
@@ -38,22 +38,22 @@ pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32])
 }
 
 /// Returns the hits of one value per pair, without pairs that score below their threshold.
-pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
+pub(super) fn decode_all(batch: &PairsBatch, scoring: &OffsetScoring, values: &[u32]) -> Vec<PairHit> {
     let mut values = values.iter();
     let blocks = batch.blocks.iter().enumerate();
     blocks
         .flat_map(|(index, block)| block.targets.clone().map(move |target| (index, target)))
         .zip(&mut values)
         .map(|((block, target), &value)| hit(batch, scoring, block, target, value))
-        .filter(|hit| match &batch.chunk.want {
-            Want::AtLeast(floors) => hit.score >= floors.least(hit.query),
+        .filter(|hit| match &batch.chunk.filter {
+            ResultFilter::AtLeast(thresholds) => hit.score >= thresholds.threshold(hit.query),
             _ => true,
         })
         .collect()
 }
 
 /// Drops the hits of unfinished blocks, which are computed again as a whole.
-pub(super) fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -> Vec<Hit> {
+pub(super) fn drop_blocks(hits: Vec<PairHit>, batch: &PairsBatch, unfinished: &[usize]) -> Vec<PairHit> {
     if unfinished.is_empty() {
         return hits;
     }

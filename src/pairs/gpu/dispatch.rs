@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::resident::Resident;
+use super::resident::ResidentSequences;
 use crate::gpu::pipeline::Compiled;
-use crate::pairs::kernels::layout::{self, Params, Task};
+use crate::pairs::kernels::layout::{self, NwParams, NwTask};
 use crate::pairs::kernels::nw_slice::{self, TaskList};
-use crate::pairs::{Batch, Want};
+use crate::pairs::{PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
 
 /// A batch that is ready for the device.
-pub(super) struct Work<'a> {
-    pub batch: &'a Arc<Batch>,
+pub(super) struct SliceWork<'a> {
+    pub batch: &'a Arc<PairsBatch>,
     pub list: TaskList,
     pub scoring: OffsetScoring,
     /// Scores of diagonal steps in the layout of the kernel.
@@ -23,14 +23,14 @@ pub(super) struct Work<'a> {
     /// them.
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
-    pub queries: &'a Resident,
-    pub targets: &'a Resident,
+    pub queries: &'a ResidentSequences,
+    pub targets: &'a ResidentSequences,
     pub scratch: &'a wgpu::Buffer,
 }
 
 /// One dispatch: its parameters and its number of workgroups.
-pub(super) struct Dispatch {
-    pub params: Params,
+pub(super) struct SliceDispatch {
+    pub params: NwParams,
     pub workgroups: u32,
 }
 
@@ -38,15 +38,15 @@ pub(super) struct Dispatch {
 /// a pair is so long that an invocation would occupy the device too long, or if the device limits
 /// loops, there are rounds of as many tasks as fit in `scratch_slots` slots. Each dispatch of a
 /// round computes a few slices.
-pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
+pub(super) fn plan_dispatches(work: &SliceWork<'_>) -> Vec<SliceDispatch> {
     let list = &work.list;
     let tasks = list.tasks.len() as u32;
     let rows_words = list.rows_words();
     let params = base_params(work, tasks, rows_words);
-    let longest = |task: &Task| task.query_symbols as u64 * task.rows_words as u64 * 4;
+    let longest = |task: &NwTask| task.query_symbols as u64 * task.rows_words as u64 * 4;
     let is_long = list.tasks.iter().map(longest).max().unwrap_or(0) > nw_slice::LONG_PAIR_CELLS;
     if !is_long && work.loop_budget.is_none() {
-        return vec![Dispatch { params: Params { ticketed: 1, ..params }, workgroups: work.scratch_slots }];
+        return vec![SliceDispatch { params: NwParams { ticketed: 1, ..params }, workgroups: work.scratch_slots }];
     }
     let slices = list.slices(work.slice);
     let by_time = nw_slice::LONG_STEP_CELLS / (rows_words as u64 * 4 * work.slice as u64);
@@ -57,8 +57,8 @@ pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     for task_begin in (0..tasks).step_by(round as usize) {
         let task_end = tasks.min(task_begin + round);
         for slice_begin in (0..slices).step_by(step as usize) {
-            dispatches.push(Dispatch {
-                params: Params {
+            dispatches.push(SliceDispatch {
+                params: NwParams {
                     task_begin,
                     task_count: task_end,
                     slice_begin,
@@ -72,9 +72,9 @@ pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     dispatches
 }
 
-fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
+fn base_params(work: &SliceWork<'_>, tasks: u32, rows_words: u32) -> NwParams {
     let scoring = &work.scoring;
-    Params {
+    NwParams {
         task_count: tasks,
         rows_words,
         opening: scoring.opening(),
@@ -87,9 +87,9 @@ fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
 }
 
 /// Returns the parameters that determine which pairs to keep. All others are zero.
-pub(super) fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
-    let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
-    if let Want::Reaching(filter) = &batch.chunk.want {
+pub(super) fn filter_params(batch: &PairsBatch, scoring: &OffsetScoring) -> NwParams {
+    let mut params = NwParams { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
+    if let ResultFilter::Reaching(filter) = &batch.chunk.filter {
         let form = filter.device_form(scoring.carries_matches());
         params.filter_mode = form.mode;
         params.filter_match = form.match_score;

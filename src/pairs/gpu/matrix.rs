@@ -11,19 +11,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::dispatch::filter_params;
-use super::resident::Resident;
+use super::resident::ResidentSequences;
 use super::upload::{HeldTargets, Inputs};
 use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::pairs::kernels::layout::Params;
+use crate::pairs::kernels::layout::NwParams;
 use crate::pairs::kernels::matrix::{
-    DROPPED, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+    DROPPED, MatrixVariant, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, WALK_WORKGROUP,
 };
-use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
-use crate::pairs::{Batch, Hit, Report};
+use crate::pairs::kernels::matrix_tasks::{ArenaParts, MatrixTasks};
+use crate::pairs::{PairHit, PairsBatch, PairsReport};
 use crate::score::OffsetScoring;
 
 /// Greatest number of cells per dispatch of one invocation, or of a team of invocations. It takes a
@@ -44,10 +44,10 @@ const SMALL_RUN_WORDS: u64 = 1 << 20;
 
 /// A batch that is ready for the device.
 pub(super) struct MatrixWork<'a> {
-    pub batch: &'a Arc<Batch>,
+    pub batch: &'a Arc<PairsBatch>,
     pub list: MatrixTasks,
     pub scoring: OffsetScoring,
-    pub variant: Variant,
+    pub variant: MatrixVariant,
     /// Expected words of runs per symbol of a pair's shorter sequence.
     pub words_a_symbol: f64,
     /// Greatest number of bytes of the output.
@@ -60,13 +60,13 @@ pub(super) struct MatrixWork<'a> {
     pub program: &'a Compiled,
     /// The traceback. `None` if the kernel traces back itself.
     pub walk_program: Option<&'a Compiled>,
-    pub queries: &'a Resident,
-    pub targets: &'a Resident,
+    pub queries: &'a ResidentSequences,
+    pub targets: &'a ResidentSequences,
 }
 
 /// A batch in flight.
-struct InFlight {
-    batch: Arc<Batch>,
+struct MatrixInFlight {
+    batch: Arc<PairsBatch>,
     list: MatrixTasks,
     scoring: OffsetScoring,
     walk: bool,
@@ -79,12 +79,12 @@ pub(super) struct MatrixSlot {
     targets: HeldTargets,
     /// Memory for results that leave with the report.
     words: BufferPool<u32>,
-    in_flight: Option<InFlight>,
+    in_flight: Option<MatrixInFlight>,
 }
 
 /// One dispatch.
-struct Dispatch {
-    params: Params,
+struct MatrixDispatch {
+    params: NwParams,
     walk: bool,
     workgroups: u32,
     /// Tiles of a task along an antidiagonal, each with its own workgroup. `None` if a task has a
@@ -133,7 +133,7 @@ impl MatrixSlot {
         recording.make_room_for_results(room);
         // The counter starts at 0. Pairs that a lost device never reached have no runs.
         recording.zero("out", 0..4 * before_runs)?;
-        for Dispatch { params, walk, workgroups, tiles } in &dispatches {
+        for MatrixDispatch { params, walk, workgroups, tiles } in &dispatches {
             let program = work.walk_program.filter(|_| *walk).unwrap_or(program);
             match tiles {
                 Some(tiles) => recording.dispatch_tiles(program, params, (*workgroups).into(), *tiles),
@@ -143,7 +143,7 @@ impl MatrixSlot {
         recording.copy_back("out", 0..output_bytes)?;
         recording.submit("nw_")?;
         tracing::trace!(output_bytes, room, submitted = ?begin.elapsed(), "output of a batch");
-        self.in_flight = Some(InFlight {
+        self.in_flight = Some(MatrixInFlight {
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,
@@ -155,11 +155,11 @@ impl MatrixSlot {
 
     /// Decodes the results of the batch. If the pairs were traced, it also returns the words of
     /// runs per symbol.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<(Report, Option<f64>)> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<(PairsReport, Option<f64>)> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let InFlight { batch, list, scoring, walk, tag_bits } = flight;
+        let MatrixInFlight { batch, list, scoring, walk, tag_bits } = flight;
         let pairs_begin = OUTPUT_HEADER_WORDS as usize;
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let begin = Instant::now();
@@ -172,7 +172,7 @@ impl MatrixSlot {
         drop(mapped);
         let read = begin.elapsed();
         let chunk = &batch.chunk;
-        let mut report = Report { kernel_time, ..Report::default() };
+        let mut report = PairsReport { kernel_time, ..PairsReport::default() };
         for (task, &block) in list.tasks.iter().zip(&list.blocks) {
             let query = batch.blocks[block as usize].query;
             for slot in 0..task.count {
@@ -184,8 +184,8 @@ impl MatrixSlot {
                 let target = chunk.order[(task.first + slot) as usize];
                 let (m, n) = (chunk.queries.length(query), chunk.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
-                let found = Hit { query, target, score, matches };
-                if !walk && !chunk.want.keeps(query, score, matches, m, n) {
+                let found = PairHit { query, target, score, matches };
+                if !walk && !chunk.filter.keeps(query, score, matches, m, n) {
                     continue;
                 }
                 report.hits.push(found);
@@ -234,10 +234,10 @@ fn room_for_runs(work: &MatrixWork<'_>) -> u64 {
 }
 
 /// Returns the dispatches of a batch: for each round the kernel's steps, then the traceback.
-fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
+fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch> {
     let (list, variant) = (&work.list, &work.variant);
     let scoring = &work.scoring;
-    let params = Params {
+    let params = NwParams {
         opening: scoring.opening() << variant.tag_bits(),
         edge_opening: scoring.edge_opening() << variant.tag_bits(),
         edge_step: scoring.edge_step() << variant.tag_bits(),
@@ -252,11 +252,11 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
     }
     let mut dispatches = Vec::new();
     for round in &list.rounds {
-        let params = Params { task_begin: round.start, task_count: round.end, ..params };
+        let params = NwParams { task_begin: round.start, task_count: round.end, ..params };
         dispatches.extend(steps(work, round, params));
         let threads = round.len() as u64 * variant.slots() as u64;
         let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
-        dispatches.push(Dispatch { params, walk: true, workgroups, tiles: None });
+        dispatches.push(MatrixDispatch { params, walk: true, workgroups, tiles: None });
     }
     dispatches
 }
@@ -265,15 +265,15 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
 /// one dispatch in which workgroups draw them by ticket. If the device limits loops, each workgroup
 /// has one task instead. It computes a few passes per dispatch, and traces back in the last
 /// dispatch.
-fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
+fn by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
     let list = &work.list;
-    let of = |params, workgroups| Dispatch { params, walk: false, workgroups, tiles: None };
+    let of = |params, workgroups| MatrixDispatch { params, walk: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
     // Every workgroup of the earlier dispatches has drawn one ticket without a task.
     let mut in_vain = 0u32;
     for parts in &list.parts {
-        let Parts { tasks, quads, an_arena, count } = parts.clone();
-        let params = Params {
+        let ArenaParts { tasks, quads, an_arena, count } = parts.clone();
+        let params = NwParams {
             slot_quads: quads,
             slots_an_arena: an_arena,
             task_count: tasks.end,
@@ -282,7 +282,7 @@ fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
         };
         let Some(budget) = work.loop_budget else {
             let task_begin = 0u32.wrapping_sub(in_vain);
-            dispatches.push(of(Params { ticketed: 1, task_begin, ..params }, count));
+            dispatches.push(of(NwParams { ticketed: 1, task_begin, ..params }, count));
             in_vain += count;
             continue;
         };
@@ -292,23 +292,23 @@ fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
         let step = (budget / work.variant.iterations_a_sweep(rows)).clamp(1, passes as u64) as u32;
         for task_begin in tasks.step_by(count as usize) {
             let round = count.min(params.task_count - task_begin);
-            let params = Params { task_begin, task_count: task_begin + round, ..params };
+            let params = NwParams { task_begin, task_count: task_begin + round, ..params };
             let sweeps = (0..passes).step_by(step as usize);
             dispatches.extend(sweeps.map(|slice_begin| {
-                of(Params { slice_begin, slice_end: passes.min(slice_begin + step), ..params }, round)
+                of(NwParams { slice_begin, slice_end: passes.min(slice_begin + step), ..params }, round)
             }));
-            dispatches.push(of(Params { slice_begin: LAST_PASS, ..params }, round));
+            dispatches.push(of(NwParams { slice_begin: LAST_PASS, ..params }, round));
         }
     }
     dispatches
 }
 
 /// Returns the kernel's dispatches for one round, one after another.
-fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispatch> {
+fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: NwParams) -> Vec<MatrixDispatch> {
     let variant = &work.variant;
     let tasks = &work.list.tasks[round.start as usize..round.end as usize];
     let count = tasks.len() as u32;
-    let of = |params: Params, tiles| Dispatch { params, walk: false, workgroups: count, tiles };
+    let of = |params: NwParams, tiles| MatrixDispatch { params, walk: false, workgroups: count, tiles };
     if variant.scan == Scan::TiledDiagonal {
         let diagonals = tasks.iter().map(|task| variant.tile_diagonals(task)).max().unwrap_or(0);
         let columns = tasks.iter().map(|task| task.columns / variant.column_unit()).max().unwrap_or(0);
@@ -319,7 +319,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
                 // for all of them.
                 let tiles =
                     if tasks.iter().all(|task| variant.tile_diagonals(task) == diagonals) { tiles } else { columns };
-                of(Params { tile_diagonal: diagonal, ..params }, Some(tiles))
+                of(NwParams { tile_diagonal: diagonal, ..params }, Some(tiles))
             })
             .collect();
     }
@@ -331,7 +331,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
     let step = by_time.min(by_loops).clamp(1, passes as u64) as u32;
     (0..passes)
         .step_by(step as usize)
-        .map(|first| of(Params { slice_begin: first, slice_end: passes.min(first + step), ..params }, None))
+        .map(|first| of(NwParams { slice_begin: first, slice_end: passes.min(first + step), ..params }, None))
         .collect()
 }
 

@@ -8,15 +8,15 @@ use crate::pairs::kernels::{matrix, nw_slice, nw_slice_half, sw_tile};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shader {
     /// `nw_slice`.
-    Slice(nw_slice::Variant),
+    Slice(nw_slice::SliceVariant),
     /// `nw_slice_half`.
-    SliceHalf(nw_slice_half::Variant),
+    SliceHalf(nw_slice_half::HalfSliceVariant),
     /// A kernel that can store directions.
-    Matrix(matrix::Variant),
+    Matrix(matrix::MatrixVariant),
     /// The traceback over the stored directions.
-    Walk(matrix::Walk),
+    Walk(matrix::MatrixTraceback),
     /// A kernel for local scores.
-    Tile(sw_tile::Variant),
+    Tile(sw_tile::TileVariant),
 }
 
 impl Shader {

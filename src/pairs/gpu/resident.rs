@@ -7,19 +7,19 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::resident::Residents;
-use crate::pairs::Batch;
+use crate::pairs::PairsBatch;
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Packed sequences in a buffer.
 #[derive(Debug)]
-pub(super) struct Resident {
+pub(super) struct ResidentSequences {
     /// The buffer.
     pub buffer: wgpu::Buffer,
     /// End of each sequence in words. `None` if the buffer is a copy of the whole store.
     end_words: Option<HashMap<SequenceId, u32>>,
 }
 
-impl Resident {
+impl ResidentSequences {
     /// Returns whether the buffer is a copy of the whole store.
     pub(super) fn is_whole(&self) -> bool {
         self.end_words.is_none()
@@ -59,7 +59,12 @@ impl ResidentStores {
     }
 
     /// Returns buffers with a batch's queries and targets.
-    pub(super) fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
+    pub(super) fn of_batch(
+        &self,
+        gpu: &Gpu,
+        residents: &mut Residents,
+        batch: &PairsBatch,
+    ) -> Result<[Arc<ResidentSequences>; 2]> {
         let chunk = &batch.chunk;
         let queries = self.get(gpu, residents, &chunk.queries, batch.blocks.iter().map(|block| block.query))?;
         let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
@@ -74,14 +79,15 @@ impl ResidentStores {
         residents: &mut Residents,
         store: &Arc<SequenceStore>,
         ids: impl Iterator<Item = SequenceId>,
-    ) -> Result<Arc<Resident>> {
+    ) -> Result<Arc<ResidentSequences>> {
         let bytes = store.packed_bytes().len() as u64;
         if bytes <= self.limit {
-            if let Some(resident) = residents.find(store, |_: &Resident| true) {
+            if let Some(resident) = residents.find(store, |_: &ResidentSequences| true) {
                 return Ok(resident);
             }
             residents.make_room(bytes);
-            let resident = Resident { buffer: gpu.upload("sequences", store.packed_bytes())?, end_words: None };
+            let resident =
+                ResidentSequences { buffer: gpu.upload("sequences", store.packed_bytes())?, end_words: None };
             return Ok(residents.keep(store, resident.buffer.size(), resident));
         }
         let ids: BTreeSet<SequenceId> = ids.collect();
@@ -97,6 +103,6 @@ impl ResidentStores {
         }
         residents.make_room(bytes);
         let buffer = gpu.upload("some sequences", &packed)?;
-        Ok(residents.count(buffer.size(), Resident { buffer, end_words: Some(end_words) }))
+        Ok(residents.count(buffer.size(), ResidentSequences { buffer, end_words: Some(end_words) }))
     }
 }

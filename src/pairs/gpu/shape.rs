@@ -5,9 +5,9 @@ use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::kernel_set::KernelSizes;
 use crate::gpu::kernels::Scan;
-use crate::pairs::kernels::layout::Ends;
-use crate::pairs::kernels::matrix::Variant;
-use crate::pairs::{Batch, Extent};
+use crate::pairs::kernels::layout::EndGapKind;
+use crate::pairs::kernels::matrix::MatrixVariant;
+use crate::pairs::{BatchLengths, PairsBatch};
 use crate::score::offset::fits;
 
 /// Greatest number of arenas: more than enough to fill any device.
@@ -132,7 +132,7 @@ fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u
 
 /// Sizes of the kernels that can store directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatrixShape {
+pub struct MatrixKernelShape {
     /// `nw_rows`: invocations per workgroup.
     pub rows_workgroup: u32,
     /// `nw_rows`: words of directions per row of a slice.
@@ -154,9 +154,9 @@ pub struct MatrixShape {
     pub lane_columns: Option<u32>,
 }
 
-impl Default for MatrixShape {
+impl Default for MatrixKernelShape {
     fn default() -> Self {
-        MatrixShape {
+        MatrixKernelShape {
             rows_workgroup: 32,
             rows_words: 4,
             diagonal_workgroup: 64,
@@ -170,11 +170,11 @@ impl Default for MatrixShape {
     }
 }
 
-impl KernelSizes for MatrixShape {
+impl KernelSizes for MatrixKernelShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        let default = MatrixShape::default();
+        let default = MatrixKernelShape::default();
         if found.is_software() {
-            MatrixShape {
+            MatrixKernelShape {
                 rows_workgroup: 16,
                 rows_words: 1,
                 diagonal_workgroup: 16,
@@ -188,17 +188,17 @@ impl KernelSizes for MatrixShape {
     }
 }
 
-impl MatrixShape {
+impl MatrixKernelShape {
     /// Returns the variant of a kernel for a batch.
     pub fn variant(
         &self,
         scan: Scan,
-        batch: &Batch,
-        extent: &Extent,
+        batch: &PairsBatch,
+        extent: &BatchLengths,
         adapter: &AdapterDescription,
         arenas: u32,
         directions: bool,
-    ) -> Variant {
+    ) -> MatrixVariant {
         let scoring = &batch.chunk.scoring;
         let affine = !scoring.gaps.is_linear();
         let workgroup = match scan {
@@ -209,7 +209,7 @@ impl MatrixShape {
             // A workgroup must fill all of the device's subgroups.
             Scan::Checkpoint => self.checkpoint_workgroup.max(adapter.subgroup_sizes[1].clamp(4, 128)),
         };
-        let of_columns = |columns: u32| Variant {
+        let of_columns = |columns: u32| MatrixVariant {
             scan,
             workgroup,
             columns,
@@ -218,7 +218,7 @@ impl MatrixShape {
             subgroup_sizes: adapter.subgroup_sizes.map(|size| size.clamp(4, 128)),
             codes: scoring.alphabet.size() as u32,
             affine,
-            ends: Ends::of(scoring),
+            ends: EndGapKind::of(scoring),
             directions,
             tags: fits(scoring, extent.shorter as u64, extent.sum, true, 31 - if affine { 4 } else { 2 }),
         };

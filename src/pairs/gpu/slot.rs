@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::decode::{decode_all, decode_kept, drop_blocks};
-use super::dispatch::{Work, plan_dispatches};
+use super::dispatch::{SliceWork, plan_dispatches};
 use super::upload::{HeldTargets, Inputs};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::pairs::kernels::nw_slice::{self, TaskList};
-use crate::pairs::{Batch, Report, Want};
+use crate::pairs::{PairsBatch, PairsReport, ResultFilter};
 use crate::score::OffsetScoring;
 
 /// Number of kept pairs that are copied with the status words. A second copy fetches the rest.
@@ -19,11 +19,11 @@ const FIRST_KEPT: u64 = 1 << 16;
 pub(super) struct SliceSlot {
     pub(super) buffers: Buffers,
     targets: HeldTargets,
-    in_flight: Option<InFlight>,
+    in_flight: Option<SliceInFlight>,
 }
 
-struct InFlight {
-    batch: Arc<Batch>,
+struct SliceInFlight {
+    batch: Arc<PairsBatch>,
     list: TaskList,
     scoring: OffsetScoring,
     kept_in_staging: u64,
@@ -43,17 +43,17 @@ impl SliceSlot {
 
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
     /// wait.
-    pub(super) fn record(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
+    pub(super) fn record(&mut self, gpu: &Gpu, work: SliceWork<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let before_values = words_before_values(list);
-        let keeps_all = !matches!(batch.chunk.want, Want::Reaching(_));
+        let keeps_all = !matches!(batch.chunk.filter, ResultFilter::Reaching(_));
         let value_words = if keeps_all { list.pairs } else { 2 * list.pairs };
         let kept_in_staging = if keeps_all { 0 } else { list.pairs.min(FIRST_KEPT) };
         let copied_words = before_values + if keeps_all { value_words } else { 2 * kept_in_staging };
 
         let dispatches = plan_dispatches(&work);
         let mut recording = self.buffers.record(gpu);
-        let Work { queries, targets, .. } = work;
+        let SliceWork { queries, targets, .. } = work;
         let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks: &list.tasks, table: &work.table };
         self.targets.record(&mut recording, &inputs)?;
         recording.resident("scratch", work.scratch);
@@ -69,12 +69,12 @@ impl SliceSlot {
         recording.copy_back("out", 0..4 * copied_words)?;
         recording.submit("nw_slice")?;
         self.in_flight =
-            Some(InFlight { batch: Arc::clone(batch), scoring: work.scoring, list: work.list, kept_in_staging });
+            Some(SliceInFlight { batch: Arc::clone(batch), scoring: work.scoring, list: work.list, kept_in_staging });
         Ok(())
     }
 
     /// Decodes the results of the batch.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<Report> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<PairsReport> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
@@ -95,7 +95,7 @@ impl SliceSlot {
         unfinished.sort_unstable();
         unfinished.dedup();
 
-        let hits = if matches!(flight.batch.chunk.want, Want::Reaching(_)) {
+        let hits = if matches!(flight.batch.chunk.filter, ResultFilter::Reaching(_)) {
             let kept = words[1] as u64;
             if kept > flight.list.pairs {
                 return Err(gpu.error(format!("{kept} pairs kept of {}", flight.list.pairs)));
@@ -111,7 +111,7 @@ impl SliceSlot {
             decode_all(&flight.batch, &flight.scoring, values)
         };
         let hits = drop_blocks(hits, &flight.batch, &unfinished);
-        Ok(Report { hits, unfinished, kernel_time, ..Report::default() })
+        Ok(PairsReport { hits, unfinished, kernel_time, ..PairsReport::default() })
     }
 }
 

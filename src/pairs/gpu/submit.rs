@@ -2,41 +2,41 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Situation, choice_of};
+use super::choice::{BatchSituation, KernelChoice, choice_of};
 use super::dispatch;
 use super::matrix::TEAM_STEP_CELLS;
 use super::matrix::{MatrixSlot, MatrixWork};
 use super::programs::Shader;
-use super::resident::Resident;
+use super::resident::ResidentSequences;
 use super::slot::SliceSlot;
-use super::{PairsHost, is_filtered};
+use super::{PairsDeviceState, is_filtered};
 use crate::error::Result;
 use crate::gpu::engine::BatchContext;
 use crate::gpu::kernels::{Kernel, KernelKind, Scan, ScoreType, of_kind};
-use crate::pairs::kernels::layout::Ends;
-use crate::pairs::kernels::matrix::{self, Walk};
+use crate::pairs::kernels::layout::EndGapKind;
+use crate::pairs::kernels::matrix::{self, MatrixTraceback};
 use crate::pairs::kernels::matrix_tasks::MatrixTasks;
-use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
+use crate::pairs::kernels::nw_slice::{self, SliceVariant, TaskList};
 use crate::pairs::kernels::nw_slice_half;
-use crate::pairs::{Batch, Extent, Want};
+use crate::pairs::{BatchLengths, PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
 
-impl PairsHost {
-    fn variant(&self, batch: &Batch) -> Variant {
+impl PairsDeviceState {
+    fn variant(&self, batch: &PairsBatch) -> SliceVariant {
         let scoring = &batch.chunk.scoring;
-        Variant {
+        SliceVariant {
             slice: self.config.slice,
             workgroup: self.config.workgroup,
             codes: scoring.alphabet.size() as u32,
             affine: !scoring.gaps.is_linear(),
-            ends: Ends::of(scoring),
+            ends: EndGapKind::of(scoring),
         }
     }
 
     /// Returns the variant of `nw_slice_half` for a batch, if it can compute the batch: scores
     /// only, and no score grows too much within a slice.
-    fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
-        let is_scores = matches!(batch.chunk.want, Want::Scores | Want::AtLeast(_));
+    fn half_variant(&self, batch: &PairsBatch, scoring: &OffsetScoring) -> Option<nw_slice_half::HalfSliceVariant> {
+        let is_scores = matches!(batch.chunk.filter, ResultFilter::Scores | ResultFilter::AtLeast(_));
         let has_halves =
             self.kernels.gpu.device.features().contains(of_kind(KernelKind::Slice(ScoreType::F16)).features);
         if !is_scores || !has_halves {
@@ -44,8 +44,8 @@ impl PairsHost {
         }
         let (slice, workgroup) = self.config.sizes(ScoreType::F16);
         let group_words = nw_slice_half::group_words(scoring, slice)?;
-        let Variant { codes, affine, ends, .. } = self.variant(batch);
-        let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+        let SliceVariant { codes, affine, ends, .. } = self.variant(batch);
+        let variant = nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends };
         (variant.workgroup_bytes() <= self.kernels.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
@@ -54,10 +54,10 @@ impl PairsHost {
     pub(super) fn choose(
         &self,
         kernel: Option<&'static Kernel>,
-        batch: &Batch,
-        extent: Extent,
+        batch: &PairsBatch,
+        extent: BatchLengths,
         scoring: &OffsetScoring,
-    ) -> Choice {
+    ) -> KernelChoice {
         let situation = self.situation(batch, extent, scoring);
         match kernel {
             Some(kernel) => choice_of(&situation, kernel),
@@ -66,8 +66,13 @@ impl PairsHost {
     }
 
     /// Returns the facts on which the choice of a kernel for a batch depends.
-    pub(super) fn situation<'a>(&'a self, batch: &'a Batch, extent: Extent, scoring: &OffsetScoring) -> Situation<'a> {
-        Situation {
+    pub(super) fn situation<'a>(
+        &'a self,
+        batch: &'a PairsBatch,
+        extent: BatchLengths,
+        scoring: &OffsetScoring,
+    ) -> BatchSituation<'a> {
+        BatchSituation {
             batch,
             extent,
             shape: &self.kernels.shape,
@@ -99,10 +104,10 @@ impl PairsHost {
         &mut self,
         site: &mut BatchContext<'_>,
         slot: &mut SliceSlot,
-        batch: &Arc<Batch>,
+        batch: &Arc<PairsBatch>,
         numbers: ScoreType,
         scoring: OffsetScoring,
-    ) -> Result<[Arc<Resident>; 2]> {
+    ) -> Result<[Arc<ResidentSequences>; 2]> {
         let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let half = if numbers == ScoreType::F16 { self.half_variant(batch, &scoring) } else { None };
@@ -130,7 +135,7 @@ impl PairsHost {
         }
         let program = self.kernels.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
-        let work = dispatch::Work {
+        let work = dispatch::SliceWork {
             batch,
             list,
             scoring,
@@ -154,13 +159,13 @@ impl PairsHost {
         site: &mut BatchContext<'_>,
         slot: &mut MatrixSlot,
         scan: Scan,
-        batch: &Arc<Batch>,
-        extent: Extent,
+        batch: &Arc<PairsBatch>,
+        extent: BatchLengths,
         scoring: OffsetScoring,
-    ) -> Result<[Arc<Resident>; 2]> {
+    ) -> Result<[Arc<ResidentSequences>; 2]> {
         let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
-        let wants_walk = batch.chunk.want.has_alignments() && scoring.carries_matches();
+        let wants_walk = batch.chunk.filter.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
             let of_arenas =
@@ -187,7 +192,8 @@ impl PairsHost {
         self.check_matrix_loops(&variant, &list, &extent)?;
         let program = self.kernels.get(Shader::Matrix(variant))?;
         let walks_itself = scan == Scan::Checkpoint;
-        let walk_program = if walks_itself { None } else { Some(self.kernels.get(Shader::Walk(Walk(variant)))?) };
+        let walk_program =
+            if walks_itself { None } else { Some(self.kernels.get(Shader::Walk(MatrixTraceback(variant)))?) };
         let begin = std::time::Instant::now();
         let arenas = match self.arenas.reserve(&self.kernels.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
@@ -228,7 +234,12 @@ impl PairsHost {
     ///
     /// # Errors
     /// [`Error::Unsuited`](crate::Error::Unsuited).
-    fn check_matrix_loops(&self, variant: &matrix::Variant, list: &MatrixTasks, extent: &Extent) -> Result<()> {
+    fn check_matrix_loops(
+        &self,
+        variant: &matrix::MatrixVariant,
+        list: &MatrixTasks,
+        extent: &BatchLengths,
+    ) -> Result<()> {
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
         let iterations = if variant.scan == Scan::Checkpoint {
             let columns = variant.padded_columns(extent.query_symbols);

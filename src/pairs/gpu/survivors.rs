@@ -8,11 +8,11 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::shape::Expected;
-use super::{Chosen, ChosenKernel, PairsHost, is_filtered};
+use super::{ChosenKernel, PairsChoice, PairsDeviceState, is_filtered};
 use crate::gpu::engine::{BatchContext, FinishedBatch};
 use crate::pairs::kernels::nw_slice;
 use crate::pairs::plan::cost::host_trace_seconds;
-use crate::pairs::{Batch, Block, Hit, Pairs, PairsChunk};
+use crate::pairs::{PairHit, Pairs, PairsBatch, PairsBlock, PairsChunk};
 
 /// Part of the device's computing time during which host threads can trace. They also format rows.
 const FREE_PART: f64 = 0.75;
@@ -30,7 +30,7 @@ pub enum Survivors {
     OnDevice,
 }
 
-impl PairsHost {
+impl PairsDeviceState {
     /// Returns the kept pairs of a batch as a new batch, and the kernel to align them. Returns
     /// `None` if the host should align them. `beside` is the time in seconds during which the
     /// device computes other batches.
@@ -39,8 +39,8 @@ impl PairsHost {
         site: &BatchContext<'_>,
         FinishedBatch { batch, choice, report }: FinishedBatch<'_, Pairs>,
         beside: f64,
-    ) -> Option<(Arc<Batch>, ChosenKernel)> {
-        let Chosen::Global(ChosenKernel { choice, .. }) = choice else { return None };
+    ) -> Option<(Arc<PairsBatch>, ChosenKernel)> {
+        let PairsChoice::Global(ChosenKernel { choice, .. }) = choice else { return None };
         let by_price = self.survivors == Survivors::ByPrice;
         let is_open = is_filtered(batch) && choice.kernel.scan().is_none() && !report.hits.is_empty();
         // A kernel that the user selected computes all batches.
@@ -67,13 +67,13 @@ impl PairsHost {
     }
 }
 
-fn count_cells(chunk: &PairsChunk, hit: &Hit) -> u64 {
+fn count_cells(chunk: &PairsChunk, hit: &PairHit) -> u64 {
     u64::from(chunk.queries.length(hit.query)) * u64::from(chunk.targets.length(hit.target))
 }
 
 /// Returns the pairs of some hits as a batch: one block per query, with targets by decreasing
 /// length.
-fn batch_of(chunk: &PairsChunk, hits: &[Hit]) -> Batch {
+fn batch_of(chunk: &PairsChunk, hits: &[PairHit]) -> PairsBatch {
     let mut pairs: Vec<(u32, Reverse<u32>, u32)> =
         hits.iter().map(|hit| (hit.query, Reverse(chunk.targets.length(hit.target)), hit.target)).collect();
     pairs.sort_unstable();
@@ -84,7 +84,7 @@ fn batch_of(chunk: &PairsChunk, hits: &[Hit]) -> Batch {
         let symbols: u64 = own.iter().map(|(_, Reverse(symbols), _)| u64::from(*symbols)).sum();
         let targets = first..first + own.len() as u32;
         first = targets.end;
-        blocks.push(Block { query, targets, cells: u64::from(chunk.queries.length(query)) * symbols });
+        blocks.push(PairsBlock { query, targets, cells: u64::from(chunk.queries.length(query)) * symbols });
     }
     let order = pairs.iter().map(|&(.., target)| target).collect();
     let chunk = PairsChunk {
@@ -92,27 +92,27 @@ fn batch_of(chunk: &PairsChunk, hits: &[Hit]) -> Batch {
         targets: Arc::clone(&chunk.targets),
         order,
         scoring: Arc::clone(&chunk.scoring),
-        want: chunk.want.clone(),
+        filter: chunk.filter.clone(),
         earlier_is_query: chunk.earlier_is_query,
     };
-    Batch { chunk: Arc::new(chunk), blocks }
+    PairsBatch { chunk: Arc::new(chunk), blocks }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::Want;
+    use crate::pairs::ResultFilter;
     use crate::pairs::gpu::tune::random_batch;
     use crate::score::Scoring;
 
     #[test]
     fn survivors_are_blocks_of_their_queries() {
-        let batch = random_batch(&Arc::new(Scoring::truong()), 4, 6, 20, Want::Scores);
-        let hit = |query, target| Hit { query, target, score: 0, matches: None };
+        let batch = random_batch(&Arc::new(Scoring::truong()), 4, 6, 20, ResultFilter::Scores);
+        let hit = |query, target| PairHit { query, target, score: 0, matches: None };
         let survivors = batch_of(&batch.chunk, &[hit(3, 5), hit(0, 2), hit(3, 1), hit(0, 0), hit(2, 4)]);
         let block = |query, targets: std::ops::Range<u32>| {
             let cells = 400 * targets.len() as u64;
-            Block { query, targets, cells }
+            PairsBlock { query, targets, cells }
         };
         assert_eq!(survivors.blocks, [block(0, 0..2), block(2, 2..3), block(3, 3..5)]);
         assert_eq!(&survivors.chunk.order[..], [0, 2, 4, 1, 5]);

@@ -13,15 +13,15 @@ mod slot;
 
 use std::sync::Arc;
 
-use self::again::{Again, Places};
-use self::plan::{Limits, Plan, Problem};
+use self::again::{PairLocator, RecomputedPairs};
+use self::plan::{TileLimits, TilePlan, TileProblem};
 pub use self::shape::{COLUMNS, LANES, TileShape};
-pub(super) use self::shape::{Tiles, Ways};
-pub(super) use self::slot::Flight;
-use self::slot::Work;
-use super::PairsHost;
+pub(super) use self::shape::{TileKernels, Tiles};
+pub(super) use self::slot::TileFlight;
+use self::slot::TileWork;
+use super::PairsDeviceState;
 use super::programs::Shader;
-use super::resident::Resident;
+use super::resident::ResidentSequences;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::BatchContext;
@@ -29,21 +29,21 @@ use crate::gpu::kernels::Packing;
 use crate::gpu::launch::{BatchResults, Slot};
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
 use crate::pairs::kernels::tile_tasks;
-use crate::pairs::{Batch, Hit, Report, Want};
+use crate::pairs::{PairHit, PairsBatch, PairsReport, ResultFilter};
 
 /// Least scratch memory of a batch when memory is short.
 const MIN_SCRATCH_BYTES: u64 = 1 << 20;
 
 /// Buffers of a slot: for a batch, and for its pairs that are computed again.
 pub(super) struct TileSlot {
-    pub(super) first: Flight,
-    again: Flight,
+    pub(super) first: TileFlight,
+    again: TileFlight,
 }
 
 impl TileSlot {
     /// Creates an empty slot.
     pub(super) fn new(gpu: &Gpu) -> Self {
-        TileSlot { first: Flight::new(gpu), again: Flight::new(gpu) }
+        TileSlot { first: TileFlight::new(gpu), again: TileFlight::new(gpu) }
     }
 
     /// Frees the buffers. The slot must not hold a batch.
@@ -55,14 +55,14 @@ impl TileSlot {
 
 /// Kernels of a batch, with the resources that they use.
 pub struct ChosenTiles {
-    ways: Ways,
+    ways: TileKernels,
     /// The batch's queries and targets on the device, once the batch is recorded.
-    stores: Option<[Arc<Resident>; 2]>,
+    stores: Option<[Arc<ResidentSequences>; 2]>,
 }
 
-impl PairsHost {
+impl PairsDeviceState {
     /// Chooses the kernels for a batch of local scores.
-    pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &Batch) -> Result<ChosenTiles> {
+    pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &PairsBatch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
             return Err(self.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
@@ -83,13 +83,13 @@ impl PairsHost {
         &mut self,
         site: &mut BatchContext<'_>,
         slot: &mut TileSlot,
-        batch: &Arc<Batch>,
+        batch: &Arc<PairsBatch>,
         chosen: &mut ChosenTiles,
     ) -> Result<()> {
         let stores = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
-        let lists = matches!(batch.chunk.want, Want::AtLeast(_));
+        let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
-        let problem = Problem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
+        let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
         self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, site.sparing)?;
         chosen.stores = Some(stores);
         Ok(())
@@ -97,19 +97,22 @@ impl PairsHost {
 
     fn launch_tiles(
         &mut self,
-        flight: &mut Flight,
-        ways: Ways,
-        problem: Problem<'_>,
-        [queries, targets]: &[Arc<Resident>; 2],
+        flight: &mut TileFlight,
+        ways: TileKernels,
+        problem: TileProblem<'_>,
+        [queries, targets]: &[Arc<ResidentSequences>; 2],
         sparing: bool,
     ) -> Result<()> {
-        let Problem { chunk, runs, pairs, lists } = problem;
+        let TileProblem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
-            let limits =
-                Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.kernels.loop_budget };
-            let problem = Problem { chunk, runs: runs.clone(), pairs, lists };
+            let limits = TileLimits {
+                scratch_bytes: self.scratch_budget,
+                slots: self.max_slots,
+                loops: self.kernels.loop_budget,
+            };
+            let problem = TileProblem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let plan = Plan::new(&self.kernels.gpu, &self.tiles, ways, problem, limits, end_word)?;
+            let plan = TilePlan::new(&self.kernels.gpu, &self.tiles, ways, problem, limits, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
                 Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
@@ -123,7 +126,7 @@ impl PairsHost {
         let programs = self.kernels.get_all(&programs)?;
         flight.record(
             &self.kernels.gpu,
-            Work { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch },
+            TileWork { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch },
         )
     }
 
@@ -132,13 +135,13 @@ impl PairsHost {
     pub(super) fn decode_tiles(
         &mut self,
         slot: &mut TileSlot,
-        batch: &Batch,
+        batch: &PairsBatch,
         chosen: &ChosenTiles,
         results: BatchResults,
-    ) -> Result<Report> {
+    ) -> Result<PairsReport> {
         let (chunk, limit) = (&batch.chunk, results.limit);
         let outcome = slot.first.decode(&self.kernels.gpu, results)?;
-        let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
+        let unfinished = || PairsReport { unfinished: (0..batch.blocks.len()).collect(), ..PairsReport::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
         let mut kernel_time = outcome.kernel_time;
         let is_bounded = outcome.bounded > 0;
@@ -147,18 +150,18 @@ impl PairsHost {
             let twice: Vec<usize> = (0..scores.len()).filter(|&at| is_bounded || scores[at].1 == SATURATED).collect();
             if let (false, Some(stores)) = (twice.is_empty(), &chosen.stores) {
                 let pairs: Vec<u32> = twice.iter().map(|&at| scores[at].0).collect();
-                let again = Again::new(batch, &pairs);
+                let again = RecomputedPairs::new(batch, &pairs);
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
                 let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
                 let right = if again.cells() <= threads.saturating_mul(self.tiles.shape.host_cells) {
                     again.scores_here(self.pool.as_deref())?
                 } else {
-                    let ways = Ways { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
+                    let ways = TileKernels { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
                     let (chunk, runs, pairs) = (&again.chunk, again.runs(), pairs.len() as u64);
                     self.launch_tiles(
                         &mut slot.again,
                         ways,
-                        Problem { chunk, runs, pairs, lists: false },
+                        TileProblem { chunk, runs, pairs, lists: false },
                         stores,
                         true,
                     )?;
@@ -178,15 +181,15 @@ impl PairsHost {
                 self.tiles.observe_listed(twice.len(), outcome.bounded);
             }
         }
-        let mut places = Places::new(batch);
+        let mut places = PairLocator::new(batch);
         let hits = scores.into_iter().map(|(pair, score)| {
             let (query, target) = places.find(pair);
-            Hit { query, target, score: score.into(), matches: None }
+            PairHit { query, target, score: score.into(), matches: None }
         });
-        let is_wanted = |hit: &Hit| {
+        let is_wanted = |hit: &PairHit| {
             let (m, n) = (chunk.queries.length(hit.query), chunk.targets.length(hit.target));
-            chunk.want.keeps(hit.query, hit.score, None, m, n)
+            chunk.filter.keeps(hit.query, hit.score, None, m, n)
         };
-        Ok(Report { hits: hits.filter(is_wanted).collect(), kernel_time, ..Report::default() })
+        Ok(PairsReport { hits: hits.filter(is_wanted).collect(), kernel_time, ..PairsReport::default() })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Config, GpuEngine};
+use super::{Config, PairsGpu};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
@@ -13,8 +13,8 @@ use crate::gpu::choosing::{self, MeasuredLoad, Speed, Store, Trials, at_once, gr
 use crate::gpu::kernels::{Family, KERNELS, Kernel, KernelKind, ScoreType, fingerprint, of_kind, offered};
 use crate::pairs::Pairs;
 use crate::pairs::kernels::samples;
-use crate::pairs::plan::cost::Speeds;
-use crate::pairs::{Batch, Block, PairsChunk, Want};
+use crate::pairs::plan::cost::PairsSpeeds;
+use crate::pairs::{PairsBatch, PairsBlock, PairsChunk, ResultFilter};
 use crate::score::random::XorShift64;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -61,7 +61,7 @@ fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
 
 /// One measured configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
+pub struct SizeTrial {
     /// Columns per slice.
     pub slice: u32,
     /// Invocations per workgroup.
@@ -89,24 +89,30 @@ pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) 
 }
 
 /// Returns a batch of `queries` times `targets` pairs over one random store.
-pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: u32, want: Want) -> Arc<Batch> {
+pub fn random_batch(
+    scoring: &Arc<Scoring>,
+    queries: u32,
+    targets: u32,
+    length: u32,
+    filter: ResultFilter,
+) -> Arc<PairsBatch> {
     let store = Arc::new(random_store(scoring.alphabet, queries.max(targets) as usize, length as usize, 0x5eed));
     let chunk = PairsChunk {
         queries: Arc::clone(&store),
         targets: store,
         order: (0..targets).collect(),
         scoring: Arc::clone(scoring),
-        want,
+        filter,
         earlier_is_query: false,
     };
     let cells = targets as u64 * length as u64 * length as u64;
-    let blocks = (0..queries).map(|query| Block { query, targets: 0..targets, cells }).collect();
-    Arc::new(Batch { chunk: Arc::new(chunk), blocks })
+    let blocks = (0..queries).map(|query| PairsBlock { query, targets: 0..targets, cells }).collect();
+    Arc::new(PairsBatch { chunk: Arc::new(chunk), blocks })
 }
 
 /// Runs one batch. Returns its cells per second by the kernel time or, if that is unknown, by the
 /// clock.
-pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> {
+pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<PairsBatch>) -> Result<f64> {
     let begin = Instant::now();
     let ticket = engine.submit(Arc::clone(batch))?;
     let report = engine.collect(ticket)?;
@@ -119,11 +125,11 @@ pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> 
 pub fn measure(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,
-    want: Want,
+    filter: ResultFilter,
     length: u32,
     seconds: f64,
 ) -> Result<f64> {
-    measure_until(engine, scoring, want, length, seconds, &AtomicBool::new(false))
+    measure_until(engine, scoring, filter, length, seconds, &AtomicBool::new(false))
 }
 
 /// Measures like [`measure`]. Returns [`Error::Interrupted`] after the batch during which the flag
@@ -131,7 +137,7 @@ pub fn measure(
 fn measure_until(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,
-    want: Want,
+    filter: ResultFilter,
     length: u32,
     seconds: f64,
     interrupt: &AtomicBool,
@@ -141,7 +147,7 @@ fn measure_until(
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let batch = random_batch(scoring, queries, TRIAL_TARGETS, length, want.clone());
+        let batch = random_batch(scoring, queries, TRIAL_TARGETS, length, filter.clone());
         let now = speed(engine, &batch)?;
         best = best.max(now);
         Ok(batch.cells() as f64 / now)
@@ -156,26 +162,26 @@ fn measure_until(
 /// # Errors
 /// [`Error::Interrupted`] soon after `interrupt` is set, and all errors of the device.
 pub fn sweep(
-    engine: &mut GpuEngine,
+    engine: &mut PairsGpu,
     numbers: ScoreType,
     scoring: &Arc<Scoring>,
     length: u32,
     interrupt: &AtomicBool,
-) -> Result<Vec<Trial>> {
+) -> Result<Vec<SizeTrial>> {
     let most = engine.gpu().description.max_workgroup_invocations;
-    let (slices, want) = match numbers {
-        ScoreType::I32 => (SLICES, Want::Alignments),
-        ScoreType::F16 => (HALF_SLICES, Want::Scores),
+    let (slices, filter) = match numbers {
+        ScoreType::I32 => (SLICES, ResultFilter::Alignments),
+        ScoreType::F16 => (HALF_SLICES, ResultFilter::Scores),
     };
-    let mut trials: Vec<Trial> = Vec::new();
-    let mut attempt = |trials: &mut Vec<Trial>, slice: u32, workgroup: u32| -> Result<()> {
+    let mut trials: Vec<SizeTrial> = Vec::new();
+    let mut attempt = |trials: &mut Vec<SizeTrial>, slice: u32, workgroup: u32| -> Result<()> {
         if workgroup > most {
             return Ok(());
         }
         engine.configure(engine.config().with_sizes(numbers, slice, workgroup));
-        let cells_per_second = measure_until(engine, scoring, want.clone(), length, TRIAL_SECONDS, interrupt)?;
+        let cells_per_second = measure_until(engine, scoring, filter.clone(), length, TRIAL_SECONDS, interrupt)?;
         tracing::debug!(?numbers, slice, workgroup, gcups = cells_per_second / 1e9, "trial");
-        trials.push(Trial { slice, workgroup, cells_per_second });
+        trials.push(SizeTrial { slice, workgroup, cells_per_second });
         trials.sort_by(|a, b| b.cells_per_second.total_cmp(&a.cells_per_second));
         Ok(())
     };
@@ -196,7 +202,7 @@ const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt
 /// pairs that an earlier filter drops. The configuration comes from the cache. If there is none and
 /// the job is long enough, or if `anew` is set, it is measured and cached. Otherwise it is the
 /// default.
-pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<GpuEngine> {
+pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<PairsGpu> {
     let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
@@ -214,14 +220,14 @@ pub fn open_all(
     cells: u64,
     anew: bool,
     interrupt: &AtomicBool,
-) -> Vec<Result<GpuEngine>> {
+) -> Vec<Result<PairsGpu>> {
     let cells = cells / adapters.len().max(1) as u64;
     let open = |found: &FoundAdapter, memory: u64| {
-        let engine = GpuEngine::open(found, Config::for_adapter(found))?;
+        let engine = PairsGpu::open(found, Config::for_adapter(found))?;
         Ok(engine.with_memory(memory).with_devices(adapters.len() as u32))
     };
     let opened = at_once(adapters.iter().map(|(found, memory)| move || open(found, *memory)));
-    let mut results: Vec<Option<Result<GpuEngine>>> = Vec::new();
+    let mut results: Vec<Option<Result<PairsGpu>>> = Vec::new();
     let mut devices = Vec::new();
     for (index, engine) in opened.into_iter().enumerate() {
         results.push(None);
@@ -232,7 +238,7 @@ pub fn open_all(
             failed => results[index] = failed,
         }
     }
-    let choose = |key: &str, (_, engine): &mut (usize, GpuEngine)| choose(engine, key, scoring, cells, anew, interrupt);
+    let choose = |key: &str, (_, engine): &mut (usize, PairsGpu)| choose(engine, key, scoring, cells, anew, interrupt);
     for ((index, mut engine), config) in once_a_model(devices, choose) {
         results[index] = Some(config.map(|config| {
             engine.configure(config);
@@ -248,18 +254,18 @@ pub fn open_all(
 
 /// Measures the full and lone speeds of all kernels. Kernels that do not run on the device keep
 /// typical speeds.
-fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
-    let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
+fn measure_kernels(engine: &mut PairsGpu, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<PairsSpeeds> {
+    let mut speeds = PairsSpeeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
     for (kernel, row) in offered(Family::Pairs).zip(&mut speeds.0) {
         if !is_measured(engine, kernel) {
             continue;
         }
         engine.use_kernel(Some(kernel));
-        for (want, speed) in [(Want::Scores, &mut row.scores), (Want::Alignments, &mut row.aligned)] {
-            if kernel.scan().is_none() && matches!(want, Want::Alignments) {
+        for (filter, speed) in [(ResultFilter::Scores, &mut row.scores), (ResultFilter::Alignments, &mut row.aligned)] {
+            if kernel.scan().is_none() && matches!(filter, ResultFilter::Alignments) {
                 continue;
             }
-            match measure_kernel(engine, scoring, want, interrupt) {
+            match measure_kernel(engine, scoring, filter, interrupt) {
                 Ok(measured) => *speed = measured,
                 Err(Error::Unsuited { .. }) => {}
                 Err(error) => return Err(error),
@@ -272,13 +278,18 @@ fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &A
 
 /// Returns whether a kernel's speed is measured. Kernels that are never chosen automatically are
 /// not measured.
-fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
+fn is_measured(engine: &PairsGpu, kernel: &Kernel) -> bool {
     kernel.is_chosen() && (kernel.kind != KernelKind::Slice(ScoreType::F16) || engine.config().halves)
 }
 
 /// Measures the speed of the kernel in use: with a single pair, whose time is the time of its
 /// chain, then with enough pairs for a long batch.
-fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, interrupt: &AtomicBool) -> Result<Speed> {
+fn measure_kernel(
+    engine: &mut PairsGpu,
+    scoring: &Arc<Scoring>,
+    filter: ResultFilter,
+    interrupt: &AtomicBool,
+) -> Result<Speed> {
     choosing::measure(KERNEL_SECONDS, |load| {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -287,7 +298,7 @@ fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, in
             MeasuredLoad::Lone => (1, 1),
             MeasuredLoad::Units(queries) => (queries, TRIAL_TARGETS),
         };
-        let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, want.clone());
+        let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, filter.clone());
         let work = engine.work(&batch)?;
         Ok((work, batch.cells() as f64 / speed(engine, &batch)?))
     })
@@ -295,7 +306,7 @@ fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, in
 
 /// Returns the configuration of a model, from the cache or from a measurement on this engine.
 fn choose(
-    engine: &mut GpuEngine,
+    engine: &mut PairsGpu,
     key: &str,
     scoring: &Arc<Scoring>,
     cells: u64,
@@ -313,7 +324,7 @@ fn choose(
 /// Chooses the configuration on an engine that runs every batch with `nw_slice` until all kernels
 /// are measured.
 fn choose_with_slice(
-    engine: &mut GpuEngine,
+    engine: &mut PairsGpu,
     key: &str,
     scoring: &Arc<Scoring>,
     cells: u64,
@@ -379,11 +390,11 @@ fn choose_with_slice(
 
 /// Returns the cells per second with the default sizes, as the first job measured them. Together
 /// with compiling the kernel, the measurement takes a tenth of a second.
-fn first_look(engine: &mut GpuEngine, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
+fn first_look(engine: &mut PairsGpu, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
     if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);
     }
-    let speed = measure_until(engine, scoring, Want::Alignments, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+    let speed = measure_until(engine, scoring, ResultFilter::Alignments, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
     FIRST_LOOKS.keep(key, speed);
     Ok(speed)
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::resident::Resident;
+use super::resident::ResidentSequences;
 use crate::error::Result;
 use crate::gpu::launch::Recording;
 use crate::pairs::PairsChunk;
-use crate::pairs::kernels::layout::Target;
+use crate::pairs::kernels::layout::NwTarget;
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Input of every kernel for pairs.
@@ -15,9 +15,9 @@ pub(super) struct Inputs<'a, T> {
     /// The queries, the targets and their order.
     pub chunk: &'a PairsChunk,
     /// The queries on the device.
-    pub queries: &'a Resident,
+    pub queries: &'a ResidentSequences,
     /// The targets on the device.
-    pub targets: &'a Resident,
+    pub targets: &'a ResidentSequences,
     /// Tasks in the layout of the kernel.
     pub tasks: &'a [T],
     /// Scores of diagonal steps in the layout of the kernel.
@@ -41,12 +41,12 @@ impl HeldTargets {
         recording.resident("target_words", &targets.buffer);
         if !(self.holds(chunk, targets) && recording.reuse("targets")) {
             self.0 = None;
-            let target = |&id: &SequenceId| Target {
+            let target = |&id: &SequenceId| NwTarget {
                 end_word: targets.end_word(&chunk.targets, id),
                 symbols: chunk.targets.length(id),
                 number: id,
             };
-            let all: Vec<Target> = chunk.order.iter().map(target).collect();
+            let all: Vec<NwTarget> = chunk.order.iter().map(target).collect();
             recording.upload("targets", &all)?;
             self.0 = targets.is_whole().then(|| (Arc::clone(&chunk.order), Arc::clone(&chunk.targets)));
         }
@@ -55,7 +55,7 @@ impl HeldTargets {
     }
 
     /// Returns whether the buffer holds the targets of a chunk.
-    fn holds(&self, chunk: &PairsChunk, resident: &Resident) -> bool {
+    fn holds(&self, chunk: &PairsChunk, resident: &ResidentSequences) -> bool {
         let is_same = |(order, store): &(Arc<[SequenceId]>, Arc<SequenceStore>)| {
             Arc::ptr_eq(order, &chunk.order) && Arc::ptr_eq(store, &chunk.targets)
         };
@@ -73,8 +73,8 @@ mod tests {
     use crate::gpu::resident::Residents;
     use crate::pairs::gpu::resident::ResidentStores;
     use crate::pairs::gpu::tune::random_batch;
-    use crate::pairs::kernels::layout::Task;
-    use crate::pairs::{Batch, Want};
+    use crate::pairs::kernels::layout::NwTask;
+    use crate::pairs::{PairsBatch, ResultFilter};
     use crate::score::Scoring;
 
     #[test]
@@ -84,13 +84,13 @@ mod tests {
         };
         let gpu = Gpu::open(&found).unwrap();
         let scoring = Arc::new(Scoring::truong());
-        let [one, two] = [9, 12].map(|count| random_batch(&scoring, count, count, 20, Want::Scores));
+        let [one, two] = [9, 12].map(|count| random_batch(&scoring, count, count, 20, ResultFilter::Scores));
         let (mut buffers, mut held_targets) = (Buffers::new(&gpu), HeldTargets::default());
-        let mut fill = |batch: &Batch| {
+        let mut fill = |batch: &PairsBatch| {
             let stores = ResidentStores::new(u64::MAX);
             let [queries, targets] = &stores.of_batch(&gpu, &mut Residents::default(), batch).unwrap();
             let held = held_targets.holds(&batch.chunk, targets);
-            let tasks: &[Task] = &[];
+            let tasks: &[NwTask] = &[];
             let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks, table: &[0; 4] };
             held_targets.record(&mut buffers.record(&gpu), &inputs).unwrap();
             held

@@ -16,7 +16,7 @@ pub const fn planes(affine: bool) -> u32 {
 
 /// Costs of end gaps, as far as the text of a shader depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ends {
+pub enum EndGapKind {
     /// End gaps cost as much as inner gaps.
     Charged,
     /// End gaps are free or have their own costs, equal for all symbols.
@@ -25,39 +25,39 @@ pub enum Ends {
     Affine,
 }
 
-impl Ends {
+impl EndGapKind {
     /// All variants.
-    pub const ALL: [Ends; 3] = [Ends::Charged, Ends::Linear, Ends::Affine];
+    pub const ALL: [EndGapKind; 3] = [EndGapKind::Charged, EndGapKind::Linear, EndGapKind::Affine];
 
     /// Returns the variant of a scoring scheme.
     pub fn of(scoring: &Scoring) -> Self {
         match (scoring.has_own_ends(), scoring.end_costs().is_linear()) {
-            (false, _) => Ends::Charged,
-            (true, true) => Ends::Linear,
-            (true, false) => Ends::Affine,
+            (false, _) => EndGapKind::Charged,
+            (true, true) => EndGapKind::Linear,
+            (true, false) => EndGapKind::Affine,
         }
     }
 
     /// Returns whether end gaps have their own costs.
     pub const fn are_own(self) -> bool {
-        !matches!(self, Ends::Charged)
+        !matches!(self, EndGapKind::Charged)
     }
 }
 
 /// Returns the constants that the shared part of the shaders needs.
-pub fn constants(codes: u32, affine: bool, ends: Ends) -> Constants {
+pub fn constants(codes: u32, affine: bool, ends: EndGapKind) -> Constants {
     Constants::default()
         .number("CODES", codes)
         .number("PLANES", planes(affine))
         .flag("AFFINE", affine)
         .flag("OWN_ENDS", ends.are_own())
-        .flag("END_OPENING", ends == Ends::Affine)
+        .flag("END_OPENING", ends == EndGapKind::Affine)
 }
 
-/// `Params` of the shaders.
+/// `NwParams` of the shaders.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Params {
+pub struct NwParams {
     /// Index of the first task of this dispatch.
     pub task_begin: u32,
     /// Index after the last task.
@@ -116,10 +116,10 @@ pub struct Params {
     pub reserved: [u32; 2],
 }
 
-/// `Task` of the shaders: one query against at most a workgroup of targets.
+/// `NwTask` of the shaders: one query against at most a workgroup of targets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Task {
+pub struct NwTask {
     /// Index of the word after the query's last symbol.
     pub query_end_word: u32,
     /// Length of the query in symbols.
@@ -144,10 +144,10 @@ pub struct Task {
     pub direction_quads: u32,
 }
 
-/// `Target` of the shaders.
+/// `NwTarget` of the shaders.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Target {
+pub struct NwTarget {
     /// Index of the word after the target's last symbol.
     pub end_word: u32,
     /// Length of the target in symbols.

@@ -8,7 +8,7 @@
 //! `shaders/common/arena.wgsl` describes its layout. With `nw_checkpoint`, each workgroup has one
 //! part of an arena, whatever the number of tasks.
 
-use super::layout::{self, Ends, Task};
+use super::layout::{self, EndGapKind, NwTask};
 pub use crate::gpu::kernels::Scan;
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
@@ -34,7 +34,7 @@ const NEG_INF: i32 = offset::NEG_INF;
 
 /// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct MatrixVariant {
     /// The kernel.
     pub scan: Scan,
     /// Invocations per workgroup.
@@ -52,7 +52,7 @@ pub struct Variant {
     /// Whether gaps are affine.
     pub affine: bool,
     /// Costs of end gaps.
-    pub ends: Ends,
+    pub ends: EndGapKind,
     /// Whether directions are stored.
     pub directions: bool,
     /// Whether values have spare bits for the tags that name the chosen candidate. Otherwise the
@@ -62,9 +62,9 @@ pub struct Variant {
 
 /// `nw_walk` for the directions that a variant stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Walk(pub Variant);
+pub struct MatrixTraceback(pub MatrixVariant);
 
-impl KernelProgram for Walk {
+impl KernelProgram for MatrixTraceback {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::PairTraceback)
     }
@@ -82,7 +82,7 @@ impl KernelProgram for Walk {
     }
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for MatrixVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Scan(self.scan))
     }
@@ -105,7 +105,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl MatrixVariant {
     /// Returns the number of bits of a cell's directions.
     pub const fn bits(&self) -> u32 {
         if self.affine { 4 } else { 2 }
@@ -309,14 +309,14 @@ impl Variant {
     }
 
     /// Returns the number of slices, passes or tile columns of a task.
-    pub fn passes(&self, task: &Task) -> u32 {
+    pub fn passes(&self, task: &NwTask) -> u32 {
         // The device may use subgroups below the greatest size, and then needs more passes.
         let fewest_lanes = if self.scan == Scan::DiagonalSubgroup { self.subgroup_sizes[0] } else { self.most_lanes() };
         task.columns / (self.columns * fewest_lanes)
     }
 
     /// Returns the number of diagonals of tiles of a task.
-    pub fn tile_diagonals(&self, task: &Task) -> u32 {
+    pub fn tile_diagonals(&self, task: &NwTask) -> u32 {
         (task.rows_words * 4).div_ceil(self.tile_rows) + task.columns / self.column_unit() - 1
     }
 
@@ -353,7 +353,7 @@ impl Variant {
     /// Counts the columns in fours, the words and their shift, and a quarter of the work for four
     /// steps.
     fn iterations_a_step(&self) -> u64 {
-        let corner = if self.ends == Ends::Affine { self.columns as u64 / 4 * 5 + 2 } else { 0 };
+        let corner = if self.ends == EndGapKind::Affine { self.columns as u64 / 4 * 5 + 2 } else { 0 };
         let words = (self.columns / self.cells()) as u64;
         self.columns as u64 / 4 * 5 + 3 * words + 6 + corner
     }
@@ -384,7 +384,7 @@ impl Variant {
     /// [`Self::walk_iterations`]).
     fn iterations_at_corners(&self, steps: u64) -> u64 {
         let entered = steps.min(self.workgroup as u64) * 2 * self.columns as u64;
-        if self.ends == Ends::Affine { 2 * steps + entered } else { 0 }
+        if self.ends == EndGapKind::Affine { 2 * steps + entered } else { 0 }
     }
 }
 

@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
-use super::layout::Task;
-use super::matrix::{Scan, Variant, run_quads};
-use crate::pairs::Batch;
+use super::layout::NwTask;
+use super::matrix::{MatrixVariant, Scan, run_quads};
+use crate::pairs::PairsBatch;
 use crate::seq::SequenceId;
 
 /// Arenas divided into one part per workgroup. A workgroup computes tasks of similar size in its
 /// part, one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parts {
+pub struct ArenaParts {
     /// The tasks.
     pub tasks: Range<u32>,
     /// Quads per part.
@@ -26,7 +26,7 @@ pub struct Parts {
 #[derive(Debug, Clone, Default)]
 pub struct MatrixTasks {
     /// The tasks in the order of rounds and arenas.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<NwTask>,
     /// Index of each task's block.
     pub blocks: Vec<u32>,
     /// Task range of each round.
@@ -35,7 +35,7 @@ pub struct MatrixTasks {
     pub arena_quads: Vec<u64>,
     /// Memory of the workgroups of `nw_checkpoint`, for consecutive ranges of tasks. Empty for
     /// other kernels.
-    pub parts: Vec<Parts>,
+    pub parts: Vec<ArenaParts>,
     /// Number of pairs.
     pub pairs: u64,
     /// Sum of the shorter lengths of all pairs.
@@ -49,13 +49,13 @@ impl MatrixTasks {
     /// task does not fit in an arena. Tasks of similar size are adjacent, so that the tasks of a
     /// round end at about the same time.
     pub fn new(
-        batch: &Batch,
-        variant: &Variant,
+        batch: &PairsBatch,
+        variant: &MatrixVariant,
         arena_quads: u64,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Option<Self> {
         let chunk = &batch.chunk;
-        let mut all: Vec<(u32, u64, Task)> = Vec::new();
+        let mut all: Vec<(u32, u64, NwTask)> = Vec::new();
         for (block_index, block) in batch.blocks.iter().enumerate() {
             let mut first = block.targets.start;
             while first < block.targets.end {
@@ -67,7 +67,7 @@ impl MatrixTasks {
                     return None;
                 }
                 let columns = variant.padded_columns(query_symbols);
-                let task = Task {
+                let task = NwTask {
                     query_end_word: query_end_word(block.query),
                     query_symbols,
                     first,
@@ -87,10 +87,10 @@ impl MatrixTasks {
         let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
         let has_parts = variant.scan == Scan::Checkpoint;
         if has_parts {
-            let sizes: Vec<Size> = all.iter().map(|(_, quads, task)| Size::new(*quads, task)).collect();
+            let sizes: Vec<TaskSize> = all.iter().map(|(_, quads, task)| TaskSize::new(*quads, task)).collect();
             list.parts = parts_of(&sizes, variant, arena_quads);
             // The first arenas are full.
-            let quads = |parts: &Parts, arena: u32| {
+            let quads = |parts: &ArenaParts, arena: u32| {
                 let count = parts.count.saturating_sub(arena * parts.an_arena).min(parts.an_arena);
                 u64::from(parts.quads) * u64::from(count)
             };
@@ -130,23 +130,23 @@ impl MatrixTasks {
 
 /// Size of a task of `nw_checkpoint`.
 #[derive(Debug, Clone, Copy)]
-struct Size {
+struct TaskSize {
     /// Quads of an arena.
     quads: u64,
     /// Cells of a pair, including padding.
     cells: u64,
 }
 
-impl Size {
-    fn new(quads: u64, task: &Task) -> Self {
-        Size { quads, cells: u64::from(task.columns) * u64::from(task.rows_words) * 4 }
+impl TaskSize {
+    fn new(quads: u64, task: &NwTask) -> Self {
+        TaskSize { quads, cells: u64::from(task.columns) * u64::from(task.rows_words) * 4 }
     }
 }
 
 /// Divides arenas into parts for tasks of decreasing size. Each task must fit in an arena. The
 /// number of parts is the number that fits if each part holds the largest task. Tasks of at most
 /// half the size get their own division if that saves time.
-fn parts_of(sizes: &[Size], variant: &Variant, arena_quads: u64) -> Vec<Parts> {
+fn parts_of(sizes: &[TaskSize], variant: &MatrixVariant, arena_quads: u64) -> Vec<ArenaParts> {
     let count = |tasks: &Range<usize>| {
         let room = arena_quads / sizes[tasks.start].quads;
         variant.tasks_together(tasks.len() as u64).min(room.saturating_mul(variant.arenas.into()))
@@ -170,7 +170,7 @@ fn parts_of(sizes: &[Size], variant: &Variant, arena_quads: u64) -> Vec<Parts> {
     let parts = |tasks: &Range<usize>| {
         let (quads, count) = (sizes[tasks.start].quads, count(tasks));
         let an_arena = (arena_quads / quads).min(count);
-        Parts {
+        ArenaParts {
             tasks: tasks.start as u32..tasks.end as u32,
             quads: quads as u32,
             an_arena: an_arena as u32,
@@ -183,10 +183,10 @@ fn parts_of(sizes: &[Size], variant: &Variant, arena_quads: u64) -> Vec<Parts> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::kernels::layout::Ends;
+    use crate::pairs::kernels::layout::EndGapKind;
 
-    fn variant(arenas: u32) -> Variant {
-        Variant {
+    fn variant(arenas: u32) -> MatrixVariant {
+        MatrixVariant {
             scan: Scan::Checkpoint,
             workgroup: 128,
             columns: 8,
@@ -195,15 +195,15 @@ mod tests {
             subgroup_sizes: [32, 32],
             codes: 28,
             affine: true,
-            ends: Ends::Charged,
+            ends: EndGapKind::Charged,
             directions: true,
             tags: true,
         }
     }
 
     fn parts(arenas: u32, arena_quads: u64, sizes: &[(u64, u64)]) -> Vec<(Range<u32>, u32, u32, u32)> {
-        let of = |&(quads, count): &(u64, u64)| (0..count).map(move |_| Size { quads, cells: 100 * quads });
-        let sizes: Vec<Size> = sizes.iter().flat_map(of).collect();
+        let of = |&(quads, count): &(u64, u64)| (0..count).map(move |_| TaskSize { quads, cells: 100 * quads });
+        let sizes: Vec<TaskSize> = sizes.iter().flat_map(of).collect();
         let parts = parts_of(&sizes, &variant(arenas), arena_quads);
         parts.into_iter().map(|parts| (parts.tasks, parts.quads, parts.an_arena, parts.count)).collect()
     }

@@ -1,11 +1,11 @@
 //! Host side of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration,
 //! bindings, tasks.
 
-use super::layout::{self, Ends, Task};
+use super::layout::{self, EndGapKind, NwTask};
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
 use crate::gpu::source::Constants;
 pub use crate::pairs::plan::LONG_PAIR_CELLS;
-use crate::pairs::{Batch, Extent, Want};
+use crate::pairs::{BatchLengths, PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
 use crate::seq::SequenceId;
 
@@ -27,7 +27,7 @@ pub const STATUS_NONE: u32 = 0;
 pub const STATUS_DONE: u32 = 1;
 /// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct SliceVariant {
     /// Columns that an invocation keeps in registers, a multiple of 4.
     pub slice: u32,
     /// Invocations per workgroup.
@@ -37,10 +37,10 @@ pub struct Variant {
     /// Whether gaps are affine.
     pub affine: bool,
     /// Costs of end gaps.
-    pub ends: Ends,
+    pub ends: EndGapKind,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for SliceVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Slice(ScoreType::I32))
     }
@@ -56,7 +56,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl SliceVariant {
     /// Returns the row length of the profile in words of four entries. It is odd, so that rows of
     /// neighbouring codes start in different memory banks.
     pub const fn stride4(&self) -> u32 {
@@ -87,7 +87,7 @@ pub const OUTPUT_HEADER_WORDS: u64 = 4;
 #[derive(Debug, Clone)]
 pub struct TaskList {
     /// The tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<NwTask>,
     /// Index of each task's block in the batch.
     pub blocks: Vec<u32>,
     /// Number of pairs in all tasks.
@@ -100,7 +100,7 @@ impl TaskList {
     /// Divides every block of a batch into runs of at most `workgroup` targets. Tasks with many
     /// cells come first, so that all workgroups finish at about the same time. `query_end_word`
     /// returns the index of the word after a query's last symbol in its buffer.
-    pub fn new(batch: &Batch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
+    pub fn new(batch: &PairsBatch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
         let chunk = &batch.chunk;
         let mut list = TaskList { tasks: Vec::new(), blocks: Vec::new(), pairs: 0, of_slot: 1 };
         for (block_index, block) in batch.blocks.iter().enumerate() {
@@ -108,7 +108,7 @@ impl TaskList {
             while first < block.targets.end {
                 let count = workgroup.min(block.targets.end - first);
                 let longest = chunk.longest(first..first + count);
-                list.tasks.push(Task {
+                list.tasks.push(NwTask {
                     query_end_word: query_end_word(block.query),
                     query_symbols: chunk.queries.length(block.query),
                     first,
@@ -150,12 +150,12 @@ impl TaskList {
 
 /// Returns the scoring in kernel form for a batch. It carries matches if the batch needs them and
 /// they fit. Returns `None` if 32 bits do not hold the scores.
-pub fn offset_scoring(batch: &Batch, extent: &Extent) -> Option<OffsetScoring> {
+pub fn offset_scoring(batch: &PairsBatch, extent: &BatchLengths) -> Option<OffsetScoring> {
     let (shorter, sum) = (extent.shorter as u64, extent.sum);
     let scoring = &batch.chunk.scoring;
-    let with_matches = match batch.chunk.want {
-        Want::Scores | Want::AtLeast(_) => None,
-        Want::Alignments | Want::Reaching(_) => OffsetScoring::new(scoring, shorter, sum, true),
+    let with_matches = match batch.chunk.filter {
+        ResultFilter::Scores | ResultFilter::AtLeast(_) => None,
+        ResultFilter::Alignments | ResultFilter::Reaching(_) => OffsetScoring::new(scoring, shorter, sum, true),
     };
     with_matches.or_else(|| OffsetScoring::new(scoring, shorter, sum, false))
 }

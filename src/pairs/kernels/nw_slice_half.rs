@@ -29,12 +29,12 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::layout::{self, Ends, Task};
+use super::layout::{self, EndGapKind, NwTask};
 use super::nw_slice::TaskList;
 use super::tile_tasks::block_begins;
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
 use crate::gpu::source::Constants;
-use crate::pairs::Batch;
+use crate::pairs::PairsBatch;
 use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
@@ -46,7 +46,7 @@ const MAX_GROUP_WORDS: u32 = 16;
 
 /// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct HalfSliceVariant {
     /// Columns of two pairs that an invocation keeps in registers, a multiple of 4.
     pub slice: u32,
     /// Invocations per workgroup.
@@ -58,10 +58,10 @@ pub struct Variant {
     /// Whether gaps are affine.
     pub affine: bool,
     /// Costs of end gaps.
-    pub ends: Ends,
+    pub ends: EndGapKind,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for HalfSliceVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Slice(ScoreType::F16))
     }
@@ -78,7 +78,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl HalfSliceVariant {
     /// Returns the row length of the profile in loads of two columns' scores. It is odd, so that
     /// rows of neighbouring codes start in different memory banks.
     const fn stride2(&self) -> u32 {
@@ -138,7 +138,7 @@ fn padded(symbols: u32, slice: u32) -> u64 {
 }
 
 /// Joins blocks with queries of similar length if that saves cells.
-fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
+fn couples(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
     let blocks = &batch.blocks;
     let symbols = |place: usize| batch.chunk.queries.length(blocks[place].query);
     let mut order: Vec<usize> = (0..blocks.len()).filter(|&place| !blocks[place].targets.is_empty()).collect();
@@ -168,7 +168,7 @@ fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
 
 /// Returns the number of cells that the kernel computes for a batch in slices of `slice` columns.
 /// It includes padding, and the unused half of registers without a second query.
-pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
+pub fn computed_cells(batch: &PairsBatch, slice: u32) -> f64 {
     let chunk = &batch.chunk;
     let symbols = |place: usize| chunk.queries.length(batch.blocks[place].query);
     let of_couple = |couple: &Couple| {
@@ -185,10 +185,10 @@ pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
 /// targets. A query without a second one is entered twice, the second time without targets. Tasks
 /// with many cells come first. `query_end_word` returns the index of the word after a query's last
 /// symbol in its buffer.
-pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
+pub fn tasks(batch: &PairsBatch, variant: &HalfSliceVariant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
     let chunk = &batch.chunk;
     let begins = block_begins(batch);
-    let mut all: Vec<[(Task, u32); 2]> = Vec::new();
+    let mut all: Vec<[(NwTask, u32); 2]> = Vec::new();
     for Couple { blocks, targets } in couples(batch, variant.slice) {
         for first in targets.clone().step_by(variant.workgroup as usize) {
             let end = targets.end.min(first + variant.workgroup);
@@ -198,7 +198,7 @@ pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceI
                 let block = &batch.blocks[place];
                 let own = first.max(block.targets.start)..end.min(block.targets.end);
                 let own = if own.is_empty() { first..first } else { own };
-                let task = Task {
+                let task = NwTask {
                     query_end_word: query_end_word(block.query),
                     query_symbols: chunk.queries.length(block.query),
                     first: own.start,
@@ -231,15 +231,21 @@ pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceI
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::plan::Job;
-    use crate::pairs::{Block, Want};
+    use crate::pairs::plan::PairsSpec;
+    use crate::pairs::{PairsBlock, ResultFilter};
     use crate::score::Scoring;
     use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::collections::HashMap;
     use std::sync::Arc;
 
-    const VARIANT: Variant =
-        Variant { slice: 12, workgroup: 16, group_words: 4, codes: 16, affine: true, ends: Ends::Charged };
+    const VARIANT: HalfSliceVariant = HalfSliceVariant {
+        slice: 12,
+        workgroup: 16,
+        group_words: 4,
+        codes: 16,
+        affine: true,
+        ends: EndGapKind::Charged,
+    };
 
     fn store(lengths: impl Iterator<Item = usize>) -> Arc<SequenceStore> {
         let mut store = SequenceStore::builder(Alphabet::Dna);
@@ -247,18 +253,18 @@ mod tests {
         Arc::new(store.build())
     }
 
-    fn batch(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> Batch {
-        let (scoring, want) = (Arc::new(Scoring::truong()), Want::Scores);
-        let job = Job { queries, against, scoring, want, strands: QueryStrands::default(), parts: None };
+    fn batch(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> PairsBatch {
+        let (scoring, filter) = (Arc::new(Scoring::truong()), ResultFilter::Scores);
+        let job = PairsSpec { queries, against, scoring, filter, strands: QueryStrands::default(), parts: None };
         let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
-        Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+        PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
     /// Checks that every pair is in one task, at its index. Returns the number of targets that the
     /// workgroups of all tasks sweep.
-    fn check(batch: &Batch) -> u64 {
+    fn check(batch: &PairsBatch) -> u64 {
         let mut expected = HashMap::new();
-        for (place, (Block { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate() {
+        for (place, (PairsBlock { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate() {
             expected.extend(targets.clone().zip(begin..).map(|(target, index)| ((place as u32, target), index)));
         }
         let list = tasks(batch, &VARIANT, |query| 1000 + query);

@@ -1,12 +1,12 @@
 //! Sample programs of every kernel of this module. Their texts together contain all parts of the
 //! shaders.
 
-use super::layout::Ends;
+use super::layout::EndGapKind;
 use super::{matrix, nw_slice, nw_slice_half, sw_tile};
 use crate::gpu::kernels::{KernelKind, KernelProgram, LaneGrouping, Packing, Scan, ScoreType};
 
-fn matrix_of(scan: Scan) -> matrix::Variant {
-    matrix::Variant {
+fn matrix_of(scan: Scan) -> matrix::MatrixVariant {
+    matrix::MatrixVariant {
         scan,
         workgroup: 16,
         columns: 8,
@@ -15,14 +15,14 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
         subgroup_sizes: [4, 16],
         codes: 16,
         affine: true,
-        ends: Ends::Affine,
+        ends: EndGapKind::Affine,
         directions: true,
         tags: true,
     }
 }
 
-fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::Variant {
-    sw_tile::Variant {
+fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::TileVariant {
+    sw_tile::TileVariant {
         grouping,
         packing,
         lanes: 4,
@@ -40,18 +40,19 @@ fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::Variant {
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
         KernelKind::Slice(numbers) => {
-            let (slice, workgroup, codes, affine, ends) = (12, 16, 16, true, Ends::Affine);
+            let (slice, workgroup, codes, affine, ends) = (12, 16, 16, true, EndGapKind::Affine);
             match numbers {
-                ScoreType::I32 => vec![Box::new(nw_slice::Variant { slice, workgroup, codes, affine, ends })],
+                ScoreType::I32 => vec![Box::new(nw_slice::SliceVariant { slice, workgroup, codes, affine, ends })],
                 ScoreType::F16 => {
                     let group_words = 4;
-                    let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+                    let variant =
+                        nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends };
                     vec![Box::new(variant)]
                 }
             }
         }
         KernelKind::Scan(scan) => vec![Box::new(matrix_of(scan))],
-        KernelKind::PairTraceback => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
+        KernelKind::PairTraceback => vec![Box::new(matrix::MatrixTraceback(matrix_of(Scan::Rows)))],
         KernelKind::Tile(grouping, packing) => vec![Box::new(tile_of(grouping, packing))],
         _ => Vec::new(),
     }

@@ -38,7 +38,7 @@ pub const STATUS_DONE: u32 = 1;
 
 /// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct TileVariant {
     /// The exchange of values between the lanes of a pair.
     pub grouping: LaneGrouping,
     /// The values that share a register.
@@ -62,7 +62,7 @@ pub struct Variant {
     pub split: bool,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for TileVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Tile(self.grouping, self.packing))
     }
@@ -87,7 +87,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl TileVariant {
     /// Returns the bytes of a load.
     const fn load_bytes(&self) -> u32 {
         if matches!(self.packing, Packing::Targets) { 8 } else { 16 }
@@ -144,9 +144,9 @@ impl Variant {
     }
 
     /// Returns the variant whose bounds of scores are too low by at most `most`, if there is one.
-    pub fn bounded(&self, most: i64) -> Option<Variant> {
+    pub fn bounded(&self, most: i64) -> Option<TileVariant> {
         let groups = (1..=MAX_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
-        let with = |group| Variant { group: Some(group), ..*self };
+        let with = |group| TileVariant { group: Some(group), ..*self };
         groups.filter(|group| self.columns.is_multiple_of(*group)).map(with).find(|variant| variant.slack() <= most)
     }
 
@@ -217,10 +217,10 @@ pub fn halves_hold(scoring: &Scoring, shorter: u32) -> bool {
     i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < SATURATED.into()
 }
 
-/// `Params` of the shader.
+/// `TileParams` of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Params {
+pub struct TileParams {
     /// Index of the first task of this dispatch.
     pub task_begin: u32,
     /// Index after the last task.
@@ -250,10 +250,10 @@ pub struct Params {
     pub floors: u32,
 }
 
-/// `Task` of the shader: queries against some targets.
+/// `TileTask` of the shader: queries against some targets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Task {
+pub struct TileTask {
     /// Index of the first part of the first pass.
     pub parts_begin: u32,
     /// Number of passes.
@@ -268,10 +268,10 @@ pub struct Task {
     pub words: u32,
 }
 
-/// `Part` of the shader: the columns of a query that a lane computes in a pass.
+/// `TilePart` of the shader: the columns of a query that a lane computes in a pass.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Part {
+pub struct TilePart {
     /// Index of the word after the query's last symbol.
     pub end_word: u32,
     /// Words of the query.
@@ -292,8 +292,8 @@ pub struct Part {
 mod tests {
     use super::*;
 
-    fn variant(packing: Packing, lanes: u32, columns: u32, codes: u32) -> Variant {
-        Variant {
+    fn variant(packing: Packing, lanes: u32, columns: u32, codes: u32) -> TileVariant {
+        TileVariant {
             grouping: LaneGrouping::Subgroup,
             packing,
             lanes,
@@ -344,7 +344,7 @@ mod tests {
         });
         assert_eq!(group(20, 99), Some(Some(4)));
         assert_eq!(group(32, 99), Some(Some(16)));
-        let dear = Variant { gaps: Gaps::linear(5), ..variant(Packing::Queries, 8, 24, 28) };
+        let dear = TileVariant { gaps: Gaps::linear(5), ..variant(Packing::Queries, 8, 24, 28) };
         assert_eq!(dear.bounded(14), None);
         assert_eq!(dear.bounded(15).map(|to| (to.group, to.slack())), Some((Some(4), 15)));
         assert_eq!(dear.slack(), 0);

@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, Part, Task, Variant};
-use crate::pairs::{Batch, PairsChunk};
+use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, TilePart, TileTask, TileVariant};
+use crate::pairs::{PairsBatch, PairsChunk};
 use crate::seq::SequenceId;
 
 /// A query of a run, with the index of its first pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
+pub struct ChainLink {
     /// Id of the query.
     pub query: SequenceId,
     /// Index of the query's pair with the run's first target.
@@ -20,21 +20,21 @@ pub struct Link {
 /// Queries against a range of a chunk's targets. The queries of each chain are computed one after
 /// another. The two chains are computed at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct TileRun {
     /// The queries. A single query has the first chain to itself.
-    pub chains: [Vec<Link>; 2],
+    pub chains: [Vec<ChainLink>; 2],
     /// Range of the targets in the chunk's order.
     pub targets: Range<u32>,
 }
 
-impl Run {
+impl TileRun {
     /// Returns a run with a single query.
     pub fn alone(query: SequenceId, pairs_begin: u32, targets: Range<u32>) -> Self {
-        Run { chains: [vec![Link { query, pairs_begin }], Vec::new()], targets }
+        TileRun { chains: [vec![ChainLink { query, pairs_begin }], Vec::new()], targets }
     }
 
     /// Returns all queries of the run.
-    pub fn links(&self) -> impl Iterator<Item = &Link> {
+    pub fn links(&self) -> impl Iterator<Item = &ChainLink> {
         self.chains.iter().flatten()
     }
 
@@ -44,23 +44,23 @@ impl Run {
     }
 
     /// Returns the number of lanes of the longer chain, in all passes.
-    pub fn lanes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
-        let of_chain = |chain: &Vec<Link>| -> u32 {
+    pub fn lanes(&self, chunk: &PairsChunk, variant: &TileVariant) -> u32 {
+        let of_chain = |chain: &Vec<ChainLink>| -> u32 {
             chain.iter().map(|link| variant.lanes_of(chunk.queries.length(link.query))).sum()
         };
         self.chains.iter().map(of_chain).max().unwrap_or(0)
     }
 
     /// Returns the number of passes over the longer chain.
-    pub fn passes(&self, chunk: &PairsChunk, variant: &Variant) -> u32 {
+    pub fn passes(&self, chunk: &PairsChunk, variant: &TileVariant) -> u32 {
         self.lanes(chunk, variant).div_ceil(variant.lanes)
     }
 
     /// Returns the run with the targets of a range.
     fn cut(&self, targets: Range<u32>) -> Self {
         let before = targets.start - self.targets.start;
-        let link = |link: &Link| Link { pairs_begin: link.pairs_begin + before, ..*link };
-        Run { chains: self.chains.each_ref().map(|chain| chain.iter().map(link).collect()), targets }
+        let link = |link: &ChainLink| ChainLink { pairs_begin: link.pairs_begin + before, ..*link };
+        TileRun { chains: self.chains.each_ref().map(|chain| chain.iter().map(link).collect()), targets }
     }
 
     /// Divides a run whose targets have decreasing lengths: targets of more than `max_rows` rows,
@@ -77,17 +77,18 @@ impl Run {
 }
 
 /// Returns the number of pairs before each block of a batch.
-pub fn block_begins(batch: &Batch) -> Vec<u64> {
+pub fn block_begins(batch: &PairsBatch) -> Vec<u64> {
     let before = |sum: &mut u64, pairs: u64| Some(std::mem::replace(sum, *sum + pairs));
     batch.blocks.iter().scan(0, |sum, block| before(sum, block.pairs())).collect()
 }
 
 /// Returns the runs of a batch, each with one query.
-pub fn single_runs(batch: &Batch) -> Vec<Run> {
+pub fn single_runs(batch: &PairsBatch) -> Vec<TileRun> {
     let begins = block_begins(batch);
     let blocks = batch.blocks.iter().zip(begins).filter(|(block, _)| !block.targets.is_empty());
-    let run =
-        |(block, begin): (&crate::pairs::Block, u64)| Run::alone(block.query, begin as u32, block.targets.clone());
+    let run = |(block, begin): (&crate::pairs::PairsBlock, u64)| {
+        TileRun::alone(block.query, begin as u32, block.targets.clone())
+    };
     blocks.map(run).collect()
 }
 
@@ -100,9 +101,14 @@ const CHAIN_PASSES: u32 = 16;
 /// queries for several passes. The second chain must fill at least `least_fill` of the first. Runs
 /// are joined only over their common targets. Returns the joined runs, and the runs for all
 /// remaining targets.
-pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
+pub fn chained_runs(
+    singles: Vec<TileRun>,
+    chunk: &PairsChunk,
+    variant: &TileVariant,
+    least_fill: f64,
+) -> (Vec<TileRun>, Vec<TileRun>) {
     let chains = variant.queries();
-    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.lanes(chunk, variant), run)).collect();
+    let mut all: Vec<(u32, TileRun)> = singles.into_iter().map(|run| (run.lanes(chunk, variant), run)).collect();
     all.sort_by_key(|(lanes, run)| (Reverse(*lanes), run.targets.start));
     // Next index to examine for a run that is not taken.
     let mut next: Vec<usize> = (0..=all.len()).collect();
@@ -149,7 +155,7 @@ pub fn chained_runs(singles: Vec<Run>, chunk: &PairsChunk, variant: &Variant, le
         }
         let chain =
             |of: &Vec<usize>| of.iter().flat_map(|&place| all[place].1.cut(common.clone()).chains[0].clone()).collect();
-        together.push(Run { chains: members.each_ref().map(chain), targets: common.clone() });
+        together.push(TileRun { chains: members.each_ref().map(chain), targets: common.clone() });
         for single in members.iter().flatten().map(|&place| &all[place].1) {
             let left = [single.targets.start..common.start, common.end..single.targets.end];
             rest.extend(left.into_iter().filter(|left| !left.is_empty()).map(|left| single.cut(left)));
@@ -176,14 +182,14 @@ fn free(next: &mut [usize], from: usize) -> usize {
 /// returns the index of the word after a query's last symbol in its buffer. `floor` returns the
 /// threshold for listing its scores.
 pub fn tasks(
-    runs: &[Run],
+    runs: &[TileRun],
     chunk: &PairsChunk,
-    variant: &Variant,
+    variant: &TileVariant,
     targets: u32,
     query_end_word: impl Fn(SequenceId) -> u32,
     floor: impl Fn(SequenceId) -> i32,
-    parts: &mut Vec<Part>,
-) -> Vec<Task> {
+    parts: &mut Vec<TilePart>,
+) -> Vec<TileTask> {
     let mut all = Vec::new();
     for run in runs {
         let passes = run.passes(chunk, variant);
@@ -199,7 +205,7 @@ pub fn tasks(
                 while lane < end {
                     let state = |is: bool, bit: u32| if is { bit } else { 0 };
                     let is_first = lane / variant.lanes == begin / variant.lanes;
-                    parts[parts_begin + lane as usize * each + which] = Part {
+                    parts[parts_begin + lane as usize * each + which] = TilePart {
                         end_word: query_end_word(link.query),
                         words: symbols.div_ceil(4),
                         words_left: (end - lane) * variant.lane_words(),
@@ -214,11 +220,11 @@ pub fn tasks(
                 }
             }
         }
-        let whole = Task { parts_begin: parts_begin as u32, passes, ..bytemuck::Zeroable::zeroed() };
+        let whole = TileTask { parts_begin: parts_begin as u32, passes, ..bytemuck::Zeroable::zeroed() };
         for first in run.targets.clone().step_by(targets.max(1) as usize) {
             let count = targets.max(1).min(run.targets.end - first);
             let words = chunk.longest(first..first + count).div_ceil(4);
-            all.push(Task { first, count, before: first - run.targets.start, words, ..whole });
+            all.push(TileTask { first, count, before: first - run.targets.start, words, ..whole });
         }
     }
     all.sort_by_key(|task| Reverse(u64::from(task.passes) * u64::from(task.words)));
@@ -229,8 +235,8 @@ pub fn tasks(
 mod tests {
     use super::*;
     use crate::gpu::kernels::{LaneGrouping, Packing};
-    use crate::pairs::plan::Job;
-    use crate::pairs::{Block, Want};
+    use crate::pairs::plan::PairsSpec;
+    use crate::pairs::{PairsBlock, ResultFilter};
     use crate::score::{Gaps, Scoring};
     use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::collections::HashMap;
@@ -242,21 +248,21 @@ mod tests {
         Arc::new(store.build())
     }
 
-    fn batch(job: Job) -> Batch {
+    fn batch(job: PairsSpec) -> PairsBatch {
         let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
-        Batch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+        PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
-    fn job(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> Job {
-        let (scoring, want) = (Arc::new(Scoring::truong()), Want::Scores);
-        Job { queries, against, scoring, want, strands: QueryStrands::default(), parts: None }
+    fn job(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> PairsSpec {
+        let (scoring, filter) = (Arc::new(Scoring::truong()), ResultFilter::Scores);
+        PairsSpec { queries, against, scoring, filter, strands: QueryStrands::default(), parts: None }
     }
 
     /// Checks that every pair of the batch is in one run, at its index.
-    fn check(batch: &Batch, runs: &[Run]) {
+    fn check(batch: &PairsBatch, runs: &[TileRun]) {
         let begins = block_begins(batch);
         let mut expected = HashMap::new();
-        for (Block { query, targets, .. }, begin) in batch.blocks.iter().zip(begins) {
+        for (PairsBlock { query, targets, .. }, begin) in batch.blocks.iter().zip(begins) {
             expected.extend((targets.clone()).zip(begin..).map(|(place, index)| ((*query, place), index)));
         }
         let mut seen = 0;
@@ -271,8 +277,8 @@ mod tests {
         assert_eq!(seen, expected.len());
     }
 
-    fn variant(lanes: u32, columns: u32) -> Variant {
-        Variant {
+    fn variant(lanes: u32, columns: u32) -> TileVariant {
+        TileVariant {
             grouping: LaneGrouping::Subgroup,
             packing: Packing::Queries,
             lanes,
@@ -298,17 +304,17 @@ mod tests {
                 check(&batch, &[&together[..], &rest[..]].concat());
                 assert!(together.iter().all(|run| !run.chains[1].is_empty()));
                 assert!(rest.iter().all(|run| run.links().count() == 1));
-                let pairs: u64 = together.iter().map(Run::pairs).sum();
+                let pairs: u64 = together.iter().map(TileRun::pairs).sum();
                 assert!(against.is_none() || 10 * pairs > 9 * batch.pairs(), "{pairs} of {}", batch.pairs());
                 for run in together.iter().chain(&rest) {
                     let divided = run.clone().divided(&batch.chunk, 20);
-                    let lengths = |run: &Run| -> Vec<u32> {
+                    let lengths = |run: &TileRun| -> Vec<u32> {
                         run.targets.clone().map(|place| batch.chunk.longest(place..place + 1)).collect()
                     };
                     assert!(lengths(&divided[1]).iter().all(|&length| length <= 20));
-                    assert_eq!(divided.each_ref().map(Run::pairs).iter().sum::<u64>(), run.pairs());
+                    assert_eq!(divided.each_ref().map(TileRun::pairs).iter().sum::<u64>(), run.pairs());
                 }
-                let divided: Vec<Run> =
+                let divided: Vec<TileRun> =
                     [together, rest].concat().into_iter().flat_map(|run| run.divided(&batch.chunk, 20)).collect();
                 check(&batch, &divided);
             }
@@ -320,7 +326,8 @@ mod tests {
     fn chains_are_filled_alike() {
         let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {
             let batch = batch(job(store(lengths.iter().copied()), Some(store([9, 8, 7].into_iter()))));
-            let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
+            let queries =
+                |run: &TileRun| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
             let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant(4, 4), 0.4);
             [&together, &rest].map(|runs| runs.iter().map(queries).collect())
         };
@@ -335,7 +342,7 @@ mod tests {
     #[test]
     fn one_chain_takes_all_where_there_are_not_two() {
         let batch = batch(job(store([80, 20, 300].into_iter()), Some(store([9, 8].into_iter()))));
-        let variant = Variant { packing: Packing::Targets, ..variant(4, 4) };
+        let variant = TileVariant { packing: Packing::Targets, ..variant(4, 4) };
         let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant, 0.65);
         check(&batch, &together);
         let chains: Vec<Vec<u32>> =
@@ -351,16 +358,22 @@ mod tests {
         let singles = single_runs(&batch);
         let (together, rest) = chained_runs(singles.clone(), &batch.chunk, &variant, 0.4);
         assert_eq!((together.len(), rest.len()), (1, 0));
-        let of = |runs: &[Run]| {
+        let of = |runs: &[TileRun]| {
             let mut parts = vec![bytemuck::Zeroable::zeroed()];
             (tasks(runs, &batch.chunk, &variant, 8, |query| 100 + query, |query| query as i32, &mut parts), parts)
         };
         let (two, parts) = of(&together);
         assert_eq!(two.len(), 7);
-        let task =
-            |first: u32, count: u32, words: u32| Task { parts_begin: 1, passes: 2, first, count, before: first, words };
+        let task = |first: u32, count: u32, words: u32| TileTask {
+            parts_begin: 1,
+            passes: 2,
+            first,
+            count,
+            before: first,
+            words,
+        };
         assert_eq!((two[0], two[6]), (task(0, 8, 13), task(48, 1, 1)));
-        let part = |query: u32, words: u32, words_left: u32, state: u32| Part {
+        let part = |query: u32, words: u32, words_left: u32, state: u32| TilePart {
             end_word: 100 + query,
             words,
             words_left,
@@ -371,7 +384,7 @@ mod tests {
         let first = [7, 5, 5, 5, 1, 1, 1, 9].into_iter().zip((1..9).rev()).map(|(state, left)| part(0, 8, left, state));
         let second = [7, 5, 5, 5, 9].into_iter().zip((1..6).rev()).map(|(state, left)| part(1, 5, left, state));
         let third = [7, 5, 13].into_iter().zip((1..4).rev()).map(|(state, left)| part(2, 3, left, state));
-        let expected: Vec<Part> = first.zip(second.chain(third)).flat_map(|(one, beside)| [one, beside]).collect();
+        let expected: Vec<TilePart> = first.zip(second.chain(third)).flat_map(|(one, beside)| [one, beside]).collect();
         assert_eq!(parts[1..], expected);
         let (one, parts) = of(&singles[2..]);
         assert_eq!((one.len(), one[0].passes, parts.len()), (7, 1, 9));

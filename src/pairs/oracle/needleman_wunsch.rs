@@ -18,10 +18,10 @@ use crate::score::{Gaps, Scoring};
 use crate::seq::Code;
 
 /// Score and matches, compared in this order.
-type Value = (i64, i64);
+type ScoreMatches = (i64, i64);
 
 /// Value that no path reaches: far below every score, and far from overflow.
-const UNREACHABLE: Value = (i64::MIN / 4, 0);
+const UNREACHABLE: ScoreMatches = (i64::MIN / 4, 0);
 
 /// The canonical global alignment of two sequences by the rule in [`crate::trace`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct ReferenceAlignment {
 
 /// Returns the best score, and the greatest number of matches of all alignments with this score.
 pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
-    let matrices = Matrices::fill(query, target, scoring);
+    let matrices = GotohMatrices::fill(query, target, scoring);
     let ((score, matches), _) = matrices.last_cell(scoring.end_costs());
     (score, matches as u64)
 }
@@ -44,40 +44,40 @@ pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u
 /// Returns the canonical alignment.
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAlignment {
     let (m, n) = (query.len(), target.len());
-    let matrices = Matrices::fill(query, target, scoring);
+    let matrices = GotohMatrices::fill(query, target, scoring);
     let ((score, matches), (mut i, mut j)) = matrices.last_cell(scoring.end_costs());
-    let Matrices { h, insertion, deletion } = &matrices;
+    let GotohMatrices { h, insertion, deletion } = &matrices;
     let first = i64::from(scoring.gaps.first);
 
     let mut cigar = Cigar::new();
     cigar.push((m - i) as u32, Op::Insertion);
     cigar.push((n - j) as u32, Op::Deletion);
-    let mut state = State::H;
+    let mut state = AlignmentState::H;
     while i > 0 && j > 0 {
         match state {
-            State::H => {
+            AlignmentState::H => {
                 let (a, b) = (query[i - 1], target[j - 1]);
                 if h[i][j] == plus(h[i - 1][j - 1], substitute(scoring, a, b)) {
                     let is_match = scoring.substitution.is_match(a, b);
                     cigar.push(1, if is_match { Op::Match } else { Op::Mismatch });
                     (i, j) = (i - 1, j - 1);
                 } else if h[i][j] == insertion[i][j] {
-                    state = State::Insertion;
+                    state = AlignmentState::Insertion;
                 } else {
-                    state = State::Deletion;
+                    state = AlignmentState::Deletion;
                 }
             }
-            State::Insertion => {
+            AlignmentState::Insertion => {
                 cigar.push(1, Op::Insertion);
                 if insertion[i][j] == minus(h[i - 1][j], first) {
-                    state = State::H;
+                    state = AlignmentState::H;
                 }
                 i -= 1;
             }
-            State::Deletion => {
+            AlignmentState::Deletion => {
                 cigar.push(1, Op::Deletion);
                 if deletion[i][j] == minus(h[i][j - 1], first) {
-                    state = State::H;
+                    state = AlignmentState::H;
                 }
                 j -= 1;
             }
@@ -90,21 +90,21 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAli
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum AlignmentState {
     H,
     Insertion,
     Deletion,
 }
 
 /// Matrices of H, I and D, indexed by `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
-pub(super) struct Matrices {
-    pub(super) h: Vec<Vec<Value>>,
-    insertion: Vec<Vec<Value>>,
-    deletion: Vec<Vec<Value>>,
+pub(super) struct GotohMatrices {
+    pub(super) h: Vec<Vec<ScoreMatches>>,
+    insertion: Vec<Vec<ScoreMatches>>,
+    deletion: Vec<Vec<ScoreMatches>>,
 }
 
-impl Matrices {
-    pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Matrices {
+impl GotohMatrices {
+    pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> GotohMatrices {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
         let end_gap = |length: usize| (-scoring.end_costs().cost(length as u64), 0);
@@ -125,12 +125,12 @@ impl Matrices {
                 h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]);
             }
         }
-        Matrices { h, insertion, deletion }
+        GotohMatrices { h, insertion, deletion }
     }
 
     /// Returns the best value including the end gap that follows, and the cell where the traceback
     /// starts.
-    fn last_cell(&self, ends: Gaps) -> (Value, (usize, usize)) {
+    fn last_cell(&self, ends: Gaps) -> (ScoreMatches, (usize, usize)) {
         let (m, n) = (self.h.len() - 1, self.h[0].len() - 1);
         let column = (0..m).rev().map(|i| (i, n));
         let row = (0..n).rev().map(|j| (m, j));
@@ -145,15 +145,15 @@ impl Matrices {
     }
 }
 
-fn plus(value: Value, step: Value) -> Value {
+fn plus(value: ScoreMatches, step: ScoreMatches) -> ScoreMatches {
     (value.0 + step.0, value.1 + step.1)
 }
 
-fn minus(value: Value, cost: i64) -> Value {
+fn minus(value: ScoreMatches, cost: i64) -> ScoreMatches {
     (value.0 - cost, value.1)
 }
 
-fn substitute(scoring: &Scoring, a: Code, b: Code) -> Value {
+fn substitute(scoring: &Scoring, a: Code, b: Code) -> ScoreMatches {
     (i64::from(scoring.substitution.score(a, b)), i64::from(scoring.substitution.is_match(a, b)))
 }
 

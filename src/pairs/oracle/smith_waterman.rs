@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::needleman_wunsch::{self, Matrices};
+use super::needleman_wunsch::{self, GotohMatrices};
 use crate::alignment::Cigar;
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
@@ -52,7 +52,7 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLoc
     // Global alignments of the last p and q symbols before the end, for all p and q.
     let global = Scoring { mode: Mode::Global, end_gaps: EndGaps::Charged, ..scoring.clone() };
     let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
-    let anchored = Matrices::fill(&reversed(&query[..i]), &reversed(&target[..j]), &global);
+    let anchored = GotohMatrices::fill(&reversed(&query[..i]), &reversed(&target[..j]), &global);
     let mut rows = anchored.h.iter().enumerate();
     let (p, q) = rows
         .find_map(|(p, row)| row.iter().position(|value| value.0 == score).map(|q| (p, q)))

@@ -11,7 +11,7 @@ const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
 
 /// Speeds of one kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct KernelSpeed {
+pub struct PairsKernelSpeed {
     /// Speed without alignments.
     pub scores: Speed,
     /// Speed with directions and traceback.
@@ -23,9 +23,9 @@ pub const KERNEL_COUNT: usize = 7;
 
 /// Speeds of all kernels on a device, for linear or affine gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Speeds(pub [KernelSpeed; KERNEL_COUNT]);
+pub struct PairsSpeeds(pub [PairsKernelSpeed; KERNEL_COUNT]);
 
-impl Speeds {
+impl PairsSpeeds {
     /// Returns the speeds of an H200 (1,500 symbols, DNA, by timestamps), scaled to a device on
     /// which the first kernel reaches `cells_per_second`. Other devices also differ in the ratios
     /// between kernels. Measured batch times correct that later.
@@ -53,7 +53,7 @@ impl Speeds {
             ]
         };
         let scale = if cells_per_second > 0.0 { cells_per_second / table[0][0] } else { 1e9 };
-        Speeds(table.map(|[full, lone, aligned_full, aligned_lone]| KernelSpeed {
+        PairsSpeeds(table.map(|[full, lone, aligned_full, aligned_lone]| PairsKernelSpeed {
             scores: Speed { full: full * scale, lone: lone * scale },
             aligned: Speed { full: aligned_full * scale, lone: aligned_lone * scale },
         }))
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn many_pairs_go_to_the_fastest_kernel_and_few_to_those_that_share_a_pair() {
-        let Speeds(speeds) = Speeds::typical(false, 0.0);
+        let PairsSpeeds(speeds) = PairsSpeeds::typical(false, 0.0);
         let best = |pairs, length| {
             (0..5).min_by(|&a, &b| {
                 let seconds = |kernel: usize| speeds[kernel].scores.seconds(&work(pairs, length));
@@ -100,7 +100,7 @@ mod tests {
             [(8.0, 2048.0, 0, 1.9), (512.0, 2048.0, 0, 115.0), (100_000.0, 2048.0, 0, 5798.0), (64.0, 8192.0, 3, 357.0)]
         {
             let work = work(pairs, length);
-            let gcups = work.cells / Speeds::typical(false, 0.0).0[kernel].scores.seconds(&work) / 1e9;
+            let gcups = work.cells / PairsSpeeds::typical(false, 0.0).0[kernel].scores.seconds(&work) / 1e9;
             assert!((gcups / measured - 1.0).abs() < 0.15, "{pairs} x {length}: {gcups}, measured {measured}");
         }
     }

@@ -13,7 +13,7 @@ const TOGETHER: usize = 64;
 
 /// Ranges of the targets after a sequence in a shared list. The two ranges are adjacent.
 #[derive(Debug, Clone)]
-pub(super) struct Later {
+pub(super) struct LaterTargets {
     /// Targets that share the list with the sequence, in input order.
     pub own: Range<usize>,
     /// All other targets, by decreasing length.
@@ -26,7 +26,7 @@ pub(super) struct Later {
 /// A range is contiguous, because otherwise the last targets of each piece would leave lanes empty.
 /// It is ordered by length, because otherwise neighbours would differ in length. Few sequences
 /// share a list, so that few targets are out of order.
-pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<SequenceId>, Vec<Later>) {
+pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<SequenceId>, Vec<LaterTargets>) {
     let (mut order, mut later) = (Vec::new(), Vec::with_capacity(chunk.len()));
     for begin in chunk.clone().step_by(TOGETHER) {
         let end = chunk.end.min(begin + TOGETHER as SequenceId);
@@ -34,7 +34,7 @@ pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<S
         order.extend(begin..end);
         let middle = order.len();
         order.extend(sorted_by_length(targets, end..targets.len() as SequenceId));
-        later.extend((first + 1..=middle).map(|own| Later { own: own..middle, others: middle..order.len() }));
+        later.extend((first + 1..=middle).map(|own| LaterTargets { own: own..middle, others: middle..order.len() }));
     }
     (order, later)
 }
@@ -55,7 +55,7 @@ mod tests {
         for chunk in [0..0, 0..1, 3..200, 0..200, 100..117, 50..183, 199..200] {
             let (order, later) = lists(&store, chunk.clone());
             assert_eq!(later.len(), chunk.len());
-            for (sequence, Later { own, others }) in chunk.zip(later) {
+            for (sequence, LaterTargets { own, others }) in chunk.zip(later) {
                 assert!(own.len() < TOGETHER && own.end == others.start);
                 assert!(order[others.clone()].is_sorted_by_key(|&id| Reverse(store.length(id))));
                 let mut met = order[own.start..others.end].to_vec();

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Job, PlannedChunk, cut_by_class};
+use super::{PairsSpec, PlannedChunk, cut_by_class};
 use crate::pairs::PairsChunk;
 use crate::seq::SequenceId;
 
 /// Selected pairs of a job: query and target, sorted.
-pub type Selection = Arc<Vec<(SequenceId, SequenceId)>>;
+pub type SelectedPairs = Arc<Vec<(SequenceId, SequenceId)>>;
 
 /// Returns the number of cells of the selected pairs.
-pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 {
+pub fn selected_cells(job: &PairsSpec, selection: &[(SequenceId, SequenceId)]) -> u64 {
     let targets = job.targets();
     selection
         .iter()
@@ -23,13 +23,13 @@ pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 
 #[derive(Debug, Clone)]
 pub struct SelectedParts {
     /// Pairs of all parts.
-    pub pairs: Selection,
+    pub pairs: SelectedPairs,
     /// Index in `pairs` after the last pair of each part.
     pub ends: Vec<usize>,
 }
 
 /// Sorts selected pairs by the job's parts.
-pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
+pub fn by_parts(job: &PairsSpec, selection: SelectedPairs) -> SelectedParts {
     let Some(parts) = &job.parts else {
         return SelectedParts { ends: vec![selection.len()], pairs: selection };
     };
@@ -53,7 +53,11 @@ pub fn by_parts(job: &Job, selection: Selection) -> SelectedParts {
 /// Plans chunks of selected pairs. Each chunk has all strands of consecutive queries of a part,
 /// with `pairs` pairs together or a few more. Every query's targets form a range in
 /// [`PairsChunk::order`], by decreasing length.
-pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl Iterator<Item = PlannedChunk> + Send {
+pub fn selected_chunks(
+    job: PairsSpec,
+    selected: SelectedParts,
+    pairs: usize,
+) -> impl Iterator<Item = PlannedChunk> + Send {
     let SelectedParts { pairs: selection, ends } = selected;
     let (mut next, mut ends) = (0, ends.into_iter().peekable());
     std::iter::from_fn(move || {
@@ -72,7 +76,7 @@ pub fn selected_chunks(job: Job, selected: SelectedParts, pairs: usize) -> impl 
 }
 
 /// Returns the chunk of these pairs, which must be sorted and distinct.
-pub(crate) fn chunk(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedChunk {
+pub(crate) fn chunk(job: &PairsSpec, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedChunk {
     let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
     for own in pairs.chunk_by(|one, other| one.0 == other.0) {
@@ -88,7 +92,7 @@ pub(crate) fn chunk(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId,
         targets: Arc::clone(targets),
         order: order.into(),
         scoring: Arc::clone(&job.scoring),
-        want: job.want.clone(),
+        filter: job.filter.clone(),
         earlier_is_query: job.against.is_none(),
     };
     (queries, Arc::new(chunk), blocks)
@@ -97,7 +101,7 @@ pub(crate) fn chunk(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::Want;
+    use crate::pairs::ResultFilter;
     use crate::score::Scoring;
     use crate::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
 
@@ -109,8 +113,8 @@ mod tests {
         }
         let scoring = Arc::new(Scoring::truong());
         let strands = QueryStrands::default();
-        let (queries, want) = (Arc::new(store.build()), Want::Scores);
-        let job = Job { queries, against: None, scoring, want, strands, parts: None };
+        let (queries, filter) = (Arc::new(store.build()), ResultFilter::Scores);
+        let job = PairsSpec { queries, against: None, scoring, filter, strands, parts: None };
         let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
         for least in [1, 2, 4, 100] {
             let mut seen = Vec::new();
@@ -131,9 +135,9 @@ mod tests {
         assert_eq!(selected_chunks(job.clone(), by_parts(&job, Arc::default()), 1).count(), 0);
         let strands = QueryStrands { strand: Strands::Both, later: false };
         let both =
-            Job { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
+            PairsSpec { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
         let pairs = Arc::new(vec![(0, 1), (1, 4), (5, 0), (6, 0), (6, 2)]);
-        let queries = |job: &Job, pairs| {
+        let queries = |job: &PairsSpec, pairs| {
             let chunks = selected_chunks(job.clone(), by_parts(job, Arc::clone(&pairs)), 2);
             chunks.map(|(queries, chunk, _)| (queries, chunk.order.to_vec())).collect::<Vec<_>>()
         };
@@ -141,7 +145,7 @@ mod tests {
         assert_eq!(queries(&both, Arc::clone(&pairs)), [first.clone(), (4..8, vec![0, 2, 0])]);
         let part = |queries, targets| Part { queries, targets };
         let parts = vec![part(6..10, None), part(4..6, Some(2..5)), part(4..6, Some(0..1)), part(0..2, None)];
-        let some = Job { parts: Some(parts.into()), ..both };
+        let some = PairsSpec { parts: Some(parts.into()), ..both };
         assert_eq!(by_parts(&some, Arc::clone(&pairs)).ends, [2, 2, 3, 5]);
         assert_eq!(queries(&some, pairs), [(6..8, vec![2, 0]), (4..6, vec![0]), first]);
     }

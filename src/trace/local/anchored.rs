@@ -44,7 +44,7 @@ const STEPS_AT_ONCE: usize = 16;
 /// A pair to search, with both sequences reversed: row 0 and column 0 are the last symbols with
 /// which an alignment may end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Anchor<'a> {
+pub(super) struct AnchoredPair<'a> {
     pub query: &'a [Code],
     pub target: &'a [Code],
     /// Numbers of first query and target symbols with which an alignment may end, at least 1 each.
@@ -65,7 +65,7 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    pub(super) fn set(&mut self, at: &Anchor) {
+    pub(super) fn set(&mut self, at: &AnchoredPair) {
         let substitution = &at.scoring.substitution;
         let size = substitution.size() as Code;
         let greatest = |a: Code| (1..size).map(|b| substitution.score(a, b).into()).max().unwrap_or(0).max(0);
@@ -127,7 +127,7 @@ pub(super) enum AnchoredOutcome {
 /// `max_bytes` bytes. With a single end, the sweep stops after the first strip that contains a
 /// start, because alignments that start in later strips are not canonical.
 pub(super) fn sweep<E: LaneElement>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     values: &mut AnchoredValues<E>,
     max_bytes: usize,
@@ -150,7 +150,7 @@ struct AnchoredScores<E> {
 }
 
 impl<E: Element> AnchoredScores<E> {
-    fn new(at: &Anchor, gains: &Gains) -> Option<Self> {
+    fn new(at: &AnchoredPair, gains: &Gains) -> Option<Self> {
         let (substitution, gaps) = (&at.scoring.substitution, at.scoring.gaps);
         let worst = i64::from(substitution.min_score()).min(0);
         let best = gains.codes.iter().copied().max().unwrap_or(0);
@@ -170,7 +170,7 @@ impl<E: Element> AnchoredScores<E> {
 }
 
 struct AnchoredSweep<'a, E> {
-    at: &'a Anchor<'a>,
+    at: &'a AnchoredPair<'a>,
     gains: &'a Gains,
     scores: &'a AnchoredScores<E>,
     values: &'a mut AnchoredValues<E>,

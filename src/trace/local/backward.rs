@@ -19,7 +19,7 @@
 //! next row, and the columns after them as far as a gap extends. For similar sequences they form a
 //! narrow band.
 
-use super::Number;
+use super::ScoreInteger;
 use crate::score::Scoring;
 use crate::seq::Code;
 
@@ -32,7 +32,7 @@ pub(super) struct BackwardRow<T> {
 
 /// Returns the numbers of query and target symbols before the canonical alignment, which has this
 /// score and ends with the last symbols of both slices. Returns `None` if no such alignment exists.
-pub(super) fn sweep<T: Number>(
+pub(super) fn sweep<T: ScoreInteger>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,

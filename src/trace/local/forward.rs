@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use super::Number;
+use super::ScoreInteger;
 use crate::score::Scoring;
 use crate::seq::Code;
 use crate::simd::{InstructionSet, Simd, SimdKernel};
@@ -88,7 +88,7 @@ struct GapSteps<T> {
 /// than 0, or none scores at least `enough`.
 ///
 /// If `enough` is given, the sweep stops after the first row that reaches it.
-pub(super) fn sweep<T: Number>(
+pub(super) fn sweep<T: ScoreInteger>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
@@ -110,7 +110,7 @@ struct Rowwise<'a, T> {
     rows: &'a mut ScoreRows<T>,
 }
 
-impl<T: Number> SimdKernel for Rowwise<'_, T> {
+impl<T: ScoreInteger> SimdKernel for Rowwise<'_, T> {
     type Output = Option<LocalEnd>;
     const USES_AVX512: bool = false;
 
@@ -121,7 +121,7 @@ impl<T: Number> SimdKernel for Rowwise<'_, T> {
 }
 
 #[inline(always)]
-fn sweep_rows<T: Number>(
+fn sweep_rows<T: ScoreInteger>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
@@ -171,7 +171,7 @@ pub(super) fn min_pairs(score: Option<i64>, scoring: &Scoring) -> usize {
 /// Computes the columns `band` of a row of H below `rows.above`. Returns their greatest value.
 /// Columns that enter the band in this row have their initial values.
 #[inline(always)]
-fn row<T: Number>(scores: &[i32], rows: &mut ScoreRows<T>, band: Range<usize>, costs: GapSteps<T>) -> T {
+fn row<T: ScoreInteger>(scores: &[i32], rows: &mut ScoreRows<T>, band: Range<usize>, costs: GapSteps<T>) -> T {
     let ScoreRows { above, h, insertion } = rows;
     let zero = T::default();
     let mut greatest = zero;
@@ -199,7 +199,7 @@ fn row<T: Number>(scores: &[i32], rows: &mut ScoreRows<T>, band: Range<usize>, c
 /// Computes I and H without D for a piece of a row. Returns the greatest H. `above` has one more
 /// column, in front of the others.
 #[inline(always)]
-fn first_pass<T: Number>(above: &[T], scores: &[i32], insertion: &mut [T], h: &mut [T], costs: GapSteps<T>) -> T {
+fn first_pass<T: ScoreInteger>(above: &[T], scores: &[i32], insertion: &mut [T], h: &mut [T], costs: GapSteps<T>) -> T {
     let columns = scores.len();
     let (diagonal, above) = (&above[..columns], &above[1..columns + 1]);
     let (insertion, h) = (&mut insertion[..columns], &mut h[..columns]);

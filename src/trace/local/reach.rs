@@ -2,7 +2,7 @@
 //! found in the values of [`super::anchored`]: a step is part of such an alignment if the
 //! neighbour's value and the step's score give the cell's value.
 
-use super::anchored::{Anchor, AnchoredStrip, AnchoredValues, Gains};
+use super::anchored::{AnchoredPair, AnchoredStrip, AnchoredValues, Gains};
 use crate::score::difference::Element;
 
 /// States of a cell, as bits of a set.
@@ -79,7 +79,7 @@ enum Onward {
 /// was not stored.
 #[inline(always)]
 fn onward<E: Element>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     kept: &StoredValues<'_, E>,
     [row, column]: [usize; 2],
@@ -153,7 +153,7 @@ fn take_next(from_right: Option<(usize, u8)>, row: &Frontier, index: &mut usize)
 /// Returns the first end in the order of the rule: the end in the last row, and within that row in
 /// the last column. Returns `None` if no path leads to an end.
 pub(super) fn follow<E: Element>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     values: &mut AnchoredValues<E>,
     start: [usize; 2],

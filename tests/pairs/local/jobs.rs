@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::oracle::smith_waterman::{self, ReferenceLocalAlignment};
-use pairwave::pairs::{Batch, Report, Want};
+use pairwave::pairs::{PairsBatch, PairsReport, ResultFilter};
 use pairwave::score::{EndGaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use pairwave::{AllPairs, Error, PairResult, Summary};
@@ -175,8 +175,8 @@ fn the_best_hits_are_those_of_greatest_score() {
 fn the_cpu_engine_gives_scores_without_matches() {
     for scoring in [&DNA[0], &DNA[3], &DNA[11], &PROTEIN[0]] {
         let store = sequences(7, scoring);
-        for want in [Want::Scores, Want::Alignments] {
-            let batches = support::batches(&support::job(&store, scoring.clone(), want), u64::MAX);
+        for filter in [ResultFilter::Scores, ResultFilter::Alignments] {
+            let batches = support::batches(&support::job(&store, scoring.clone(), filter), u64::MAX);
             let hits = support::compute(&mut support::cpu(), &batches);
             assert_eq!(hits.len(), store.len() * (store.len() - 1) / 2);
             for hit in hits {
@@ -207,10 +207,10 @@ impl Engine<Pairs> for Liar {
     fn capacity(&self) -> Capacity {
         self.engine.capacity()
     }
-    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+    fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
         self.engine.submit(batch)
     }
-    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<PairsReport> {
         let mut report = self.engine.collect(ticket)?;
         if let Some(hit) = report.hits.iter_mut().max_by_key(|hit| hit.score) {
             hit.score += self.by;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pairwave::Error;
 use pairwave::engine::{Engine, thread_pool};
 use pairwave::gpu::kernels::find;
-use pairwave::pairs::gpu::{GpuEngine, TileShape};
+use pairwave::pairs::gpu::{PairsGpu, TileShape};
 use pairwave::pairs::oracle::smith_waterman;
-use pairwave::pairs::plan::Job;
-use pairwave::pairs::{Batch, Floors, Hit, Want};
+use pairwave::pairs::plan::PairsSpec;
+use pairwave::pairs::{PairHit, PairsBatch, ResultFilter, ScoreThresholds};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, QueryStrands, SequenceStore};
 
@@ -20,7 +20,7 @@ const STEMS: [&str; 4] = ["sw_tile", "sw_tile_half", "sw_tile_half_targets", "sw
 const SMALL: TileShape =
     TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX, host_cells: 0 };
 
-fn engine(stem: &str, shape: TileShape) -> GpuEngine {
+fn engine(stem: &str, shape: TileShape) -> PairsGpu {
     let kernel = find(stem).expect("a kernel of the table");
     support::gpu_checked().with_kernel(Some(kernel)).with_tile_shape(shape)
 }
@@ -31,13 +31,13 @@ fn edges(seed: u64, alphabet: Alphabet) -> Arc<SequenceStore> {
     support::mixed_store(&mut rng, alphabet, &[0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 47, 48, 49, 70])
 }
 
-fn expected(store: &SequenceStore, hit: &Hit, scoring: &Scoring) -> i64 {
+fn expected(store: &SequenceStore, hit: &PairHit, scoring: &Scoring) -> i64 {
     smith_waterman::score_only(store.codes(hit.query), store.codes(hit.target), scoring)
 }
 
 /// Computes all pairs of a store with an engine in batches of this many cells, and compares them.
-fn check(engine: &mut GpuEngine, store: &Arc<SequenceStore>, scoring: &Scoring, cells: u64, context: &str) {
-    let batches = support::batches(&support::job(store, scoring.clone(), Want::Scores), cells);
+fn check(engine: &mut PairsGpu, store: &Arc<SequenceStore>, scoring: &Scoring, cells: u64, context: &str) {
+    let batches = support::batches(&support::job(store, scoring.clone(), ResultFilter::Scores), cells);
     let hits = support::compute(engine, &batches);
     assert_eq!(hits.len(), store.len() * (store.len() - 1) / 2, "{context}");
     for hit in hits {
@@ -132,11 +132,11 @@ fn what_halves_do_not_hold_is_computed_again() {
 fn two_queries_have_their_own_scores() {
     let scoring = &PROTEIN[0];
     let (queries, targets) = (edges(1, Alphabet::Protein), edges(2, Alphabet::Protein));
-    let job = Job {
+    let job = PairsSpec {
         queries: Arc::clone(&queries),
         against: Some(Arc::clone(&targets)),
         scoring: Arc::new(scoring.clone()),
-        want: Want::Scores,
+        filter: ResultFilter::Scores,
         strands: QueryStrands::default(),
         parts: None,
     };
@@ -163,16 +163,20 @@ fn what_scores_too_little_stays_on_the_device() {
     let store = support::store(Alphabet::Dna, &[&half[..], &half[..]].concat());
     for stem in STEMS {
         // Some scores exceed f16.
-        let floors: Floors = (0..store.len()).map(|query| if query % 2 == 0 { 300 } else { 2100 }).collect();
-        let floors = Arc::new(floors);
-        let batches =
-            support::batches(&support::job(&store, scoring.clone(), Want::AtLeast(Arc::clone(&floors))), u64::MAX);
+        let thresholds: ScoreThresholds =
+            (0..store.len()).map(|query| if query % 2 == 0 { 300 } else { 2100 }).collect();
+        let thresholds = Arc::new(thresholds);
+        let batches = support::batches(
+            &support::job(&store, scoring.clone(), ResultFilter::AtLeast(Arc::clone(&thresholds))),
+            u64::MAX,
+        );
         let hits = support::compute(&mut engine(stem, SMALL), &batches);
-        let pairs = support::batches(&support::job(&store, scoring.clone(), Want::Scores), u64::MAX);
+        let pairs = support::batches(&support::job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX);
         let all = support::compute(&mut support::cpu(), &pairs);
         // The planner decides which member of a pair is the block's query. It decides equally for
         // both jobs.
-        let wanted: Vec<Hit> = all.iter().copied().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+        let wanted: Vec<PairHit> =
+            all.iter().copied().filter(|hit| hit.score >= thresholds.threshold(hit.query)).collect();
         assert_eq!(hits, wanted, "{stem}");
         assert!(hits.len() > 4 && hits.len() < all.len(), "{} of {}", hits.len(), all.len());
         assert!(hits.iter().any(|hit| hit.score > 2100), "{stem}");
@@ -202,16 +206,16 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
             })
             .collect();
         let store = support::store(scoring.alphabet, &related);
-        let pairs = support::batches(&support::job(&store, scoring.clone(), Want::Scores), u64::MAX);
+        let pairs = support::batches(&support::job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX);
         let all = support::compute(&mut support::cpu(), &pairs);
         let greatest = |query| all.iter().filter(|hit| hit.query == query).map(|hit| hit.score).max().unwrap_or(1000);
         for (stem, columns) in STEMS.iter().flat_map(|stem| [(stem, 4), (stem, 12), (stem, 20)]) {
             // A query's best hit is at its threshold, or one below it.
             for above in [0, 1] {
-                let floors: Arc<Floors> =
+                let thresholds: Arc<ScoreThresholds> =
                     Arc::new((0..store.len() as u32).map(|query| greatest(query) + above).collect());
-                let want = Want::AtLeast(Arc::clone(&floors));
-                let batches = support::batches(&support::job(&store, scoring.clone(), want), u64::MAX);
+                let filter = ResultFilter::AtLeast(Arc::clone(&thresholds));
+                let batches = support::batches(&support::job(&store, scoring.clone(), filter), u64::MAX);
                 let host_cells = if above == 0 && columns > 4 { u64::MAX } else { 0 };
                 let mut engine = engine(stem, TileShape { columns: Some(columns), host_cells, ..SMALL });
                 if columns == 20 {
@@ -221,8 +225,8 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
                 // computed.
                 for _ in 0..2 {
                     let hits = support::compute(&mut engine, &batches);
-                    let wanted: Vec<Hit> =
-                        all.iter().copied().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+                    let wanted: Vec<PairHit> =
+                        all.iter().copied().filter(|hit| hit.score >= thresholds.threshold(hit.query)).collect();
                     assert_eq!(hits, wanted, "{stem}, {columns} columns, seed {seed:#x}, {scoring:?}");
                     assert_eq!(hits.is_empty(), above == 1, "{stem}");
                 }
@@ -239,7 +243,7 @@ fn long_targets_are_computed_in_parts() {
     let query = support::random_codes(&mut rng, Alphabet::Dna, 150);
     let target: Vec<u8> = (0..60).flat_map(|_| support::mutated(&mut rng, Alphabet::Dna, &query, 20)).collect();
     let store = support::store(Alphabet::Dna, &[query, target]);
-    let batches = support::batches(&support::job(&store, DNA[3].clone(), Want::Scores), u64::MAX);
+    let batches = support::batches(&support::job(&store, DNA[3].clone(), ResultFilter::Scores), u64::MAX);
     let expected = support::compute(&mut support::cpu(), &batches);
     let shape = TileShape::for_adapter(&support::adapter());
     for stem in ["sw_tile", "sw_tile_workgroup"] {
@@ -250,14 +254,16 @@ fn long_targets_are_computed_in_parts() {
 #[test]
 fn scores_that_words_do_not_hold_are_refused() {
     let store = support::store(Alphabet::Dna, &[vec![1; 600], vec![1; 600]]);
-    let batches = support::batches(&support::job(&store, DNA[11].clone(), Want::Scores), u64::MAX);
-    let error = engine("sw_tile", SMALL).submit(Arc::<Batch>::clone(&batches[0])).expect_err("too great");
+    let batches = support::batches(&support::job(&store, DNA[11].clone(), ResultFilter::Scores), u64::MAX);
+    let error = engine("sw_tile", SMALL).submit(Arc::<PairsBatch>::clone(&batches[0])).expect_err("too great");
     assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("32 bits"), "{error}");
     // A kernel for the other kind of alignment is refused as well.
-    let small = support::batches(&support::job(&edges(3, Alphabet::Dna), DNA[0].clone(), Want::Scores), u64::MAX);
+    let small =
+        support::batches(&support::job(&edges(3, Alphabet::Dna), DNA[0].clone(), ResultFilter::Scores), u64::MAX);
     let error = support::kernel_checked("nw_slice").submit(Arc::clone(&small[0])).expect_err("no local scores");
     assert!(matches!(error, Error::Unsuited { .. }), "{error}");
-    let whole = support::batches(&support::job(&edges(3, Alphabet::Dna), Scoring::truong(), Want::Scores), u64::MAX);
+    let whole =
+        support::batches(&support::job(&edges(3, Alphabet::Dna), Scoring::truong(), ResultFilter::Scores), u64::MAX);
     let error = engine("sw_tile", SMALL).submit(Arc::clone(&whole[0])).expect_err("no scores of whole sequences");
     assert!(matches!(error, Error::Unsuited { .. }), "{error}");
 }

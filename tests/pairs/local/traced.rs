@@ -1,7 +1,7 @@
 //! The production traceback against the oracle.
 
 use pairwave::alignment::verify_alignment;
-use pairwave::pairs::cpu::{self, Form};
+use pairwave::pairs::cpu::{self, LaneForm};
 use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
@@ -44,9 +44,9 @@ fn from_regions(
         target: j.saturating_sub(1 + more / 2)..(j + more).min(target.len() as u32),
     };
     let mut regions = vec![region(0), region(1), region(7), region(40), region(1000)];
-    for form in [Form::Targets, Form::Rows] {
+    for form in [LaneForm::Targets, LaneForm::Rows] {
         for level in InstructionSet::available() {
-            let mut workspace = cpu::Workspace::with(level, form);
+            let mut workspace = cpu::ScoreWorkspace::with(level, form);
             let targets: Vec<&[Code]> = vec![target, query, target];
             let ends = cpu::ends(query, &targets, scoring, &mut workspace).map_err(|error| error.to_string())?;
             regions.extend([ends[0].clone(), ends[2].clone()]);

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::alignment::Op;
-use crate::pairs::Want;
+use crate::pairs::ResultFilter;
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EndGaps, Gaps};
 use crate::seq::{Alphabet, SequenceStore};
@@ -38,15 +38,15 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
                 targets: Arc::clone(&store),
                 order: all.clone().collect(),
                 scoring: Arc::new(scoring),
-                want: Want::Alignments,
+                filter: ResultFilter::Alignments,
                 earlier_is_query: true,
             };
-            for (query, form) in all.clone().flat_map(|query| [(query, Form::Targets), (query, Form::Rows)]) {
-                let block = Block { query, targets: all.clone(), cells: 0 };
-                let computing = &mut Workspace::with(InstructionSet::best(), form);
-                let mut found = Found::default();
+            for (query, form) in all.clone().flat_map(|query| [(query, LaneForm::Targets), (query, LaneForm::Rows)]) {
+                let block = PairsBlock { query, targets: all.clone(), cells: 0 };
+                let computing = &mut ScoreWorkspace::with(InstructionSet::best(), form);
+                let mut found = ComputedHits::default();
                 block_found(&chunk, &block, computing, &mut found).unwrap();
-                let Found { hits, ends, .. } = found;
+                let ComputedHits { hits, ends, .. } = found;
                 assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
                 for (hit, end) in hits.iter().zip(&ends) {
                     let (first, second) = (query.min(hit.target), query.max(hit.target));

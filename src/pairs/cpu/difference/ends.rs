@@ -6,7 +6,7 @@ use crate::simd::{Lanes, MAX_LANES};
 
 /// Values of successive cells of the last column or row, each with the gap from the cell to the
 /// end. All lanes are computed together, and the compiler vectorizes them.
-pub(super) struct Ends<W> {
+pub(super) struct LastCells<W> {
     /// Value of the current cell.
     value: [i32; MAX_LANES],
     /// The greatest value so far, including its end gap.
@@ -18,11 +18,11 @@ pub(super) struct Ends<W> {
     lanes: std::marker::PhantomData<W>,
 }
 
-impl<W: Lanes> Ends<W> {
+impl<W: Lanes> LastCells<W> {
     /// Starts with a cell's value, the greatest value so far, and the shortest gap that has it.
     pub(super) fn from(lane: impl Fn(usize) -> (i64, i64, u32)) -> Self {
         let lanes: [(i64, i64, u32); MAX_LANES] = std::array::from_fn(lane);
-        Ends {
+        LastCells {
             value: lanes.map(|lane| lane.0 as i32),
             best: lanes.map(|lane| lane.1 as i32),
             first: [0; MAX_LANES],

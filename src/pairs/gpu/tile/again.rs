@@ -6,26 +6,26 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::pairs::cpu::compute::{self, Workspace};
-use crate::pairs::kernels::tile_tasks::{self, Run};
-use crate::pairs::{Batch, Block, PairsChunk, Want};
+use crate::pairs::cpu::compute::{self, ScoreWorkspace};
+use crate::pairs::kernels::tile_tasks::{self, TileRun};
+use crate::pairs::{PairsBatch, PairsBlock, PairsChunk, ResultFilter};
 use crate::seq::SequenceId;
 
 /// Number of targets that a host thread computes together.
 const PIECE_TARGETS: u32 = 64;
 
 /// Maps indices of pairs to queries and targets.
-pub(super) struct Places<'a> {
-    batch: &'a Batch,
+pub(super) struct PairLocator<'a> {
+    batch: &'a PairsBatch,
     /// Number of pairs before each block.
     begins: Vec<u64>,
     /// Block of the last pair. The next pair usually belongs to it as well.
     last: usize,
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(batch: &'a Batch) -> Self {
-        Places { batch, begins: tile_tasks::block_begins(batch), last: 0 }
+impl<'a> PairLocator<'a> {
+    pub(super) fn new(batch: &'a PairsBatch) -> Self {
+        PairLocator { batch, begins: tile_tasks::block_begins(batch), last: 0 }
     }
 
     /// Returns the query and the target of a pair.
@@ -43,16 +43,16 @@ impl<'a> Places<'a> {
 }
 
 /// Some pairs of a batch, query by query.
-pub(super) struct Again {
+pub(super) struct RecomputedPairs {
     pub chunk: PairsChunk,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PairsBlock>,
     /// For each pair in the order of the blocks, its index in the list of requested pairs.
     order: Vec<usize>,
 }
 
-impl Again {
-    pub(super) fn new(batch: &Batch, pairs: &[u32]) -> Self {
-        let mut places = Places::new(batch);
+impl RecomputedPairs {
+    pub(super) fn new(batch: &PairsBatch, pairs: &[u32]) -> Self {
+        let mut places = PairLocator::new(batch);
         let chunk = &batch.chunk;
         let mut all: Vec<(u32, u32, usize)> = pairs
             .iter()
@@ -70,17 +70,17 @@ impl Again {
             end += of_query.len() as u32;
             let symbols: u64 = of_query.iter().map(|pair| u64::from(chunk.targets.length(pair.1))).sum();
             let cells = u64::from(chunk.queries.length(query)) * symbols;
-            blocks.push(Block { query, targets: begin..end, cells });
+            blocks.push(PairsBlock { query, targets: begin..end, cells });
         }
         let chunk = PairsChunk {
             queries: Arc::clone(&chunk.queries),
             targets: Arc::clone(&chunk.targets),
             order: all.iter().map(|pair| pair.1).collect(),
             scoring: Arc::clone(&chunk.scoring),
-            want: Want::Scores,
+            filter: ResultFilter::Scores,
             earlier_is_query: chunk.earlier_is_query,
         };
-        Again { chunk, blocks, order: all.into_iter().map(|pair| pair.2).collect() }
+        RecomputedPairs { chunk, blocks, order: all.into_iter().map(|pair| pair.2).collect() }
     }
 
     pub(super) fn cells(&self) -> u64 {
@@ -88,8 +88,8 @@ impl Again {
     }
 
     /// Returns one run per block.
-    pub(super) fn runs(&self) -> Vec<Run> {
-        let run = |block: &Block| Run::alone(block.query, block.targets.start, block.targets.clone());
+    pub(super) fn runs(&self) -> Vec<TileRun> {
+        let run = |block: &PairsBlock| TileRun::alone(block.query, block.targets.start, block.targets.clone());
         self.blocks.iter().map(run).collect()
     }
 
@@ -103,7 +103,7 @@ impl Again {
     /// # Errors
     /// See [`compute::run_block`].
     pub(super) fn scores_here(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
-        let score = |workspace: &mut Workspace, piece: &Block| {
+        let score = |workspace: &mut ScoreWorkspace, piece: &PairsBlock| {
             let hits = compute::run_block(&self.chunk, piece, workspace)?;
             // i32 holds all scores of the batch.
             Ok(piece.targets.clone().zip(hits.into_iter().map(|hit| hit.score as i32)).collect())
@@ -112,10 +112,10 @@ impl Again {
         let scores: Result<Vec<Vec<(u32, i32)>>> = match pool {
             Some(pool) => {
                 let pieces = pieces.par_iter().with_max_len(1);
-                pool.install(|| pieces.map_init(Workspace::new, score).collect())
+                pool.install(|| pieces.map_init(ScoreWorkspace::new, score).collect())
             }
             None => {
-                let mut workspace = Workspace::new();
+                let mut workspace = ScoreWorkspace::new();
                 pieces.iter().map(|piece| score(&mut workspace, piece)).collect()
             }
         };
@@ -123,14 +123,14 @@ impl Again {
     }
 
     /// Divides the blocks into pieces of as many targets as a thread computes together.
-    fn pieces(&self) -> Vec<Block> {
-        let pieces = |block: &Block| {
+    fn pieces(&self) -> Vec<PairsBlock> {
+        let pieces = |block: &PairsBlock| {
             let Range { start, end } = block.targets;
             let pair = block.cells / u64::from(end - start).max(1);
             let query = block.query;
             let piece = move |start: u32| {
                 let targets = start..end.min(start + PIECE_TARGETS);
-                Block { query, cells: pair * targets.len() as u64, targets }
+                PairsBlock { query, cells: pair * targets.len() as u64, targets }
             };
             (start..end).step_by(PIECE_TARGETS as usize).map(piece)
         };

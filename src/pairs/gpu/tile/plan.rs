@@ -1,12 +1,12 @@
 //! Divides a batch into dispatches of the kernels for local scores.
 
-use super::shape::{Tiles, Ways, cheapest};
+use super::shape::{TileKernels, Tiles, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{LaneGrouping, Packing};
-use crate::pairs::kernels::sw_tile::{Params, Part, SATURATED, Task, VECTOR_BYTES, Variant};
-use crate::pairs::kernels::tile_tasks::{self, Run};
-use crate::pairs::{PairsChunk, Want};
+use crate::pairs::kernels::sw_tile::{SATURATED, TileParams, TilePart, TileTask, TileVariant, VECTOR_BYTES};
+use crate::pairs::kernels::tile_tasks::{self, TileRun};
+use crate::pairs::{PairsChunk, ResultFilter};
 use crate::seq::SequenceId;
 
 /// Rows for which a workgroup should use a profile, if there are enough targets.
@@ -24,7 +24,7 @@ const MAX_WORKGROUPS: u32 = 65_535;
 
 /// Limits of dispatches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct TileLimits {
     /// Bytes of scratch memory.
     pub scratch_bytes: u64,
     /// Workgroups at the same time.
@@ -36,8 +36,8 @@ pub(super) struct Limits {
 
 /// One dispatch: its parameters and its number of workgroups.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dispatch {
-    pub params: Params,
+pub(super) struct TileDispatch {
+    pub params: TileParams,
     pub workgroups: u32,
     /// Whether the driver receives this dispatch and the ones before it in a submission of their
     /// own.
@@ -46,17 +46,17 @@ pub(super) struct Dispatch {
 
 /// Dispatches of one program.
 #[derive(Debug, Clone)]
-pub(super) struct Launch {
-    pub variant: Variant,
-    pub dispatches: Vec<Dispatch>,
+pub(super) struct TileLaunch {
+    pub variant: TileVariant,
+    pub dispatches: Vec<TileDispatch>,
 }
 
 /// A batch divided into launches.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
-    pub tasks: Vec<Task>,
-    pub parts: Vec<Part>,
-    pub launches: Vec<Launch>,
+pub(super) struct TilePlan {
+    pub tasks: Vec<TileTask>,
+    pub parts: Vec<TilePart>,
+    pub launches: Vec<TileLaunch>,
     /// Number of pairs that are computed with f16.
     pub halved: u64,
     /// Number of pairs for which only a bound is computed.
@@ -66,26 +66,26 @@ pub(super) struct Plan {
 }
 
 /// Runs of a chunk to compute, with `pairs` pairs together.
-pub(super) struct Problem<'a> {
+pub(super) struct TileProblem<'a> {
     pub chunk: &'a PairsChunk,
-    pub runs: Vec<Run>,
+    pub runs: Vec<TileRun>,
     pub pairs: u64,
     /// Whether to list the pairs that reach their query's threshold.
     pub lists: bool,
 }
 
-impl Plan {
+impl TilePlan {
     pub(super) fn new(
         gpu: &Gpu,
         tiles: &Tiles,
-        ways: Ways,
-        problem: Problem<'_>,
-        limits: Limits,
+        ways: TileKernels,
+        problem: TileProblem<'_>,
+        limits: TileLimits,
         query_end_word: impl Fn(SequenceId) -> u32,
-    ) -> Result<Plan> {
-        let Problem { chunk, runs, pairs, lists } = problem;
+    ) -> Result<TilePlan> {
+        let TileProblem { chunk, runs, pairs, lists } = problem;
         // One unused part keeps the buffer from being empty.
-        let mut plan = Plan { parts: vec![bytemuck::Zeroable::zeroed()], ..Plan::default() };
+        let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
             let is_halves = variant.is_halves();
@@ -93,21 +93,21 @@ impl Plan {
             // bounds.
             let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
             let variant = bounded.unwrap_or(variant);
-            let own_pairs = runs.iter().map(Run::pairs).sum::<u64>();
+            let own_pairs = runs.iter().map(TileRun::pairs).sum::<u64>();
             plan.halved += if is_halves { own_pairs } else { 0 };
             plan.bounded += if bounded.is_some() { own_pairs } else { 0 };
-            let of_rows = |run: Run| {
+            let of_rows = |run: TileRun| {
                 let most = most_rows / u64::from(run.passes(chunk, &variant).max(1));
                 run.divided(chunk, most)
             };
-            let (long, others): (Vec<Run>, Vec<Run>) =
+            let (long, others): (Vec<TileRun>, Vec<TileRun>) =
                 runs.into_iter().map(of_rows).map(|[long, rest]| (long, rest)).unzip();
             for (runs, may_be_ticketed) in [(long, false), (others, true)] {
-                let runs: Vec<Run> = runs.into_iter().filter(|run| !run.targets.is_empty()).collect();
+                let runs: Vec<TileRun> = runs.into_iter().filter(|run| !run.targets.is_empty()).collect();
                 if runs.is_empty() {
                     continue;
                 }
-                let sizes = Sizes::new(variant, &runs, chunk, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
+                let sizes = TileSizes::new(variant, &runs, chunk, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
                     .map_err(|message| gpu.unsuited(message))?;
                 plan.add_launch(chunk, &runs, &sizes, &query_end_word);
             }
@@ -120,15 +120,17 @@ impl Plan {
     fn add_launch(
         &mut self,
         chunk: &PairsChunk,
-        runs: &[Run],
-        sizes: &Sizes,
+        runs: &[TileRun],
+        sizes: &TileSizes,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) {
         let variant = sizes.variant;
         let (is_halves, slack) = (variant.is_halves(), variant.slack() as i32);
         let floor = |query: SequenceId| {
-            let floor = match &chunk.want {
-                Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+            let floor = match &chunk.filter {
+                ResultFilter::AtLeast(thresholds) => {
+                    thresholds.threshold(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32
+                }
                 _ => i32::MIN,
             };
             // Scores that exceed f16 are always listed.
@@ -140,7 +142,7 @@ impl Plan {
         self.tasks.extend(tasks);
         self.scratch_bytes = self.scratch_bytes.max(sizes.slots * sizes.slot_vectors * VECTOR_BYTES);
         let dispatches = sizes.dispatches(begin, self.tasks.len() as u32);
-        self.launches.push(Launch { variant, dispatches });
+        self.launches.push(TileLaunch { variant, dispatches });
     }
 
     /// Sets the positions of scores and lists for `pairs` pairs in all dispatches. All tasks must
@@ -148,7 +150,7 @@ impl Plan {
     fn place_output(&mut self, pairs: u64, lists: bool) {
         let tasks = self.tasks.len() as u32;
         for dispatch in self.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
-            dispatch.params = Params {
+            dispatch.params = TileParams {
                 values_begin: tasks,
                 list_begin: tasks + pairs as u32,
                 floors: lists.into(),
@@ -163,12 +165,12 @@ impl Plan {
 fn chosen_variants(
     gpu: &Gpu,
     tiles: &Tiles,
-    ways: Ways,
+    ways: TileKernels,
     chunk: &PairsChunk,
-    runs: Vec<Run>,
+    runs: Vec<TileRun>,
     slots: u64,
-) -> Result<Vec<(Variant, Vec<Run>)>> {
-    let choose = |grouping, packing, runs: &[Run]| {
+) -> Result<Vec<(TileVariant, Vec<TileRun>)>> {
+    let choose = |grouping, packing, runs: &[TileRun]| {
         let variants = tiles.variants(&gpu.description, &chunk.scoring, grouping, packing);
         let variant = cheapest(&variants, runs, chunk, slots);
         variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
@@ -192,8 +194,8 @@ fn chosen_variants(
 }
 
 /// Division of the runs of one variant.
-struct Sizes {
-    variant: Variant,
+struct TileSizes {
+    variant: TileVariant,
     slot_borders: u32,
     slot_rows: u32,
     slot_vectors: u64,
@@ -207,19 +209,19 @@ struct Sizes {
     kept_passes: u32,
 }
 
-impl Sizes {
+impl TileSizes {
     fn new(
-        variant: Variant,
-        runs: &[Run],
+        variant: TileVariant,
+        runs: &[TileRun],
         chunk: &PairsChunk,
-        limits: Limits,
+        limits: TileLimits,
         block_rows: u64,
         may_be_ticketed: bool,
     ) -> Result<Self, String> {
         let words = runs.iter().map(|run| chunk.longest(run.targets.clone())).max().unwrap_or(0).div_ceil(4).max(1);
         let passes = runs.iter().map(|run| run.passes(chunk, &variant)).max().unwrap_or(1).max(1);
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
-        let variant = Variant { passes: passes > 1, ..variant };
+        let variant = TileVariant { passes: passes > 1, ..variant };
         let at_once = variant.teams() * variant.targets();
         // As few tasks as use their profile for a while, but enough for all workgroups.
         let turns_for_all = targets / (u64::from(at_once) * limits.slots).max(1);
@@ -245,7 +247,7 @@ impl Sizes {
             }
             Some(block.min(words.into()) as u32)
         };
-        let variant = Variant { split: block_words.is_some_and(|block| block < words), ..variant };
+        let variant = TileVariant { split: block_words.is_some_and(|block| block < words), ..variant };
         // Number of diagonals after which a pass ends.
         let kept_passes = if variant.split { passes.min(words.div_ceil(block_words.unwrap_or(words))) } else { 1 };
         let of_turns = |turns: u32| {
@@ -258,7 +260,7 @@ impl Sizes {
                 slots = slots.min((MAX_WORKGROUPS / passes).max(1).into());
             }
             let slot_rows = if variant.passes { words * 4 } else { 0 };
-            Sizes { variant, slot_borders, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }
+            TileSizes { variant, slot_borders, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }
         };
         let sizes = of_turns(if is_ticketed { wanted } else { 1 });
         let sizes = if sizes.slots < limits.slots && is_ticketed { of_turns(1) } else { sizes };
@@ -267,12 +269,12 @@ impl Sizes {
             return Err(format!("{bytes} bytes of scratch exceed {}", limits.scratch_bytes));
         }
         let slots = sizes.slots.min(count(sizes.slot_borders / variant.teams()));
-        Ok(Sizes { slots, ..sizes })
+        Ok(TileSizes { slots, ..sizes })
     }
 
     /// Returns the greatest number of cells of a task in a dispatch that computes one block of each
     /// pass.
-    fn diagonal_cells(variant: &Variant, passes: u32, block_words: u32) -> u64 {
+    fn diagonal_cells(variant: &TileVariant, passes: u32, block_words: u32) -> u64 {
         let pass = u64::from(variant.pass_columns()) * u64::from(block_words) * 4;
         let pairs = u64::from(variant.teams() * variant.targets()) * variant.queries() as u64;
         pass * u64::from(passes) * pairs
@@ -281,8 +283,8 @@ impl Sizes {
     /// Returns the dispatches of the tasks from `begin` on. There is a single dispatch that draws
     /// all of them by ticket, or there are rounds of one task per slot. A round has one dispatch
     /// for each diagonal of blocks of rows of the passes.
-    fn dispatches(&self, begin: u32, end: u32) -> Vec<Dispatch> {
-        let params = Params {
+    fn dispatches(&self, begin: u32, end: u32) -> Vec<TileDispatch> {
+        let params = TileParams {
             task_begin: begin,
             task_end: end,
             ticketed: 1,
@@ -296,7 +298,7 @@ impl Sizes {
         };
         let Some(block_words) = self.block_words else {
             let workgroups = self.slots.min(u64::from(end - begin)) as u32;
-            return vec![Dispatch { params, workgroups, ends_round: false }];
+            return vec![TileDispatch { params, workgroups, ends_round: false }];
         };
         let mut all = Vec::new();
         let mut cells = 0;
@@ -305,11 +307,11 @@ impl Sizes {
             let tasks = task_end - task_begin;
             for diagonal in 0..self.passes + self.words.div_ceil(block_words) - 1 {
                 let passes = self.passes;
-                let params = Params { task_begin, task_end, ticketed: 0, passes, diagonal, block_words, ..params };
+                let params = TileParams { task_begin, task_end, ticketed: 0, passes, diagonal, block_words, ..params };
                 cells += u64::from(tasks) * Self::diagonal_cells(&self.variant, passes, block_words);
                 let ends_round = cells >= ROUND_CELLS;
                 cells = if ends_round { 0 } else { cells };
-                all.push(Dispatch { params, workgroups: tasks * passes, ends_round });
+                all.push(TileDispatch { params, workgroups: tasks * passes, ends_round });
             }
         }
         all

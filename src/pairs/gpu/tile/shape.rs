@@ -3,9 +3,9 @@
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Kernel, KernelKind, LaneGrouping, Packing, of_kind};
-use crate::pairs::kernels::sw_tile::{self, SATURATED, Variant};
-use crate::pairs::kernels::tile_tasks::Run;
-use crate::pairs::{Batch, PairsChunk, Want};
+use crate::pairs::kernels::sw_tile::{self, SATURATED, TileVariant};
+use crate::pairs::kernels::tile_tasks::TileRun;
+use crate::pairs::{PairsBatch, PairsChunk, ResultFilter};
 use crate::score::Scoring;
 
 /// Lanes per pair to choose from.
@@ -108,7 +108,7 @@ impl TileShape {
 
 /// Kernels for a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pairs::gpu) struct Ways {
+pub(in crate::pairs::gpu) struct TileKernels {
     pub grouping: LaneGrouping,
     /// Whether queries that can be joined are computed in f16.
     pub halves: bool,
@@ -118,7 +118,7 @@ pub(in crate::pairs::gpu) struct Ways {
     pub slack: i64,
 }
 
-impl Ways {
+impl TileKernels {
     /// Returns the part of a query's lanes that other queries must fill to be computed next to it.
     pub(super) fn least_fill(self) -> f64 {
         match self.alone {
@@ -131,9 +131,9 @@ impl Ways {
 
 /// Observed share of pairs that are computed twice.
 #[derive(Debug, Clone, Copy, Default)]
-struct Share(f64);
+struct ObservedShare(f64);
 
-impl Share {
+impl ObservedShare {
     /// Adds the observation of `count` in `pairs` pairs.
     fn observe(&mut self, count: usize, pairs: u64) {
         let share = count as f64 / pairs.max(1) as f64;
@@ -156,14 +156,14 @@ impl Share {
 pub(in crate::pairs::gpu) struct Tiles {
     pub shape: TileShape,
     /// Share of pairs that exceeded f16.
-    saturated: Share,
+    saturated: ObservedShare,
     /// Share of pairs that bounds did not rule out.
-    listed: Share,
+    listed: ObservedShare,
 }
 
 impl Tiles {
     pub(in crate::pairs::gpu) fn new(shape: TileShape) -> Self {
-        Tiles { shape, saturated: Share::default(), listed: Share::default() }
+        Tiles { shape, saturated: ObservedShare::default(), listed: ObservedShare::default() }
     }
 
     /// Chooses the kernels for a batch: by the kernel that the user selected, or the fastest that
@@ -172,9 +172,9 @@ impl Tiles {
         &mut self,
         gpu: &Gpu,
         kernel: Option<&'static Kernel>,
-        batch: &Batch,
+        batch: &PairsBatch,
         shorter: u32,
-    ) -> Option<Ways> {
+    ) -> Option<TileKernels> {
         let scoring = &batch.chunk.scoring;
         let symbols_fit = sw_tile::halves_hold_symbols(scoring);
         let can = |kind| {
@@ -190,21 +190,21 @@ impl Tiles {
             let (grouping, packing) = there(grouping, packing)?;
             let alone = if symbols_fit { packing } else { Packing::One };
             let slack = self.slack(batch);
-            return Some(Ways { grouping, halves: alone == Packing::Queries, alone, slack });
+            return Some(TileKernels { grouping, halves: alone == Packing::Queries, alone, slack });
         }
         let (grouping, _) =
             there(LaneGrouping::Subgroup, Packing::One).or_else(|| there(LaneGrouping::Workgroup, Packing::One))?;
         let has_halves = self.shape.halves && symbols_fit && there(LaneGrouping::Subgroup, Packing::Queries).is_some();
         let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
         let alone = if halves { Packing::Targets } else { Packing::One };
-        Some(Ways { grouping, halves, alone, slack: self.slack(batch) })
+        Some(TileKernels { grouping, halves, alone, slack: self.slack(batch) })
     }
 
     /// Returns the greatest allowed error of bounds for a batch. It is 0 if all scores are
     /// requested, or so many that bounds rule out few pairs.
-    fn slack(&mut self, batch: &Batch) -> i64 {
-        let Want::AtLeast(floors) = &batch.chunk.want else { return 0 };
-        let least = batch.blocks.iter().map(|block| floors.least(block.query)).min().unwrap_or(0);
+    fn slack(&mut self, batch: &PairsBatch) -> i64 {
+        let ResultFilter::AtLeast(thresholds) = &batch.chunk.filter else { return 0 };
+        let least = batch.blocks.iter().map(|block| thresholds.threshold(block.query)).min().unwrap_or(0);
         if self.listed.is_below(MAX_LISTED) { least.clamp(0, SATURATED.into()) / SLACK_PART } else { 0 }
     }
 
@@ -225,7 +225,7 @@ impl Tiles {
         scoring: &Scoring,
         grouping: LaneGrouping,
         packing: Packing,
-    ) -> Vec<Variant> {
+    ) -> Vec<TileVariant> {
         let [least, most] = adapter.subgroup_sizes;
         let by_subgroups = grouping == LaneGrouping::Subgroup;
         let workgroup = if by_subgroups { self.shape.workgroup.max(most) } else { self.shape.workgroup };
@@ -233,7 +233,7 @@ impl Tiles {
         let lanes = self.shape.lanes.map_or(LANES.to_vec(), |lanes| vec![lanes]);
         let columns = self.shape.columns.map_or(COLUMNS.to_vec(), |columns| vec![columns]);
         let sizes = lanes.iter().flat_map(|&lanes| columns.iter().map(move |&columns| (lanes, columns)));
-        let variant = |(lanes, columns)| Variant {
+        let variant = |(lanes, columns)| TileVariant {
             grouping,
             packing,
             lanes,
@@ -257,10 +257,10 @@ impl Tiles {
 /// workgroups. It counts padding rows and columns, and the overhead of a row. If the passes of the
 /// longest run take longer than all other runs together, it returns their cost. `longest` is the
 /// length of each run's longest target.
-fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, slots: u64) -> f64 {
+fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsChunk, slots: u64) -> f64 {
     let row = row_cost(variant.packing, variant.columns);
     let steps = |rows: u32| f64::from(rows) + 4.0 * (1 + variant.delay_steps()) as f64;
-    let all_and_alone = |(run, &longest): (&Run, &u32)| {
+    let all_and_alone = |(run, &longest): (&TileRun, &u32)| {
         let middle = run.targets.start + run.targets.len() as u32 / 2;
         let rows = chunk.order.get(middle as usize).map_or(0, |&target| chunk.targets.length(target));
         let (lanes, passes) = (run.lanes(chunk, variant), run.passes(chunk, variant));
@@ -278,7 +278,12 @@ fn cost(variant: &Variant, runs: &[Run], longest: &[u32], chunk: &PairsChunk, sl
 /// Returns the variant with the least cost for all runs together, on a device with `slots` slots
 /// for workgroups. A single variant is used because few workgroups are active at the end of each
 /// variant's runs.
-pub(super) fn cheapest(variants: &[Variant], runs: &[Run], chunk: &PairsChunk, slots: u64) -> Option<Variant> {
+pub(super) fn cheapest(
+    variants: &[TileVariant],
+    runs: &[TileRun],
+    chunk: &PairsChunk,
+    slots: u64,
+) -> Option<TileVariant> {
     let longest: Vec<u32> = runs.iter().map(|run| chunk.longest(run.targets.clone())).collect();
     let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, chunk, slots)));
     costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(variant, _)| *variant)

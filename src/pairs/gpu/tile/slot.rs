@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::plan::Plan;
+use super::plan::TilePlan;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::PairsChunk;
-use crate::pairs::gpu::resident::Resident;
+use crate::pairs::gpu::resident::ResidentSequences;
 use crate::pairs::gpu::upload::{HeldTargets, Inputs};
 use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
 
@@ -16,13 +16,13 @@ use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
 const FIRST_LISTED: u64 = 1 << 16;
 
 /// Buffers of a batch, and the batch in flight.
-pub(in crate::pairs::gpu) struct Flight {
+pub(in crate::pairs::gpu) struct TileFlight {
     pub buffers: Buffers,
     targets: HeldTargets,
-    in_flight: Option<InFlight>,
+    in_flight: Option<TileInFlight>,
 }
 
-struct InFlight {
+struct TileInFlight {
     tasks: usize,
     pairs: u64,
     halved: u64,
@@ -32,20 +32,20 @@ struct InFlight {
 }
 
 /// A batch that is ready for the device.
-pub(super) struct Work<'a> {
+pub(super) struct TileWork<'a> {
     pub chunk: &'a PairsChunk,
-    pub plan: Plan,
+    pub plan: TilePlan,
     /// Programs of the plan's launches.
     pub programs: Vec<Compiled>,
     pub pairs: u64,
     pub lists: bool,
-    pub queries: &'a Resident,
-    pub targets: &'a Resident,
+    pub queries: &'a ResidentSequences,
+    pub targets: &'a ResidentSequences,
     pub scratch: &'a wgpu::Buffer,
 }
 
 /// Results of a batch.
-pub(super) struct Outcome {
+pub(super) struct TileOutcome {
     /// Indices and scores of pairs. `None` if the device did not complete all tasks.
     pub scores: Option<Vec<(u32, i32)>>,
     /// Number of pairs that were computed with f16.
@@ -55,9 +55,9 @@ pub(super) struct Outcome {
     pub kernel_time: Option<Duration>,
 }
 
-impl Flight {
+impl TileFlight {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        Flight { buffers: Buffers::new(gpu), targets: HeldTargets::default(), in_flight: None }
+        TileFlight { buffers: Buffers::new(gpu), targets: HeldTargets::default(), in_flight: None }
     }
 
     /// Frees the buffers. The slot must not hold a batch.
@@ -68,15 +68,15 @@ impl Flight {
 
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
     /// wait.
-    pub(super) fn record(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
-        let Plan { tasks, parts, launches, halved, bounded, .. } = &work.plan;
+    pub(super) fn record(&mut self, gpu: &Gpu, work: TileWork<'_>) -> Result<()> {
+        let TilePlan { tasks, parts, launches, halved, bounded, .. } = &work.plan;
         let before_scores = OUTPUT_HEADER_WORDS + tasks.len() as u64;
         let before_list = before_scores + work.pairs;
         let output_words = before_list + if work.lists { 2 * work.pairs } else { 0 };
         let listed = work.lists.then(|| work.pairs.min(FIRST_LISTED));
 
         let mut recording = self.buffers.record(gpu);
-        let Work { chunk, queries, targets, .. } = work;
+        let TileWork { chunk, queries, targets, .. } = work;
         let table = sw_tile::table(&chunk.scoring);
         self.targets.record(&mut recording, &Inputs { chunk, queries, targets, tasks, table: &table })?;
         recording.resident("scratch", work.scratch);
@@ -105,12 +105,12 @@ impl Flight {
         }
         recording.submit("sw_tile")?;
         let (tasks, pairs, halved, bounded) = (tasks.len(), work.pairs, *halved, *bounded);
-        self.in_flight = Some(InFlight { tasks, pairs, halved, bounded, listed });
+        self.in_flight = Some(TileInFlight { tasks, pairs, halved, bounded, listed });
         Ok(())
     }
 
     /// Decodes the scores of the batch.
-    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<Outcome> {
+    pub(super) fn decode(&mut self, gpu: &Gpu, results: BatchResults) -> Result<TileOutcome> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
@@ -119,7 +119,7 @@ impl Flight {
         let kernel_time = kernel_time.filter(|_| flight.tasks > 0);
         let (status, scores) = words[OUTPUT_HEADER_WORDS as usize..].split_at(flight.tasks);
         if status.iter().any(|&status| status != STATUS_DONE) {
-            return Ok(Outcome { scores: None, halved: 0, bounded: 0, kernel_time });
+            return Ok(TileOutcome { scores: None, halved: 0, bounded: 0, kernel_time });
         }
         let scores = match flight.listed {
             None => (0..).zip(&scores[..flight.pairs as usize]).map(|(pair, &score)| (pair, score as i32)).collect(),
@@ -137,6 +137,6 @@ impl Flight {
                 list.chunks_exact(2).map(|pair| (pair[0], pair[1] as i32)).collect()
             }
         };
-        Ok(Outcome { scores: Some(scores), halved: flight.halved, bounded: flight.bounded, kernel_time })
+        Ok(TileOutcome { scores: Some(scores), halved: flight.halved, bounded: flight.bounded, kernel_time })
     }
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{Anchor, Gains, STEPS_AT_ONCE};
+use super::{AnchoredPair, Gains, STEPS_AT_ONCE};
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, Lanes, MAX_LANES, Skew};
 
 /// The sweep of one strip.
 pub(super) struct StripSweep<'s, 'a, W: Lanes> {
-    pub at: &'s Anchor<'a>,
+    pub at: &'s AnchoredPair<'a>,
     /// Number of first rows that have ends above them.
     pub end_rows: usize,
     /// Values of these ends.
@@ -114,7 +114,7 @@ impl<E: Element> StripLanes<E> {
     /// the value of cells that lead lowest.
     #[inline(always)]
     pub(super) fn new(
-        at: &Anchor,
+        at: &AnchoredPair,
         gains: &Gains,
         rows: Range<usize>,
         end_rows: usize,
@@ -146,7 +146,7 @@ impl<E: Element> StripLanes<E> {
 /// `vector` holds the step's values.
 #[inline(always)]
 pub(super) fn add_start_cells<E: Element>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     rows: Range<usize>,
     step: usize,
@@ -189,7 +189,7 @@ pub(super) fn keep_last_row<E: Element>(
 /// columns that have values.
 #[inline(always)]
 pub(super) fn trim_last_row<E: Element>(
-    at: &Anchor,
+    at: &AnchoredPair,
     gains: &Gains,
     bottom: usize,
     rows: [&mut [E]; 2],

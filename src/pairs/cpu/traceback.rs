@@ -31,15 +31,15 @@
 //! The traceback sums the values along the row above and down the last column. At the end, the sum
 //! is compared with the pair's value.
 
+mod lane;
 mod part;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::time::{Duration, Instant};
 
-use self::part::{Buffers, Retrace};
-use self::walk::Walk;
+use self::lane::LaneTraceback;
+use self::part::{GroupTraceback, PartBuffers};
 use super::checkpoint::Checkpoints;
 use super::difference::Greatest;
 use crate::alignment::packed;
@@ -56,15 +56,15 @@ const RECENT_PAIRS: u64 = 4096;
 
 /// Memory for the alignments of groups, and statistics of recent pairs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tracer<E> {
-    walks: Vec<Walk>,
-    buffers: Buffers<E>,
+pub(super) struct GroupTracer<E> {
+    walks: Vec<LaneTraceback>,
+    buffers: PartBuffers<E>,
     pairs: u64,
     traced: u64,
 }
 
 /// A group whose scores were computed with kept rows.
-pub(super) struct Scored<'a, E> {
+pub(super) struct ScoredGroup<'a, E> {
     pub level: InstructionSet,
     pub form: &'a DifferenceScoring<E>,
     pub substitution: &'a Substitution,
@@ -78,7 +78,7 @@ pub(super) struct Scored<'a, E> {
 
 /// A lane whose alignment is requested.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct WantedTrace {
     pub lane: usize,
     /// Index of the lane's pair in the block.
     pub place: usize,
@@ -97,7 +97,7 @@ pub(super) struct Traces {
     pub time: Duration,
 }
 
-impl<E: LaneElement> Tracer<E> {
+impl<E: LaneElement> GroupTracer<E> {
     /// Returns whether enough of the recent pairs were traced for kept rows to save time.
     pub(super) fn pays(&self) -> bool {
         self.traced * PAIRS_A_TRACE >= self.pairs
@@ -119,25 +119,25 @@ impl<E: LaneElement> Tracer<E> {
     /// one of the two was computed wrongly.
     pub(super) fn trace(
         &mut self,
-        mut group: Scored<'_, E>,
-        mut wanted: Vec<Wanted>,
+        mut group: ScoredGroup<'_, E>,
+        mut wanted: Vec<WantedTrace>,
         traces: &mut Traces,
         spans: &mut [Option<(usize, u32)>],
     ) -> Result<()> {
         let begin = Instant::now();
-        let Scored { level, form, query, targets, .. } = group;
+        let ScoredGroup { level, form, query, targets, .. } = group;
         wanted.retain(|wanted| !targets[wanted.lane].is_empty());
         let count = wanted.len();
         if self.walks.len() < count {
-            self.walks.resize_with(count, Walk::default);
+            self.walks.resize_with(count, LaneTraceback::default);
         }
         let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
-        let start = |walk: &mut Walk, Wanted { lane, place, is_turned, greatest }| {
+        let start = |walk: &mut LaneTraceback, WantedTrace { lane, place, is_turned, greatest }| {
             (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
             walk.begin(form, targets[lane].len(), query.len(), greatest);
         };
         walks.iter_mut().zip(&wanted).for_each(|(walk, &wanted)| start(walk, wanted));
-        level.run(Retrace { group: &mut group, buffers: &mut *buffers, walks: &mut *walks });
+        level.run(GroupTraceback { group: &mut group, buffers: &mut *buffers, walks: &mut *walks });
         let mut is_astray = false;
         for (walk, &wanted) in walks.iter_mut().zip(&wanted).filter(|(walk, _)| walk.is_astray()) {
             start(walk, wanted);
@@ -145,7 +145,7 @@ impl<E: LaneElement> Tracer<E> {
         }
         if is_astray {
             // Tracebacks that are complete do not change.
-            level.run(Retrace { group: &mut group, buffers, walks: &mut *walks });
+            level.run(GroupTraceback { group: &mut group, buffers, walks: &mut *walks });
         }
         let mut lost = 0;
         for walk in walks {

@@ -6,7 +6,7 @@ use crate::seq::{SequenceId, Strand};
 /// Key of a formatted row: the values that determine its order and selection, and the position of
 /// its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+pub struct RowKey {
     /// Id of the query.
     pub query: SequenceId,
     /// Id of the target.
@@ -27,18 +27,18 @@ pub struct Key {
 
 /// Formatted rows in no particular order.
 #[derive(Debug, Clone, Default)]
-pub struct Lines {
+pub struct FormattedRows {
     /// Key of each row.
-    pub keys: PooledVec<Key>,
+    pub keys: PooledVec<RowKey>,
     /// Bytes of all rows.
     pub bytes: PooledVec<u8>,
 }
 
 /// Formatted rows of one report.
 #[derive(Debug, Clone, Default)]
-pub struct Settled {
+pub struct FormattedReport {
     /// The rows, in several pieces.
-    pub pieces: Vec<Lines>,
+    pub pieces: Vec<FormattedRows>,
     /// Number of pairs that were aligned.
     pub aligned: u64,
 }

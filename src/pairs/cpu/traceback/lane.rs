@@ -13,7 +13,7 @@ const MIN_MARGIN: usize = 2;
 
 /// A traceback from the end of a lane's pair to its start.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Walk {
+pub(super) struct LaneTraceback {
     pub lane: usize,
     /// Index of its span.
     pub place: usize,
@@ -45,7 +45,7 @@ pub(super) enum Gap {
     Columns,
 }
 
-impl Walk {
+impl LaneTraceback {
     /// Starts a traceback in the memory of another one. The lane's target has `n` symbols and the
     /// query `m`. Low bits are trusted at first.
     pub(super) fn begin<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {

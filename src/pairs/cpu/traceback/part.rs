@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Scored;
-use super::walk::{Gap, MARGIN, Walk};
-use crate::pairs::cpu::pair_difference::{Notes, Steps, StripOf};
+use super::ScoredGroup;
+use super::lane::{Gap, LaneTraceback, MARGIN};
+use crate::pairs::cpu::pair_difference::{CellNotes, StepSource, StripOf};
 use crate::pairs::cpu::skew::{PairBuffers, Strips};
 use crate::score::difference::{Element, STEPS};
 use crate::score::{DifferenceScoring, Substitution};
@@ -16,18 +16,18 @@ use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 const RESERVE: i64 = 4;
 
 /// Tracebacks of some lanes of a group.
-pub(super) struct Retrace<'a, 'g, E> {
-    pub group: &'a mut Scored<'g, E>,
-    pub buffers: &'a mut Buffers<E>,
-    pub walks: &'a mut [Walk],
+pub(super) struct GroupTraceback<'a, 'g, E> {
+    pub group: &'a mut ScoredGroup<'g, E>,
+    pub buffers: &'a mut PartBuffers<E>,
+    pub walks: &'a mut [LaneTraceback],
 }
 
 /// Buffers that are reused for all groups.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Buffers<E> {
+pub(super) struct PartBuffers<E> {
     /// The query with padding at both ends.
     padded: Vec<Code>,
-    directions: Directions,
+    directions: PartDirections,
     pair: PairBuffers<E>,
 }
 
@@ -49,19 +49,19 @@ struct Opens {
 
 /// Directions of a part, strip by strip.
 #[derive(Debug, Clone, Default)]
-struct Directions {
+struct PartDirections {
     origins: Vec<Origins>,
     opens: Vec<Opens>,
 }
 
 /// Writes directions during a computation.
-struct Writer<'a, const AFFINE: bool> {
+struct DirectionWriter<'a, const AFFINE: bool> {
     origins: &'a mut [Origins],
     opens: &'a mut [Opens],
     rows_preferred: bool,
 }
 
-impl<W: Lanes, const AFFINE: bool> Notes<W> for Writer<'_, AFFINE> {
+impl<W: Lanes, const AFFINE: bool> CellNotes<W> for DirectionWriter<'_, AFFINE> {
     #[inline(always)]
     unsafe fn take(&mut self, t: usize, step: W, z: W, e: W, f: W, opened: W) {
         // SAFETY: the caller guarantees the instructions of W.
@@ -86,7 +86,7 @@ struct TwoSteps<'a, W> {
     no: W,
 }
 
-impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
+impl<W: Lanes> StepSource<W> for TwoSteps<'_, W> {
     #[inline(always)]
     unsafe fn step(&mut self, t: usize) -> W {
         // Row k is in lane COUNT - 1 - k, which is at column t - k.
@@ -96,7 +96,7 @@ impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
     }
 }
 
-impl<E: LaneElement> SimdKernel for Retrace<'_, '_, E> {
+impl<E: LaneElement> SimdKernel for GroupTraceback<'_, '_, E> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
@@ -121,10 +121,10 @@ impl<E: LaneElement> SimdKernel for Retrace<'_, '_, E> {
 /// steps. Codes of the query are less than `form.size()`, codes of the targets less than [`STEPS`].
 /// `j` of a traceback is at most the length of the query.
 #[inline(always)]
-unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, '_, W::Elem>) {
-    let Retrace { group, buffers, walks } = task;
-    let Scored { form, substitution, query, codes, targets, ref mut kept, .. } = *group;
-    let Buffers { padded, directions, pair } = buffers;
+unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTraceback<'_, '_, W::Elem>) {
+    let GroupTraceback { group, buffers, walks } = task;
+    let ScoredGroup { form, substitution, query, codes, targets, ref mut kept, .. } = *group;
+    let PartBuffers { padded, directions, pair } = buffers;
     let spacing = kept.spacing();
     let PairBuffers { skew, above, gaps } = pair;
     if TWO {
@@ -166,7 +166,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                 };
                 let columns = walk.j.saturating_sub(height + margin).max(least)..walk.j;
                 let strips = Strips::new(rows, W::COUNT);
-                let part = Part::<W> { form, query, codes, padded, strips, rows, height, columns, top };
+                let part = RecomputedPart::<W> { form, query, codes, padded, strips, rows, height, columns, top };
                 let n = part.columns.len();
                 let (dh, f) = (above.at_least(n + 2 * MAX_LANES), gaps.at_least(n + 2 * MAX_LANES));
                 if top == 0 {
@@ -203,7 +203,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
 }
 
 /// Some rows and columns of a pair.
-struct Part<'a, W: Lanes> {
+struct RecomputedPart<'a, W: Lanes> {
     form: &'a DifferenceScoring<W::Elem>,
     query: &'a [Code],
     codes: &'a [Code],
@@ -218,10 +218,10 @@ struct Part<'a, W: Lanes> {
     top: usize,
 }
 
-impl<W: Lanes> Part<'_, W> {
+impl<W: Lanes> RecomputedPart<'_, W> {
     /// Sets dh and f of the matrix's first row, a border.
     fn border(&self, dh: &mut [W::Elem], f: &mut [W::Elem]) {
-        let Part { form, columns, strips, .. } = self;
+        let RecomputedPart { form, columns, strips, .. } = self;
         for ((dh, f), column) in dh.iter_mut().zip(f).zip(columns.clone()) {
             // The first column below padding is not the first column of the matrix.
             *dh = match column {
@@ -247,11 +247,11 @@ impl<W: Lanes> Part<'_, W> {
         dh: &mut [W::Elem],
         f: &mut [W::Elem],
         skew: &mut Skew<'_, W>,
-        directions: &mut Directions,
+        directions: &mut PartDirections,
     ) -> i64 {
-        let Part { form, ref strips, ref columns, height, .. } = *self;
+        let RecomputedPart { form, ref strips, ref columns, height, .. } = *self;
         let width = columns.len() + W::COUNT - 1;
-        let Directions { origins, opens } = directions;
+        let PartDirections { origins, opens } = directions;
         let cells = strips.count() * width;
         if origins.len() < cells {
             origins.resize(cells, Origins::default());
@@ -269,7 +269,7 @@ impl<W: Lanes> Part<'_, W> {
             let ends = unsafe {
                 let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
                 let cells = StripOf { form, columns: columns.clone(), edges, dh, f };
-                let notes = &mut Writer::<AFFINE> { origins, opens, rows_preferred };
+                let notes = &mut DirectionWriter::<AFFINE> { origins, opens, rows_preferred };
                 let is_last = strip + 1 == strips.count();
                 match form.two_steps() {
                     Some((yes, no)) if TWO => {
@@ -306,7 +306,7 @@ impl<W: Lanes> Part<'_, W> {
 
     /// Returns dv before the first column of a strip, for all lanes.
     fn edges(&self, strip: usize) -> [W::Elem; MAX_LANES] {
-        let Part { form, strips, top, .. } = self;
+        let RecomputedPart { form, strips, top, .. } = self;
         let mut edges = [W::Elem::from_number(0); MAX_LANES];
         if self.columns.start == 0 {
             for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
@@ -325,8 +325,8 @@ impl<W: Lanes> Part<'_, W> {
 
     /// Follows the directions to the row above, or to a border.
     #[inline(always)]
-    fn follow<const AFFINE: bool>(&self, walk: &mut Walk, matches: &Matches, directions: &Directions) {
-        let Part { form, query, rows, ref columns, top, .. } = *self;
+    fn follow<const AFFINE: bool>(&self, walk: &mut LaneTraceback, matches: &Matches, directions: &PartDirections) {
+        let RecomputedPart { form, query, rows, ref columns, top, .. } = *self;
         let (width, pad) = (columns.len() + W::COUNT - 1, self.strips.pad());
         while walk.i > top && walk.j > columns.start {
             let row = walk.i - top - 1 + pad;
@@ -392,7 +392,13 @@ impl<'a> Diagonal<'a> {
 
     /// Takes the pairs if the cell that they lead to has the low bits `above`.
     #[inline(always)]
-    fn take_if_right<E: Element>(self, form: &DifferenceScoring<E>, above: E, matches: &Matches, walk: &mut Walk) {
+    fn take_if_right<E: Element>(
+        self,
+        form: &DifferenceScoring<E>,
+        above: E,
+        matches: &Matches,
+        walk: &mut LaneTraceback,
+    ) {
         let value = self.value(form);
         if E::from_number(walk.rest() - value) == above {
             self.take(value, matches, walk);
@@ -401,7 +407,7 @@ impl<'a> Diagonal<'a> {
 
     /// Takes the pairs, the last one first.
     #[inline(always)]
-    fn take(&self, value: i64, matches: &Matches, walk: &mut Walk) {
+    fn take(&self, value: i64, matches: &Matches, walk: &mut LaneTraceback) {
         for (rows, columns) in self.blocks() {
             let equal = match matches {
                 Matches::Shared => shared(rows, columns),

@@ -2,35 +2,35 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::thread_engine::CpuKind;
-use crate::pairs::cpu::Scratch;
-use crate::pairs::cpu::compute::{Form, Found, Workspace, run_tracing};
-use crate::pairs::{Batch, Block, Pairs, PairsChunk, Want, oracle};
+use crate::pairs::cpu::PairsScratch;
+use crate::pairs::cpu::compute::{ComputedHits, LaneForm, ScoreWorkspace, run_tracing};
+use crate::pairs::{Pairs, PairsBatch, PairsBlock, PairsChunk, ResultFilter, oracle};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::trace::{self, Hint, traceback};
 
 /// Returns a batch of every sequence of a store with every sequence.
-fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> Batch {
+fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> PairsBatch {
     let all = 0..store.len() as u32;
     let chunk = Arc::new(PairsChunk {
         queries: Arc::clone(store),
         targets: Arc::clone(store),
         order: all.clone().collect(),
         scoring: Arc::new(scoring.clone()),
-        want: Want::Alignments,
+        filter: ResultFilter::Alignments,
         earlier_is_query,
     });
-    let blocks = all.clone().map(|query| Block { query, targets: all.clone(), cells: 0 }).collect();
-    Batch { chunk, blocks }
+    let blocks = all.clone().map(|query| PairsBlock { query, targets: all.clone(), cells: 0 }).collect();
+    PairsBatch { chunk, blocks }
 }
 
 /// Computes the alignments of all pairs of a store with one instruction set, and checks them
 /// against the oracle. Returns the number of pairs that were traced from kept rows.
 fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, earlier_is_query: bool) -> usize {
-    let workspace = &mut Workspace::with(level, Form::Targets);
+    let workspace = &mut ScoreWorkspace::with(level, LaneForm::Targets);
     let batch = all_pairs(store, scoring, earlier_is_query);
-    let Found { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
+    let ComputedHits { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
     let spans = traces.as_ref().unwrap().spans.clone();
     assert_eq!((hits.len(), spans.len()), (store.len() * store.len(), hits.len()));
     let traces = traces.unwrap();
@@ -231,7 +231,7 @@ fn walks_that_leave_the_columns_that_are_kept() {
     ] {
         let scoring = Scoring::nucleotide(5, -4, Ambiguity::Mismatch, gaps, end_gaps).unwrap();
         let batch = all_pairs(&store, &scoring, true);
-        let workspace = &mut Workspace::with(InstructionSet::best(), Form::Targets);
+        let workspace = &mut ScoreWorkspace::with(InstructionSet::best(), LaneForm::Targets);
         let mut traced = || {
             let found = run_tracing(&batch, true, workspace).unwrap();
             found.traces.unwrap().spans.iter().flatten().count()
@@ -242,8 +242,8 @@ fn walks_that_leave_the_columns_that_are_kept() {
         assert!(first <= 256 - 8, "{first} {gaps:?}");
         assert_eq!(traced(), 256, "{gaps:?}");
         // A pair has the same alignment whichever code traces it.
-        let compute = Workspace::with(InstructionSet::best(), Form::Targets);
-        let scratch = &mut Scratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
+        let compute = ScoreWorkspace::with(InstructionSet::best(), LaneForm::Targets);
+        let scratch = &mut PairsScratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
         assert_eq!(report.traced.spans.iter().flatten().count(), 256);
         for (place, hit) in report.hits.iter().enumerate() {
