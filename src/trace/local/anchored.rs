@@ -162,7 +162,7 @@ impl<E: Element> AnchoredScores<E> {
         let mut table = vec![[E::from_number(worst - best); STEPS]; size];
         for (b, row) in table.iter_mut().enumerate().skip(1) {
             for (a, entry) in row[..size].iter_mut().enumerate().skip(1) {
-                *entry = E::from_number(i64::from(substitution.score(a as Code, b as Code)) - gains.of[a]);
+                *entry = E::from_number(i64::from(substitution.score(a as Code, b as Code)) - gains.codes[a]);
             }
         }
         Some(AnchoredScores { table, least: E::MIN + margin })
@@ -205,9 +205,9 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
     let AnchoredSweep { at, gains, scores, values, max_values } = task;
     let AnchoredValues { skew, above, gaps, cells, strips, start_cells, arrays, .. } = values;
     let (m, n, count) = (at.query.len(), at.target.len(), W::COUNT);
-    let nowhere = W::Elem::from_number(form.least);
-    let codes = codes_of(at.target);
-    let mut skew = Skew::<W>::new(at.target, form.table.len(), skew);
+    let lowest = W::Elem::from_number(scores.least);
+    let codes = distinct_codes(at.target);
+    let mut skew = Skew::<W>::new(at.target, scores.table.len(), skew);
     // Column c is at MAX_LANES + c. The elements before and after the columns are for the other
     // lanes of a vector.
     let length = n + 2 * MAX_LANES;
@@ -238,7 +238,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
         // SAFETY: the caller guarantees the instructions of W. `above` and `gaps` have n columns
         // with space for a vector on either side. `cells` grows to the size that each step needs.
         unsafe {
-            skew.begin(&form.table, &codes, &lanes);
+            skew.begin(&scores.table, &codes, &lanes);
             let (goal, below) = (W::load(goal.as_ptr()), W::splat(W::Elem::from_number(-1)));
             let base = used;
             let sweep = StripSweep {

@@ -125,17 +125,17 @@ impl<E: Element> StripLanes<E> {
             codes: [PAD; MAX_LANES],
             gain: [E::default(); MAX_LANES],
             goal: [E::from_number(1); MAX_LANES],
-            start: [E::from_number(least); MAX_LANES],
+            end_values: [E::from_number(least); MAX_LANES],
         };
         let top = rows.start;
         for row in rows {
             let lane = count - 1 - (row - top);
             lanes.codes[lane] = at.query[row];
-            lanes.gain[lane] = E::from_number(gains.of[usize::from(at.query[row])]);
+            lanes.gain[lane] = E::from_number(gains.codes[usize::from(at.query[row])]);
             // No cell has a value above 0, so 1 is never reached.
             lanes.goal[lane] = E::from_number((at.score - gains.query[row + 1]).min(1));
-            if row - top < starts {
-                lanes.start[lane] = E::from_number((-gains.query[row]).max(least));
+            if row - top < end_rows {
+                lanes.end_values[lane] = E::from_number((-gains.query[row]).max(least));
             }
         }
         lanes
