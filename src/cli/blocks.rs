@@ -198,6 +198,7 @@ impl TryFrom<MergeArgs> for Merge {
             ("--guidetree-out", args.guidetree_out),
             ("--distmat-out", args.distmat_out),
             ("--report", args.report),
+            ("--plot", args.plot),
         ];
         let others: Vec<_> = others.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
         let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();

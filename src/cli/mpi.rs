@@ -52,7 +52,12 @@ impl Mpi {
             (None, seconds) => BlockSize::Seconds(size::block_seconds(seconds, BLOCK_SECONDS)?),
         };
         let gpus = args.gpus_per_rank.as_deref().map(gpus).transpose()?;
-        if matches!(&args.job, BlockJob::Papara(job) if job.checkpoint.is_some()) {
+        let has_checkpoint = match &args.job {
+            BlockJob::Papara(job) => job.checkpoint.is_some(),
+            BlockJob::Long(job) => job.checkpoint.is_some(),
+            _ => false,
+        };
+        if has_checkpoint {
             return Err(Error::usage(
                 "--checkpoint: 'pairwave mpi' keeps finished blocks in --work; continue from them with --resume",
             ));

@@ -121,6 +121,12 @@ impl Heartbeat {
         self.state().cells += cells;
     }
 
+    /// Sets the computed cells and the working time to 0.
+    pub(crate) fn reset_work(&self) {
+        let mut state = self.state();
+        (state.cells, state.busy) = (0, Duration::ZERO);
+    }
+
     /// Abandons the engine if its silence is too long, and returns the duration of the silence.
     pub(crate) fn abandon_if_silent(&self, patience: Duration) -> Option<Duration> {
         let now = self.clock.now();

@@ -14,7 +14,7 @@ pub struct Block {
     /// Numbers of the units in the input: queries, patterns, candidates, reads or list entries.
     pub units: Range<u64>,
     /// Targets that the only unit of this block is compared with; `None` for all targets. Set if
-    /// one unit is too large for a block.
+    /// one unit is too large for a block. The strands of a long pair count as its targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Range<u32>>,
     /// Number of pairs, counting every strand.

@@ -40,7 +40,7 @@ pub(in crate::jobs) fn unresolved_store() -> Arc<SequenceStore> {
 }
 
 /// A job that can be cut into blocks.
-pub trait Divisible: Job<Summary = Summary> {
+pub trait Divisible: Job<Summary: Into<Summary>> {
     /// Cuts the job into blocks of about this number of cells, in the order of the rows. The cut
     /// depends on the job alone, so cutting again gives equal blocks. The blocks contain every pair
     /// exactly once.
@@ -110,6 +110,6 @@ pub trait Divisible: Job<Summary = Summary> {
     ) -> Result<Summary> {
         check(blocks, self.whole(session).units.end, self.targets())?;
         let listed: Arc<dyn BlockSource> = ListedBlocks::new(blocks);
-        self.feed(Feed { source: &listed, run, sink }, session)
+        Ok(self.feed(Feed { source: &listed, run, sink }, session)?.into())
     }
 }

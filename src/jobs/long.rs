@@ -18,8 +18,11 @@
 //!
 //! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
+//!
+//! The list of a strand does not depend on the other strand, so that each can be a block of its own (`blocks`).
 
 mod ahead;
+mod blocks;
 mod bound;
 mod checkpoint;
 pub mod open;
@@ -35,12 +38,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::session::SessionStart;
-use super::{Feed, Job, Run};
+use super::source::{NextBlock, subtract_cells};
+use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
+use crate::engine::patience::PATIENCE;
+use crate::engine::stats::EngineStats;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::gpu::kernels::Family;
+use crate::long::chain::engine_pool::EnginePool;
 use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
@@ -154,6 +162,71 @@ pub struct LongSummary {
     pub resumed: bool,
     /// What each engine did.
     pub engines: Vec<LongEngineStats>,
+    /// Strands that were aligned with the target.
+    #[serde(skip)]
+    pub pairs: u64,
+    /// Alignments, or scores, that were handed over.
+    #[serde(skip)]
+    pub written: u64,
+}
+
+impl LongSummary {
+    /// Adds the counts and times of a later block. Engines of the same name share a row.
+    fn add(&mut self, later: LongSummary) {
+        self.cells = self.cells.saturating_add(later.cells);
+        self.pruned_cells = self.pruned_cells.saturating_add(later.pruned_cells);
+        self.traced_cells = self.traced_cells.saturating_add(later.traced_cells);
+        self.seconds += later.seconds;
+        self.sweep_seconds += later.sweep_seconds;
+        self.trace_seconds += later.trace_seconds;
+        self.edge_bytes_peak = self.edge_bytes_peak.max(later.edge_bytes_peak);
+        self.spilled_bytes += later.spilled_bytes;
+        self.resumed |= later.resumed;
+        self.pairs += later.pairs;
+        self.written += later.written;
+        if self.engines.is_empty() {
+            // Two engines of one block may have the same name.
+            self.engines = later.engines;
+            return;
+        }
+        for engine in later.engines {
+            match self.engines.iter_mut().find(|row| row.name == engine.name) {
+                Some(row) => {
+                    row.cells += engine.cells;
+                    row.seconds += engine.seconds;
+                    row.lost = row.lost.take().or(engine.lost);
+                }
+                None => self.engines.push(engine),
+            }
+        }
+    }
+}
+
+impl From<LongSummary> for Summary {
+    /// Returns the summary in the form that all jobs in blocks share.
+    fn from(summary: LongSummary) -> Summary {
+        let all: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
+        let engine = |engine: LongEngineStats| EngineStats {
+            cells: engine.cells,
+            share: engine.cells as f64 / all.max(1) as f64,
+            gcups: engine.cells as f64 / engine.seconds.max(1e-9) / 1e9,
+            busy_seconds: engine.seconds,
+            idle_seconds: (summary.seconds - engine.seconds).max(0.0),
+            name: engine.name,
+            threads: 1,
+            lost: engine.lost,
+            ..EngineStats::default()
+        };
+        Summary {
+            pairs: summary.pairs,
+            cells: summary.cells,
+            aligned: if summary.traced_cells > 0 { summary.written } else { 0 },
+            written: summary.written,
+            seconds: summary.seconds,
+            engines: summary.engines.into_iter().map(engine).collect(),
+            ..Summary::default()
+        }
+    }
 }
 
 impl LongAlignment {
@@ -185,6 +258,26 @@ impl LongAlignment {
             tuning: Tuning::default(),
         }
     }
+
+    /// Returns the strands of the query that are aligned.
+    fn strands(&self) -> &'static [Strand] {
+        match self.strand {
+            Strands::Plus => &[Strand::Plus],
+            Strands::Minus => &[Strand::Minus],
+            Strands::Both => &[Strand::Plus, Strand::Minus],
+        }
+    }
+
+    /// Returns the cells of the matrices of all strands.
+    pub fn cells(&self) -> u64 {
+        self.cells_of(self.strands().len())
+    }
+
+    /// Returns the cells of the matrices of this number of strands.
+    fn cells_of(&self, strands: usize) -> u64 {
+        let cells = u64::from(self.query.length(self.query_id)) * u64::from(self.target.length(self.target_id));
+        cells.saturating_mul(strands as u64)
+    }
 }
 
 /// The engines that a long pair is run on in tests and measurements.
@@ -203,32 +296,48 @@ impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
     }
 }
 
+/// The engines of a job, which go on from one block to the next.
+#[doc(hidden)]
+pub struct LongSession {
+    engine_pool: EnginePool,
+}
+
+impl LongSession {
+    fn new(LongEngines { engines, reserve }: LongEngines, run: &Run) -> Self {
+        LongSession { engine_pool: EnginePool::new(engines, reserve, run.patience.unwrap_or(PATIENCE)) }
+    }
+}
+
 impl Job for LongAlignment {
     type Row = LongHit;
     type Summary = LongSummary;
     type Engines = LongEngines;
-    type Session = LongEngines;
+    type Session = LongSession;
 
     fn validate(&self) -> Result<()> {
         self.check()
     }
 
-    fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongEngines> {
-        if let Some(engines) = start.engines {
-            return Ok(engines);
-        }
+    fn whole(&self, _session: &LongSession) -> Block {
+        Block { units: 0..1, targets: None, pairs: self.strands().len() as u64, cells: self.cells() }
+    }
+
+    fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongSession> {
         self.validate()?;
-        run.check_kernel(Family::Long)?;
+        start.check_kernel(run, Family::Long)?;
+        if let Some(engines) = start.engines {
+            return Ok(LongSession::new(engines, run));
+        }
         if run.tune {
             return Err(Error::usage_of("tune", "nothing is measured for long pairs; leave it out"));
         }
         let (engines, threads) = (open::open_long(run)?, run.threads);
         let reserve: Reserve = Box::new(move || open::cpu(threads));
-        Ok(LongEngines { engines, reserve: Some(reserve) })
+        Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
     }
 
-    /// Hands the alignments over at the end, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has
-    /// one.
+    /// Hands over the alignments of a block at its end, best first. There are none if nothing reaches
+    /// [`LongAlignment::min_score`]. A block of a global job has one.
     ///
     /// If all engines fail, the reserve goes on; without one that is an [`Error::Device`]. An engine fails as well if it is
     /// silent for longer than the patience of `run`. It is left behind with its thread, and what it says later counts for
@@ -237,12 +346,18 @@ impl Job for LongAlignment {
     /// # Errors
     /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
     /// checkpoints are to be kept.
-    fn feed(&self, Feed { run, sink, .. }: Feed<'_, LongHit>, session: &mut LongEngines) -> Result<LongSummary> {
-        let (hits, summary) = self.execute(std::mem::take(session), run)?;
-        if !hits.is_empty() {
-            sink.rows(&hits)?;
+    fn feed(&self, Feed { source, run, sink }: Feed<'_, LongHit>, session: &mut LongSession) -> Result<LongSummary> {
+        let coming = source.coming();
+        let mut total = LongSummary::default();
+        while let NextBlock::Block(block) = source.next() {
+            subtract_cells(&coming, block.cells);
+            let (hits, summary) = self.execute(self.strands_of(&block)?, &mut session.engine_pool, run)?;
+            if !hits.is_empty() {
+                sink.rows(&hits)?;
+            }
+            sink.end()?;
+            total.add(summary);
         }
-        sink.end()?;
-        Ok(summary)
+        Ok(total)
     }
 }

@@ -4,6 +4,7 @@ mod distances;
 mod edits;
 mod engines;
 mod listed;
+mod long;
 mod pairs;
 mod reads;
 mod searches;

@@ -195,6 +195,60 @@ fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
     assert!(refused(&["merge", &path(&folder, "work0")]).contains("subjects.pwdb: it is not what it was"));
 }
 
+/// Each strand of a long pair is a block. The merged output has the bytes of the plain command in every format.
+#[test]
+fn long_pairs_in_blocks_are_written_as_at_once() {
+    needs_adapter();
+    let folder = folder();
+    let genes = fs::read_to_string(GENES).expect("it is there");
+    let gene = genes.split('>').nth(2).and_then(|record| record.split_once('\n')).expect("a record").1;
+    let letters: Vec<u8> = gene.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let turned = pairwave::seq::reverse_complement_letters(&letters[300..]);
+    let target = [b">both strands\n", &letters[..900], &turned, b"\n"].concat();
+    let target = file(&folder, "target.fa", target);
+    let pair = ["long", GENES, &target, "--query-id", "7000004128191544"];
+    let jobs: [&[&str]; 8] = [
+        &["--strand", "both", "--top", "3"],
+        &["--strand", "both", "--top", "3", "--format", "paf"],
+        &["--top", "4", "--min-score", "100", "--format", "sam"],
+        &["--top", "2", "--format", "jsonl", "--score-only"],
+        &["--score-only"],
+        &["--mode", "global", "--format", "text"],
+        &["--mode", "semi-global", "--format", "jsonl", "--min-score", "-100000"],
+        &["--strand", "minus", "--check"],
+    ];
+    for (number, options) in jobs.iter().enumerate() {
+        let job = [&pair[..], options].concat();
+        let work = planned(&folder, &format!("work{number}"), "1", &job);
+        let blocks = blocks_of(&work);
+        assert_eq!(blocks, if options.contains(&"minus") { 1 } else { 2 });
+        runs(&["run", &work, "--block", &(blocks - 1).to_string(), "--device", "0"]);
+        runs(&["run", &work, "--device", "cpu"]);
+        // The ending of the output must not choose the format.
+        let files = |which: &str| ["out", "svg"].map(|ending| path(&folder, &format!("{which}{number}.{ending}")));
+        let (whole, merged) = (files("whole"), files("merged"));
+        let has_plot = !options.contains(&"--score-only");
+        let output = |[rows, plot]: &[String; 2]| -> Vec<String> {
+            let plot = if has_plot { vec!["--plot".to_owned(), plot.clone()] } else { Vec::new() };
+            ["-o".to_owned(), rows.clone()].into_iter().chain(plot).collect()
+        };
+        runs(&[&job, &words(&output(&whole))[..], &["--device", "cpu"]].concat());
+        runs(&[&["merge", &work], &words(&output(&merged))[..]].concat());
+        let text = |path: &str| {
+            let text = fs::read_to_string(path).expect("it is there");
+            text.lines().filter(|line| !line.starts_with("@PG")).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        assert!(text(&whole[0]) == text(&merged[0]) && !text(&whole[0]).is_empty(), "{options:?}");
+        assert!(!has_plot || text(&whole[1]) == text(&merged[1]), "{options:?}");
+    }
+    let plan = |options: &[&str]| refused(&[&["plan"], &pair[..], options, &["--dry-run"]].concat());
+    assert!(plan(&["--checkpoint", "c"]).contains("--checkpoint: a job in blocks has none"));
+    assert!(plan(&["--plot", "p.svg"]).contains("--plot: 'pairwave plan' writes no results"));
+    assert!(plan(&["--device", "cpu"]).contains("--device: 'pairwave plan' computes nothing"));
+    assert!(refused(&["plan", "long", "-", &target, "--dry-run"]).contains("standard input can be read only once"));
+    assert!(refused(&["merge", &path(&folder, "work4"), "--plot", "p.svg"]).contains("--plot draws alignments"));
+}
+
 /// Of a database with a part that is damaged, blocks that need it fail, all others are computed, and the process says so.
 #[test]
 fn a_block_that_fails_is_named_and_the_others_are_computed() {

@@ -107,7 +107,7 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
                 let mut total = Summary::default();
                 while late.left() > 0 {
                     let feed = Feed { source: &source, run, sink: &mut kept };
-                    total.add(job.feed(feed, session).expect("blocks are computed"));
+                    total.add(job.feed(feed, session).expect("blocks are computed").into());
                 }
                 total
             }

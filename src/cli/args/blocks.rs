@@ -3,6 +3,7 @@
 use crate::cli::args::allpairs::AllPairsArgs;
 use crate::cli::args::edit::EditArgs;
 use crate::cli::args::headings::OUTPUT;
+use crate::cli::args::long::LongArgs;
 use crate::cli::args::machine::{ComputeArgs, ThreadsArgs};
 use crate::cli::args::msa::{DistArgs, MsaArgs, TreeArgs};
 use crate::cli::args::output::OutputArgs;
@@ -65,6 +66,7 @@ pub(crate) enum BlockJob {
     Search(Box<SearchArgs>),
     Pairs(Box<PairsArgs>),
     Edit(Box<EditArgs>),
+    Long(Box<LongArgs>),
     Papara(Box<PaparaArgs>),
     Msa(Box<MsaArgs>),
     Tree(Box<TreeArgs>),
@@ -79,6 +81,7 @@ impl BlockJob {
             BlockJob::Search(args) => args.output,
             BlockJob::Pairs(args) => args.output,
             BlockJob::Edit(args) => args.output,
+            BlockJob::Long(args) => args.output,
             BlockJob::Papara(args) => args.output,
             BlockJob::Msa(args) => args.output,
             BlockJob::Tree(args) => args.output,
@@ -97,6 +100,7 @@ pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
         "search" => "<QUERIES> <DB>",
         "pairs" => "<A> [B]",
         "edit" => "<PATTERNS> [TEXTS]",
+        "long" => "<QUERY> <TARGET>",
         "papara" => "-t <FILE> -s <FILE> -q <FILE>",
         _ => "<SEQS>",
     };
@@ -110,7 +114,7 @@ fn as_in_plan(job: Command) -> Command {
 }
 
 /// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
-const ELSEWHERE: [&str; 12] = [
+const ELSEWHERE: [&str; 13] = [
     "device",
     "memory",
     "threads",
@@ -123,6 +127,7 @@ const ELSEWHERE: [&str; 12] = [
     "guidetree_out",
     "distmat_out",
     "report",
+    "plot",
 ];
 
 /// Adapts an option of a job to `pairwave plan`.
@@ -214,6 +219,10 @@ pub(crate) struct MergeArgs {
     /// Write an HTML page of the results to this file; search and msa only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
+
+    /// Draw a dot plot of the alignments to this .svg or .png file; long only
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
 
     /// Write statistics of the merge to this JSON file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]

@@ -93,7 +93,7 @@ pub(crate) enum ResultsName {
 /// Adapts a job to `pairwave mpi`.
 fn as_in_mpi(job: Command) -> Command {
     let job = match job.get_name() {
-        "papara" => job.mut_arg("checkpoint", |option| option.hide(true)),
+        "papara" | "long" => job.mut_arg("checkpoint", |option| option.hide(true)),
         _ => job,
     };
     as_job_of("mpirun -n <RANKS> pairwave mpi", "-o <FILE>", job)

@@ -16,13 +16,14 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Files beside the results, by the jobs that write them.
-const OF_JOBS: [(&str, &str); 6] = [
+const OF_JOBS: [(&str, &str); 7] = [
     ("search", "--report"),
     ("papara", "--table"),
     ("papara", "--tree-out"),
     ("msa", "--guidetree-out"),
     ("msa", "--distmat-out"),
     ("msa", "--report"),
+    ("long", "--plot"),
 ];
 
 /// Puts rows together.

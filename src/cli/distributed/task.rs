@@ -26,6 +26,7 @@ pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Outp
         Action::Search(command) => task.on(*command),
         Action::Pairs(command) => task.on(*command),
         Action::Edit(command) => task.on(*command),
+        Action::Long(command) => task.on(*command),
         Action::Papara(command) => task.on(*command),
         Action::Msa(command) => task.on(*command),
         Action::Tree(command) => task.on(*command),

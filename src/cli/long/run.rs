@@ -2,6 +2,7 @@
 
 use super::{Long, check_alphabet};
 use crate::cli::args::LAYOUT;
+use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
 use crate::cli::common::{Compute, check_temporary};
 use crate::cli::progress::gcups;
@@ -9,9 +10,10 @@ use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
 use pairwave::error::InputLocation;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
+use pairwave::jobs::blocks::Whole;
+use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand};
 use pairwave::jobs::stats::process_cpu_seconds;
-use pairwave::jobs::{Fingerprint, Job, Run};
+use pairwave::jobs::{Fingerprint, Job, Run, Summary};
 #[cfg(feature = "plot")]
 use pairwave::output::dotplot;
 use pairwave::output::long::sam_name_problem;
@@ -21,7 +23,7 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The sequence to take from a file: the one of this name, or the only one.
@@ -125,13 +127,57 @@ pub(crate) struct Sequences {
 }
 
 /// What the job took.
-pub(crate) struct Took {
+pub(crate) struct Took<S = LongSummary> {
     /// Symbols.
     query_length: u32,
     target_length: u32,
     /// Alignments that were written.
     written: usize,
-    summary: LongSummary,
+    summary: S,
+}
+
+impl Long {
+    /// Writes all results. `source` hands over the alignments, best first.
+    fn write<S>(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&LongAlignment, &mut Runner, RowSink<'_, LongAlignment>) -> Result<S>,
+    ) -> Result<Took<S>> {
+        let job = self.job(&input)?;
+        let Sequences { query, target, scoring, .. } = input;
+        let (m, n) = (query.length(), target.length());
+        // A header may depend on whether any alignment is of the minus strand.
+        let mut hits: Vec<LongHit> = Vec::new();
+        let mut collect = Whole(|found: &[LongHit]| {
+            hits.extend_from_slice(found);
+            Ok(())
+        });
+        let summary = source(&job, &mut runner, &mut collect)?;
+        if self.scoring.mode() == Mode::Global {
+            hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
+        }
+        if self.scoring.mode() == Mode::Local && chance::is_heard() {
+            warn_of_chance(&query, &target, &scoring, &hits);
+        }
+        let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
+        let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
+        let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
+        let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
+        if self.compute.check {
+            check(&context, &found, &scoring)?;
+        }
+        #[cfg(feature = "plot")]
+        let bytes = self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &found)).transpose()?;
+        writers::write(&self.format, &context, &found, output)?;
+        #[cfg(feature = "plot")]
+        if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
+            picture.buffer().extend_from_slice(&bytes);
+            picture.finish()?;
+        }
+        Ok(Took { query_length: m, target_length: n, written: found.len(), summary })
+    }
 }
 
 impl JobCommand for Long {
@@ -173,57 +219,12 @@ impl JobCommand for Long {
         Ok(Sequences { query, target, scoring, origin })
     }
 
-    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Took> {
-        let Sequences { query, target, scoring, origin } = input;
-        let strand = self.strand(query.store.alphabet());
-        let job = LongAlignment {
-            want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
-            strand,
-            top: self.top,
-            min_score: self.min_score.unwrap_or(1).max(1),
-            method: self.method,
-            strip: self.strip,
-            chunk: self.chunk,
-            prune: self.prune,
-            host_memory: self.host_memory,
-            checkpoint: self.checkpoint.clone(),
-            origin,
-            ..LongAlignment::new(query.store.clone(), query.id, target.store.clone(), target.id, scoring.clone())
-        };
-        let (m, n) = (query.length(), target.length());
-        let strands = if strand == Strands::Both { 2 } else { 1 };
-        // Further alignments take sweeps of their own, of which nobody knows the number.
-        let cells = u64::from(m) * u64::from(n) * strands;
-        runner.show_progress_long(cells);
-        // Whether any hit is of the reverse strand is said before the first is written.
-        let mut hits: Vec<LongHit> = Vec::new();
-        let summary = job.run(&runner.run, |found| {
-            hits.extend_from_slice(found);
-            Ok(())
-        })?;
-        if self.scoring.mode() == Mode::Global {
-            hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
-        }
-
-        if self.scoring.mode() == Mode::Local && chance::is_heard() {
-            warn_of_chance(&query, &target, &scoring, &hits);
-        }
-        let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
-        let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
-        let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
-        let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
-        if self.compute.check {
-            check(&context, &found, &scoring)?;
-        }
-        #[cfg(feature = "plot")]
-        let bytes = self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &found)).transpose()?;
-        writers::write(&self.format, &context, &found, output)?;
-        #[cfg(feature = "plot")]
-        if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
-            picture.buffer().extend_from_slice(&bytes);
-            picture.finish()?;
-        }
-        Ok(Took { query_length: m, target_length: n, written: found.len(), summary })
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Took> {
+        self.write(input, runner, output, |job, runner, rows| {
+            // Further alignments take sweeps of their own, whose number is unknown.
+            runner.show_progress_long(job.cells());
+            job.run(&runner.run, |hits| rows.rows(hits))
+        })
     }
 
     fn stats(took: &Took) -> impl Serialize {
@@ -242,6 +243,49 @@ impl JobCommand for Long {
 
     fn lines(&self, took: &Took) -> Vec<String> {
         summary_lines(&took.summary, took.written)
+    }
+}
+
+impl BlockCommand for Long {
+    type Job = LongAlignment;
+
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        [&mut self.query, &mut self.target].into_iter().chain(self.scoring.matrix_file()).collect()
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        self.plot.as_ref().map(|_| "--plot")
+    }
+
+    fn job(&self, input: &Sequences) -> Result<LongAlignment> {
+        let Sequences { query, target, scoring, origin } = input;
+        let [query_store, target_store] = [query, target].map(|one| Arc::clone(&one.store));
+        Ok(LongAlignment {
+            want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
+            strand: self.strand(query.store.alphabet()),
+            top: self.top,
+            min_score: self.min_score.unwrap_or(1).max(1),
+            method: self.method,
+            strip: self.strip,
+            chunk: self.chunk,
+            prune: self.prune,
+            host_memory: self.host_memory,
+            checkpoint: self.checkpoint.clone(),
+            origin: origin.clone(),
+            ..LongAlignment::new(query_store, query.id, target_store, target.id, Arc::clone(scoring))
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        runner: Runner,
+        output: Output,
+        source: impl FnOnce(&LongAlignment, &mut Runner, RowSink<'_, LongAlignment>) -> Result<Summary>,
+    ) -> Result<Took> {
+        let Took { query_length, target_length, written, summary } = self.write(input, runner, output, source)?;
+        let summary = LongSummary { cells: summary.cells, seconds: summary.seconds, ..LongSummary::default() };
+        Ok(Took { query_length, target_length, written, summary })
     }
 }
 

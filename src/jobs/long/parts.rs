@@ -47,7 +47,7 @@ pub(super) struct Pass {
 /// What all sweeps of a job share.
 pub(super) struct JobShared<'a> {
     /// The engines.
-    pub engine_pool: EnginePool,
+    pub engine_pool: &'a mut EnginePool,
     /// Where edges are kept.
     pub edge_store: Arc<EdgeStore>,
     /// Where it is written down how far the job is.

@@ -7,9 +7,8 @@ use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
 use super::parts::{Forbidden, JobShared, Pass};
 use super::walk::{Walk, WalkOptions};
-use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, Strands};
+use super::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
-use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
@@ -120,23 +119,22 @@ impl LongAlignment {
         (store.length(id) == u32::MAX).then(|| format!("it is longer than {} symbols", u32::MAX - 1))
     }
 
-    fn sides(&self) -> Result<Vec<Side>> {
+    /// Returns these strands of the query, each paired with the target.
+    fn sides(&self, strands: &[Strand]) -> Result<Vec<Side>> {
         let codes = self.query.codes(self.query_id);
         let target: Arc<[Code]> = self.target.codes(self.target_id).into();
-        let side = |strand, query: Arc<[Code]>| {
+        let side = |&strand: &Strand| {
+            let query: Arc<[Code]> = match strand {
+                Strand::Plus => codes.into(),
+                Strand::Minus => reverse_complement(codes).into(),
+            };
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
             Side { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
         };
-        let mut sides = Vec::new();
-        if self.strand != Strands::Minus {
-            sides.push(side(Strand::Plus, codes.into()));
-        }
-        if self.strand != Strands::Plus {
-            sides.push(side(Strand::Minus, reverse_complement(codes).into()));
-        }
-        match sides.iter().all(|side| side.pair.fits()) {
-            true => Ok(sides),
-            false => Err(too_great(&sides[0].pair)),
+        let sides: Vec<Side> = strands.iter().map(side).collect();
+        match sides.iter().find(|side| !side.pair.fits()) {
+            Some(side) => Err(too_great(&side.pair)),
+            None => Ok(sides),
         }
     }
 
@@ -179,17 +177,24 @@ impl LongAlignment {
         origin.iter().fold(job, Fingerprint::and)
     }
 
-    /// The alignments, and what they took.
-    pub(super) fn execute(&self, engines: LongEngines, run: &Run) -> Result<(Vec<LongHit>, LongSummary)> {
+    /// Computes the alignments of these strands, best first.
+    ///
+    /// # Errors
+    /// The errors of [`Job::feed`](crate::jobs::Job::feed).
+    pub(super) fn execute(
+        &self,
+        strands: &[Strand],
+        engine_pool: &mut EnginePool,
+        run: &Run,
+    ) -> Result<(Vec<LongHit>, LongSummary)> {
         let begin = Instant::now();
         self.check()?;
-        let sides = self.sides()?;
+        let sides = self.sides(strands)?;
         let is_local = self.scoring.mode == Mode::Local;
         let memory = self.host_memory.unwrap_or_else(default_limit);
         // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let mut engine_pool = EnginePool::new(engines.engines, engines.reserve, run.patience.unwrap_or(PATIENCE));
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
             quickest.ask(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
@@ -207,9 +212,11 @@ impl LongAlignment {
         }
         let mut summary = LongSummary {
             resumed: checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.resumed),
+            pairs: strands.len() as u64,
             ..LongSummary::default()
         };
-        if let Some(hits) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(RESULT)) {
+        if let Some(hits) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Vec<LongHit>>(RESULT)) {
+            summary.written = hits.len() as u64;
             summary.seconds = begin.elapsed().as_secs_f64();
             return Ok((hits, summary));
         }
@@ -235,7 +242,8 @@ impl LongAlignment {
         run.progress.advance(1, 0);
         summary.edge_bytes_peak = shared.edge_store.peak();
         summary.spilled_bytes = shared.edge_store.spilled();
-        summary.engines = shared.engine_pool.stats();
+        summary.written = hits.len() as u64;
+        summary.engines = shared.engine_pool.take_stats();
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok((hits, summary))
     }

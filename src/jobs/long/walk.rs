@@ -199,7 +199,7 @@ impl Walk {
         let (pair_too, best) = (pair.clone(), Arc::default());
         let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, walks: true, prune: false, best };
         let watch = Watch { interrupt, progress: None };
-        let grid = sweep(part, &mut shared.engine_pool, &edge_store, None, watch)?.grid;
+        let grid = sweep(part, shared.engine_pool, &edge_store, None, watch)?.grid;
         self.traced_cells += cells;
         // Through all of its regions, for they are at hand; each from where the last one ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();

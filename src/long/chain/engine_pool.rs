@@ -31,6 +31,8 @@ pub(crate) struct EnginePool {
     /// Those left.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
+    /// Number of entries of `gone` that [`EnginePool::take_stats`] has returned.
+    reported: usize,
     reserve: Option<Reserve>,
     patience: Duration,
     clock: Arc<WatchClock>,
@@ -49,7 +51,8 @@ impl EnginePool {
     /// All of them, how long each may be silent, and who steps in for them.
     pub(crate) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> EnginePool {
         let clock = Arc::default();
-        let mut engine_pool = EnginePool { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
+        let (members, gone) = (Vec::new(), Vec::new());
+        let mut engine_pool = EnginePool { members, gone, reported: 0, reserve, patience, clock, count: 0 };
         for engine in engines {
             engine_pool.join(engine);
         }
@@ -200,9 +203,17 @@ impl EnginePool {
         Error::Device { device, message: format!("no engine is left: {message}") }
     }
 
-    /// What all did.
-    pub(crate) fn stats(&self) -> Vec<LongEngineStats> {
-        self.members.iter().map(|member| &member.stats).chain(&self.gone).cloned().collect()
+    /// Returns the statistics of all engines since the last call, and starts to count anew.
+    pub(crate) fn take_stats(&mut self) -> Vec<LongEngineStats> {
+        let mut stats: Vec<LongEngineStats> = Vec::new();
+        for member in &mut self.members {
+            member.heartbeat.reset_work();
+            let fresh = LongEngineStats { name: member.stats.name.clone(), ..Default::default() };
+            stats.push(std::mem::replace(&mut member.stats, fresh));
+        }
+        stats.extend_from_slice(&self.gone[self.reported..]);
+        self.reported = self.gone.len();
+        stats
     }
 }
 
