@@ -1,13 +1,18 @@
-// sw_striped_chase: from start state to start state, back along the path (phase 2; Li, Ranka and Sahni, section V).
-// Recurrence: none; a walk that is at a point of a block's lower or right edge comes out of the block, or begins, at that
-//             point's start state.
-// Owns:       one invocation, all of `paths`.
-// Layout:     window[k]: of strip strip_begin + k the first chunk row that has start states, the one after the last, the first's
-//             block, and 1 if each chunk is a block, 0 if all are one. starts: as sw_striped_starts writes them. paths: as
-//             common/striped_paths.wgsl has it; `row`, `column` and `state` say where the chase stopped.
-// Invariant:  the parts in the list lead from the point where the walk was to the point at hand.
-// Uniform:    no barrier.
-// Limits:     the list has room for a part for every strip and chunk row of the window; the memory of directions for one part.
+// sw_striped_chase: from start state to start state, back along the path (phase 2; Li, Ranka and Sahni,
+//             section V).
+// Recurrence: None. A traceback at a point of a block's lower or right border leaves the block, or its
+//             alignment starts, at that point's start state.
+// Owns:       One invocation, all of `paths`.
+// Layout:     window[k]: for strip strip_begin + k the first chunk row with start states, the chunk row after
+//             the last one, the block of the first chunk row, and 1 if each chunk is a block, 0 if all
+//             chunks are one block.
+//             starts: as sw_striped_starts writes them.
+//             paths: as common/striped_paths.wgsl describes. `row`, `column` and `state` are the position at
+//             which the chase stopped.
+// Invariant:  The parts in the list lead from the position of the traceback to the current point.
+// Uniform:    No barrier.
+// Limits:     The list has room for a part for every strip and chunk row of the window. The memory of
+//             directions has room for one part.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 
 #import striped_edges
@@ -42,7 +47,7 @@ fn main() {
         }
         let strip = (column - 1u + params.lead) / params.strip;
         let chunk_row = (row - 1u) / params.chunk;
-        // Wraps round left of the window.
+        // Wraps around left of the window.
         let place = strip - params.strip_begin;
         if (place >= params.strip_count) {
             reason = LEFT_WINDOW;

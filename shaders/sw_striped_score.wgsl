@@ -1,54 +1,69 @@
-// sw_striped_score: one very long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and Sahni, section IV).
-// Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0; kept per column is the gap
-//             that enters the next row, I[i+1,j] = max(I[i,j] - next, H[i,j] - first), and along a row D alike.
-// Owns:       lane t of strip k keeps CELLS columns in registers, from (k * LANES + t) * CELLS - padding on, and is one block of 4
-//             rows behind lane t - 1: at step s it computes block s - t. Lanes before the first column have nothing to do; of
-//             the last lane's columns LAST_CELL is the panel's last.
-// Layout:     vertical edges: entry (begin(k) + (i & mask(k))) * 2 holds H, the next word the entering gap, along the left edge
-//             of strip k. The panel's first and last edge are kept whole, and every keep_strips-th; of the others a ring. Words
-//             are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
-//             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
-//             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
-//             Records: 4 words a strip (its best score, the first step of the first batch that has it, batches kept), then SLOTS
-//             slots a strip: word w of lane t before a batch, w * LANES + t, the words that entered in it, and its first step. Between
-//             them two words a strip that take turns: how many batches were pruned in a row before a dispatch, twice, and 1 more if
-//             the strip was passed over in the one before.
-// Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
-//             reads was written by earlier dispatches (wavefront). With a smaller lag it waits for its left neighbour
-//             (PERSISTENT): strips are taken in order by ticket, so whoever waits waits for one that runs. Since the payload is
-//             the flag, no order between two memory locations is relied upon. A wait that is too long ends the dispatch.
-// Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory. After a
-//             batch the strip's slots hold the first batch in which a lane came to the strip's best score, and of the SLOTS - 1
-//             that follow those in which another did: lanes to the right come to a block later. The least block that has the
-//             score is in one of them, and the host finds the cell there: later batches begin below all blocks of the first.
-// Clear:      a strip whose lanes have forgotten all, and whose right edge has nothing that its neighbour has still to read but
-//             what was pruned. If all strips from the first one on are clear, and what enters the first one is hopeless, so is all that
-//             they would compute in a dispatch: they are passed over (PRUNE and PERSISTENT, with steps >= lag). Their right edges
-//             are not written, but for whole ones: who reads them finds by itself that they are clear. All strips find the same, by
-//             what was known before the dispatch: `best_floor`, `left_reached` and the words of this turn.
-// Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
-// Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
+// sw_striped_score: one very long pair, one strip of columns per workgroup (StripedScore; Li, Ranka and
+//             Sahni, section IV).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0. Each
+//             column keeps the gap that enters the next row, I[i+1,j] = max(I[i,j] - next, H[i,j] - first).
+//             Each row keeps D in the same way.
+// Owns:       Lane t of strip k keeps CELLS columns in registers, from (k * LANES + t) * CELLS - padding on.
+//             It is one block of 4 rows behind lane t - 1: at step s it computes block s - t. Lanes before
+//             the first column compute nothing that matters. Column LAST_CELL of the last lane is the last
+//             column of the panel.
+// Layout:     Vertical borders: u32 (begin(k) + (i & mask(k))) * 2 holds H along the left border of strip k,
+//             and the next u32 the gap that enters. The panel's first and last border and every
+//             keep_strips-th one are kept as a whole. The others are rings. Values are stored with their
+//             highest bit flipped, so that 0 means "not written yet": no value is the least integer.
+//             Horizontal borders: (c * columns_stride + j) * 2, along row min(c * mark, rows).
+//             State: (k * STATE_WORDS + w) * LANES + t holds value w of lane t between dispatches.
+//             Records: first 4 u32 for each strip: its best score, the first step of the first batch that
+//             has it, and the number of recorded batches. Then 2 u32 for each strip that alternate between
+//             dispatches: twice the number of consecutive batches that were pruned before a dispatch, plus 1
+//             if the strip was skipped in the previous dispatch. Then SLOTS slots for each strip: value w of
+//             lane t before a batch at w * LANES + t, the values that entered in the batch, and its first
+//             step.
+// Schedule:   In a dispatch, strip k makes steps base - k * lag to base + steps - k * lag.
+//             With lag >= steps + LANES - 1, earlier dispatches wrote everything that it reads (wavefront).
+//             With a smaller lag it waits for its left neighbour (PERSISTENT). Strips are taken in order by
+//             ticket, so a strip that waits always waits for one that runs. The value itself is the flag, so
+//             no order between two memory locations is required.
+//             A lane that polls too often sets `stuck` and computes on with wrong values. The host then
+//             discards the results of the panel.
+// Invariant:  After step s, block s - t of lane t is final. After a batch, all its borders are in global
+//             memory.
+//             After a batch, the slots of a strip hold the first batch in which a lane reached the strip's
+//             best score, and those of the following SLOTS - 1 batches in which another lane reached it,
+//             because lanes to the right reach a block later. The uppermost block with the score is in one
+//             of them. The host finds the cell there: later batches start below all blocks of the first one.
+// Clear:      A strip is clear if its lanes hold no values, and its right border contains nothing that its
+//             neighbour still has to read except pruned values. If all strips from the first one on are
+//             clear, and the values that enter the first one cannot reach the best score, neither can
+//             anything that they would compute in a dispatch. These strips are skipped (PRUNE and
+//             PERSISTENT, with steps >= lag). They do not write their right borders, except those that are
+//             kept as a whole. A strip that reads such a border determines by itself that it is clear. All
+//             strips come to the same conclusion, because they use what was known before the dispatch:
+//             `best_floor`, `left_reached`, and the u32 values of this turn.
+// Uniform:    Strip and steps follow from the workgroup's number or ticket. All lanes make all steps.
+// Limits:     The number of rows is a multiple of 4. Values fit in 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
 //
-// Constants:  LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through memory), LAST_CELL,
-//             LOCAL, LINEAR, BEST, PRUNE, PERSISTENT. `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
+// Constants:  LANES, CELLS, CLASSES (different query symbols), CODES, BATCH (steps between exchanges through
+//             memory), LAST_CELL, LOCAL, LINEAR, BEST, PRUNE, PERSISTENT.
+//             `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
 
 #import lanes
 
 const C4: u32 = CELLS / 4u;
 const STATE_WORDS: u32 = 2u * CELLS + 10u;
 const FLIP: u32 = 0x80000000u;
-// Scores of padding: no path gains by it, and no sum with it wraps.
-const PADDING: i32 = -536870912;
-const NOWHERE: u32 = 0xffffffffu;
+// Score of padding: no path gains by it, and no sum with it wraps.
+const PADDING_SCORE: i32 = -536870912;
+const NO_INDEX: u32 = 0xffffffffu;
 const BATCH_WORDS: u32 = BATCH * 8u;
-const WORDS_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
-// Batches whose blocks are not all below those of the first of them.
+const VALUES_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
+// Maximum number of recorded batches: those that do not lie completely below the first one.
 const SLOTS: u32 = (LANES + BATCH - 2u) / BATCH + 1u;
 const SLOT_WORDS: u32 = (2u * CELLS + 9u) * LANES + BATCH_WORDS + 1u;
 const HEAD_WORDS: u32 = 4u;
 const TURN_WORDS: u32 = 2u;
-// Strips that a lane asks for at once.
+// Strips that a lane reads at once.
 const AT_ONCE: u32 = 4u;
 
 struct Params {
@@ -68,7 +83,7 @@ struct Params {
     columns_stride: u32,
     mark_blocks: u32,
     marks: u32,
-    // What a gap's first and each further symbol add: not above 0.
+    // Scores of the first and each further symbol of a gap, at most 0.
     first: i32,
     next: i32,
     greatest: i32,
@@ -76,18 +91,20 @@ struct Params {
     columns_to_end: i32,
     best_floor: i32,
     spin_limit: u32,
-    // Every so many-th edge between strips is kept whole.
+    // Distance in strips of the vertical borders that are kept as a whole.
     keep_strips: u32,
-    // Entries of all edges that are kept whole: where the rings begin.
+    // Entries of all borders that are kept as a whole, which is where the rings begin.
     rings_begin: u32,
     // Columns that the first strip lacks, a multiple of CELLS.
     padding: u32,
-    // The greatest H that the first strip's left edge has in this dispatch, and which of a strip's words that take turns is of it.
+    // The greatest H of the first strip's left border in this dispatch, and which of a strip's
+    // alternating u32 values belongs to it.
     left_reached: i32,
     turn: u32,
 }
 
-// What a sweep tells: the best score of all strips, the next ticket, whether a wait was too long, batches that were pruned.
+// Shared state: the best score of all strips, the next ticket, whether a lane polled too often, and
+// the number of pruned batches.
 struct Shared {
     best: atomic<i32>,
     ticket: atomic<u32>,
@@ -106,7 +123,7 @@ struct Shared {
 @group(0) @binding(8) var<storage, read_write> records: array<i32>;
 
 var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
-// Edges of a batch: of each step four rows' H, then their gaps.
+// Borders of a batch: for each step H of four rows, then their gaps.
 var<workgroup> incoming: array<vec4<i32>, 2u * BATCH>;
 var<workgroup> outgoing: array<vec4<i32>, 2u * BATCH>;
 
@@ -119,7 +136,8 @@ fn is_whole(k: u32) -> bool {
     return k % params.keep_strips == 0u || k == params.strips;
 }
 
-// First entry of strip k's left edge, and which bits of a row choose one.
+// Returns the first entry of strip k's left border, and the mask of the bits of a row that select
+// an entry.
 fn edge_begin(k: u32) -> u32 {
     let whole = (k + params.keep_strips - 1u) / params.keep_strips;
     return select(params.rings_begin + (k - whole) * params.inner_entries, whole * params.whole_entries, is_whole(k));
@@ -129,48 +147,51 @@ fn edge_mask(k: u32) -> u32 {
     return select(params.inner_mask, 0xffffffffu, is_whole(k));
 }
 
-// Where word w of a batch is in the left edge of a strip, or the greatest number if it is none of the panel's: edges begin
-// at entry `begin`.
-fn word_place(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
+// Returns the index of value w of a batch in the left border of a strip, or NO_INDEX if its row is
+// outside the panel. The border starts at entry `begin`.
+fn value_index(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
     let row = first_block * 4 + i32(w / 2u) + 1;
     if (w >= BATCH_WORDS || row <= 0 || row > i32(params.rows)) {
-        return NOWHERE;
+        return NO_INDEX;
     }
     return 2u * (begin + (u32(row) & mask)) + (w & 1u);
 }
 
-// Word w of an edge that is clear.
-fn clear_word(w: u32) -> u32 {
+// Returns value w of a border that is clear.
+fn clear_value(w: u32) -> u32 {
     return flipped(select(0, params.first, (w & 1u) == 1u));
 }
 
-// Where the word of a strip is that tells of this turn, or of the next one.
-fn turn_place(strip: u32, turn: u32) -> u32 {
+// Returns the index of the u32 of a strip that belongs to a turn.
+fn turn_index(strip: u32, turn: u32) -> u32 {
     return params.strips * (HEAD_WORDS + turn) + strip;
 }
 
-// What a path can gain from where a strip begins a batch: no path has more steps that score than there are rows or columns left.
+// Returns the maximum gain of a path after the start of a batch: its scoring steps are at most the
+// rows and at most the columns that are left.
 fn reach_of(strip: u32, batch: i32) -> i32 {
     let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
     let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
     return max(min(rows_left, columns_left), 0) * params.greatest;
 }
 
-// Whether a strip is clear before this dispatch, and nothing that could begin in it comes to the best.
+// Returns whether a strip is clear before this dispatch, and no path that starts in it can reach
+// the best score.
 fn is_clear(strip: u32) -> bool {
     let shift = params.base - i32(strip) * params.lag;
-    let pruned = i32(u32(records[turn_place(strip, params.turn)]) >> 1u);
-    // Who begins in this dispatch has no word yet.
+    let pruned = i32(u32(records[turn_index(strip, params.turn)]) >> 1u);
+    // A strip that starts in this dispatch has no value yet.
     return shift > 0 && pruned * i32(BATCH) >= params.lag && reach_of(strip, shift) < params.best_floor;
 }
 
-// The first strip that is not passed over in this dispatch, as far as it is not right of this one. To be called by all lanes.
-fn first_at_work(strip: u32, t: u32) -> u32 {
+// Returns the number of the first strip up to `strip` that is not skipped in this dispatch, or
+// strip + 1. All lanes must call it.
+fn first_working_strip(strip: u32, t: u32) -> u32 {
     if (params.first_strip == 0u) {
         if (params.left_reached + reach_of(0u, max(params.base, 0)) >= params.best_floor) {
             return 0u;
         }
-    } else if (i32(u32(records[turn_place(params.first_strip - 1u, params.turn)]) >> 1u) * i32(BATCH) < params.lag) {
+    } else if (i32(u32(records[turn_index(params.first_strip - 1u, params.turn)]) >> 1u) * i32(BATCH) < params.lag) {
         return params.first_strip;
     }
     for (var begin = params.first_strip; begin <= strip; begin += AT_ONCE * LANES) {
@@ -190,7 +211,8 @@ fn first_at_work(strip: u32, t: u32) -> u32 {
     return strip + 1u;
 }
 
-// Writes along marked rows, and along the last one, that a lane's columns are clear, for blocks from first to after.
+// Marks a lane's columns as clear along marked rows and the last row, for blocks `first` to
+// `after`.
 fn clear_marks(lane_column: i32, first: i32, after: i32) {
     let blocks = params.rows / 4u;
     for (var mark = u32(max(first, 0)) / params.mark_blocks + 1u; ; mark++) {
@@ -205,7 +227,7 @@ fn clear_marks(lane_column: i32, first: i32, after: i32) {
             }
         }
         if (lane_column == 0) {
-            // Of the panel's left edge too, lest what an earlier panel left stay here.
+            // Also on the panel's left border, so that no value of an earlier panel stays.
             horizontal[at] = vec2<i32>(0, params.first);
         }
         if (end == blocks) {
@@ -218,7 +240,8 @@ fn flipped(value: i32) -> u32 {
     return bitcast<u32>(value) ^ FLIP;
 }
 
-// What a lane computes from: its columns above the block, and the cell left of these; what it hands on of the block.
+// State of a lane: its columns above the block, the cell left of these, and the values of the block
+// that it delivers.
 struct Lane {
     h: array<i32, CELLS>,
     gap: array<i32, CELLS>,
@@ -227,7 +250,7 @@ struct Lane {
     sent_gap: vec4<i32>,
 }
 
-// The gap that enters the row below in a column.
+// Returns the gap that enters the row below in a column.
 fn entering_gap(lane: ptr<function, Lane>, c: u32) -> i32 {
     if (LINEAR) {
         return (*lane).h[c] + params.first;
@@ -235,8 +258,9 @@ fn entering_gap(lane: ptr<function, Lane>, c: u32) -> i32 {
     return (*lane).gap[c];
 }
 
-// Computes four rows, `symbols` being theirs; the greatest of `floor` and their H. No branch is inside, so that rows can overlap, and
-// vectors turn, so that every index is a constant and all stays in registers.
+// Computes four rows with the classes `symbols`. Returns the greatest of `floor` and their H. There
+// is no branch, so that rows can overlap. Vectors are rotated, so that every index is a constant
+// and all values stay in registers.
 fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, left_gap: vec4<i32>, floor: i32, t: u32, is_end: bool) -> i32 {
     var classes = symbols;
     var nears = left_h;
@@ -278,7 +302,7 @@ fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, lef
                 }
             }
             if (BEST) {
-                // Maxima of three are one instruction on some chips.
+                // The maximum of three values is one instruction on some chips.
                 greatest = max(max(greatest, (*lane).h[c4 * 4u]), (*lane).h[c4 * 4u + 1u]);
                 greatest = max(max(greatest, (*lane).h[c4 * 4u + 2u]), (*lane).h[c4 * 4u + 3u]);
             }
@@ -316,33 +340,36 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         return;
     }
 
-    // Phase 1: whether there is anything to do; the profile, and where the lane stands.
+    // Phase 1: decide whether there is anything to compute; prepare the profile and the lane's
+    // state.
     let lane_column = i32((strip * LANES + t) * CELLS) - i32(params.padding);
     let left_begin = edge_begin(strip);
     let left_mask = edge_mask(strip);
     let right_begin = edge_begin(strip + 1u);
     let right_mask = edge_mask(strip + 1u);
-    // Batches that were pruned in a row, and blocks below which the left edge is clear though nobody wrote so.
+    // Consecutive batches that were pruned, and the block up to which the left border is clear
+    // although no strip wrote it.
     var pruned_in_row = 0u;
     var clear_until = -1;
     if (PRUNE && PERSISTENT) {
         if (step_begin > 0) {
-            pruned_in_row = u32(records[turn_place(strip, params.turn)]) >> 1u;
+            pruned_in_row = u32(records[turn_index(strip, params.turn)]) >> 1u;
         }
         if (params.steps >= params.lag && strip > 0u) {
             let left_shift = clamp(shift + params.lag, 0, params.total_steps);
-            if (left_shift > 0 && (u32(records[turn_place(strip - 1u, params.turn)]) & 1u) == 1u) {
+            if (left_shift > 0 && (u32(records[turn_index(strip - 1u, params.turn)]) & 1u) == 1u) {
                 clear_until = left_shift - i32(LANES) + 1;
             }
         }
         var at_work = 0u;
         if (params.steps >= params.lag) {
-            at_work = first_at_work(strip, t);
+            at_work = first_working_strip(strip, t);
         }
         if (at_work >= strip && strip > params.first_strip) {
             clear_until = 0x7fffffff;
             if (!is_whole(strip)) {
-                // What the strip to the left wrote before it was passed over is not to be found when its places are used again.
+                // Values that the left strip wrote before it was skipped must not be read when
+                // their entries are reused.
                 for (var w = t; w < u32(params.lag) * 8u; w += LANES) {
                     let row = u32(step_begin) * 4u + w / 2u + 1u;
                     if (row <= params.rows) {
@@ -357,13 +384,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 for (var w = t; w < u32(step_end - step_begin) * 8u; w += LANES) {
                     let row = (step_begin - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
                     if (row > 0 && row <= i32(params.rows)) {
-                        atomicStore(&vertical[2u * (right_begin + u32(row)) + (w & 1u)], clear_word(w));
+                        atomicStore(&vertical[2u * (right_begin + u32(row)) + (w & 1u)], clear_value(w));
                     }
                 }
             }
             if (t == 0u) {
                 let batches = u32(step_end - step_begin) / BATCH;
-                records[turn_place(strip, 1u - params.turn)] = i32(((pruned_in_row + batches) << 1u) | 1u);
+                records[turn_index(strip, 1u - params.turn)] = i32(((pruned_in_row + batches) << 1u) | 1u);
                 atomicAdd(&shared_best.pruned, batches);
             }
             return;
@@ -372,7 +399,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     for (var p = t; p < CLASSES * C4 * LANES; p += LANES) {
         let row_class = p / (C4 * LANES);
         let column = i32((strip * LANES + p % LANES) * CELLS + (p / LANES) % C4 * 4u) - i32(params.padding);
-        var scores = vec4<i32>(PADDING);
+        var scores = vec4<i32>(PADDING_SCORE);
         for (var q = 0u; q < 4u; q++) {
             if (column >= 0 && u32(column) + q < params.columns) {
                 scores[q] = table[row_class * CODES + target_code(u32(column) + q)];
@@ -380,16 +407,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
         profile[p] = scores;
     }
-    // Safe: each entry is its writer's alone.
+    // Safe: each invocation wrote its own entries.
     var lane: Lane;
-    // What a lane has to surpass for a new record: columns before the first never do.
+    // Score that a lane must exceed for a new record. Lanes before the first column never do.
     var record = select(0, 0x7fffffff, lane_column < 0);
-    // Of the strip: its best score, the first step of the first batch that has it, and how many batches are kept.
+    // The strip's best score, the first step of the first batch that has it, and the number of
+    // recorded batches.
     var strip_best = 0;
     var strip_step = 0;
     var kept = 0u;
     let head = strip * HEAD_WORDS;
-    // How often the lane may still ask for what is not there yet.
+    // Number of times that the lane may still poll for a missing value.
     var patience = params.spin_limit;
     let state_begin = strip * STATE_WORDS * LANES + t;
     if (step_begin == 0) {
@@ -423,8 +451,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             kept = u32(records[head + 2u]);
         }
     }
-    // The best score of all strips is asked for a batch ahead, too. It only rises: an older one prunes less. Where batches are pruned
-    // nobody asks, as all strips ask at the same place, and what was pruned is told at the end.
+    // The best score of all strips is read one batch ahead as well. It only rises, so an older
+    // score only prunes less. Pruned batches do not read it, because all strips would read the same
+    // address. The number of pruned batches is added at the end.
     var known_ahead = 0;
     var pruned = 0u;
     if (PRUNE) {
@@ -432,7 +461,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     let blocks = params.rows / 4u;
     var next_mark = 1u;
-    // The first mark at or below the block that the lane is to compute.
+    // The first mark at or below the block that the lane computes.
     let first_block = u32(max(step_begin - i32(t), 0));
     next_mark = first_block / params.mark_blocks + 1u;
     var word = 0u;
@@ -441,28 +470,29 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
 
     let is_end = t == LANES - 1u && strip + 1u == params.strips;
-    // The lane that the left edge enters. Nobody listens to lanes before it; they get the same, as a shuffle might give them anything.
+    // The lane that the left border enters. Lanes before it do not matter. They receive the same
+    // values, because a shuffle might deliver anything.
     let first_lane = select(0u, params.padding / CELLS, strip == 0u);
 
-    // Phase 2: batches of steps. The left edge of a batch is asked for a batch ahead: memory is far.
-    var ahead: array<u32, WORDS_A_LANE>;
-    for (var k = 0u; k < WORDS_A_LANE; k++) {
-        let place = word_place(k * LANES + t, step_begin - i32(first_lane), left_begin, left_mask);
-        if (place != NOWHERE) {
+    // Phase 2: batches of steps. The left border is read one batch ahead, because memory is slow.
+    var ahead: array<u32, VALUES_A_LANE>;
+    for (var k = 0u; k < VALUES_A_LANE; k++) {
+        let place = value_index(k * LANES + t, step_begin - i32(first_lane), left_begin, left_mask);
+        if (place != NO_INDEX) {
             ahead[k] = atomicLoad(&vertical[place]);
         }
     }
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
-        // Safe: the barrier keeps the words of the last batch until all lanes have done with them.
+        // Safe: the barrier keeps the values of the last batch until all lanes have read them.
         workgroupBarrier();
         var highest = 0;
-        for (var k = 0u; k < WORDS_A_LANE; k++) {
+        for (var k = 0u; k < VALUES_A_LANE; k++) {
             let w = k * LANES + t;
-            let place = word_place(w, batch - i32(first_lane), left_begin, left_mask);
-            if (place != NOWHERE) {
+            let place = value_index(w, batch - i32(first_lane), left_begin, left_mask);
+            if (place != NO_INDEX) {
                 var value = ahead[k];
                 if (PRUNE && PERSISTENT) {
-                    value = select(value, clear_word(w), batch - i32(first_lane) + i32(w / 8u) < clear_until);
+                    value = select(value, clear_value(w), batch - i32(first_lane) + i32(w / 8u) < clear_until);
                 }
                 if (PERSISTENT) {
                     while (value == 0u && patience > 0u) {
@@ -472,7 +502,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     if (value == 0u) {
                         atomicStore(&shared_best.stuck, 1u);
                     }
-                    // Safe: the ring is long enough that the slot's next value comes in a later dispatch.
+                    // Safe: the ring is long enough that the slot's next value comes in a later
+                    // dispatch.
                     if (!is_whole(strip)) {
                         atomicStore(&vertical[place], 0u);
                     }
@@ -482,17 +513,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 highest = max(highest, number);
             }
         }
-        // Safe: shows the new words to the lane that they are for.
+        // Safe: makes the new values visible to the lane that reads them.
         workgroupBarrier();
         if (batch + i32(BATCH) < step_end) {
-            for (var k = 0u; k < WORDS_A_LANE; k++) {
-                let place = word_place(k * LANES + t, batch + i32(BATCH) - i32(first_lane), left_begin, left_mask);
-                if (place != NOWHERE) {
+            for (var k = 0u; k < VALUES_A_LANE; k++) {
+                let place = value_index(k * LANES + t, batch + i32(BATCH) - i32(first_lane), left_begin, left_mask);
+                if (place != NO_INDEX) {
                     ahead[k] = atomicLoad(&vertical[place]);
                 }
             }
         }
-        // Whether all blocks of the batch are the panel's, and none is the last before a mark, or the last of all.
+        // Whether all blocks of the batch lie in the panel, and none is the last one before a mark
+        // or the last block of the panel.
         let lowest_end = batch - i32(LANES) + 2;
         let highest_end = batch + i32(BATCH);
         let is_plain = lowest_end > 0 && highest_end < i32(blocks)
@@ -501,12 +533,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         if (PRUNE) {
             var go = true;
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
-            // Nobody asks for less.
+            // Lower scores do not matter.
             record = max(record, known - 1);
             let reach = reach_of(strip, batch);
-            // Where a path could begin and still come to the best, none is hopeless.
+            // While a path that starts here could still reach the best score, no batch is pruned.
             if (reach < known) {
-                // Entering gaps are below the H that they leave, so H bounds all.
+                // Gaps that enter are less than the H that they leave, so H bounds everything.
                 var tops = max(vec4<i32>(highest, lane.corner, 0, 0), lane.sent_h);
                 for (var c4 = 0u; c4 < C4; c4++) {
                     tops = max(tops, vec4<i32>(lane.h[c4 * 4u], lane.h[c4 * 4u + 1u], lane.h[c4 * 4u + 2u], lane.h[c4 * 4u + 3u]));
@@ -515,7 +547,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 go = any_of_all(highest + reach >= known, t);
             }
             if (!go) {
-                // Nothing that passes here reaches the best: all lanes forget what they have.
+                // No path through this batch can reach the best score: all lanes drop their values.
                 for (var c = 0u; c < CELLS; c++) {
                     lane.h[c] = 0;
                     lane.gap[c] = params.first;
@@ -529,9 +561,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     next_mark = u32(max(upcoming, 0)) / params.mark_blocks + 1u;
                 }
                 for (var w = t; w < BATCH_WORDS; w += LANES) {
-                    let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
-                    if (place != NOWHERE) {
-                        atomicStore(&vertical[place], clear_word(w));
+                    let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
+                    if (place != NO_INDEX) {
+                        atomicStore(&vertical[place], clear_value(w));
                     }
                 }
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
@@ -546,7 +578,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
         let before = lane;
         let record_before = record;
-        // A number that the compiler does not know keeps it from unrolling so long a loop, which takes longer.
+        // A number that the compiler does not know prevents unrolling of this long loop, which
+        // would be slower.
         let batch_steps = u32(min(step_end - batch, i32(BATCH)));
         if (is_plain) {
             for (var s = 0u; s < batch_steps; s++) {
@@ -581,8 +614,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     }
                     if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
                         let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                        // One lane is here at a time and the others wait, and with them all strips to the right: so there is
-                        // one question for all columns but those of the lane with the panel's last.
+                        // One lane is here at a time. The others wait, and so do all strips to the
+                        // right. Therefore there is one test for all columns, except in the lane
+                        // with the panel's last column.
                         let place = at + u32(lane_column) + 1u;
                         if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
                             for (var c = 0u; c < CELLS; c++) {
@@ -646,17 +680,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
 
-        // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
+        // The right border, written by all lanes. Safe: the barrier makes the last lane's values
+        // visible.
         workgroupBarrier();
         for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
-            if (place != NOWHERE) {
+            let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
+            if (place != NO_INDEX) {
                 atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
             }
         }
     }
 
-    // Phase 3: what the next dispatch takes up.
+    // Phase 3: store the state for the next dispatch.
     for (var c = 0u; c < CELLS; c++) {
         state[state_begin + c * LANES] = lane.h[c];
         state[state_begin + (CELLS + c) * LANES] = lane.gap[c];
@@ -678,7 +713,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     if (PRUNE) {
         if (t == 0u) {
             atomicAdd(&shared_best.pruned, pruned);
-            records[turn_place(strip, 1u - params.turn)] = i32(pruned_in_row << 1u);
+            records[turn_index(strip, 1u - params.turn)] = i32(pruned_in_row << 1u);
         }
     }
 }

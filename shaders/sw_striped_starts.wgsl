@@ -1,18 +1,23 @@
-// sw_striped_starts: where the walks from a block's lower and right edges come out, or begin (phase 2 of StripedAlignment and of
-//             both ChunkedAlignments; Li, Ranka and Sahni, section V).
-// Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next), D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next), H[i,j] =
-//             max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0. A value's start state is that of the term that
-//             gives it, the one named first if several do: the walk of src/long.rs. Where H is 0 and LOCAL, a walk
-//             begins.
-// Owns:       workgroup g has block g; invocation t its columns t * CELLS + 1 .. (t + 1) * CELLS. At step s it does row
-//             s - t + 1.
-// Layout:     window[strip_count + g]: strip, row before the first, last row. starts[2 * g * (block_rows + strip) ..]: two words
-//             (of H and of D) for every cell of the right edge, from 2 * block_rows on two (of H and of I) for every cell of
-//             the lower edge. A start state: row and column from the block's upper left corner, and the state:
+// sw_striped_starts: where the tracebacks from a block's lower and right borders leave the block, or where
+//             their alignments start (phase 2 of StripedAlignment and of both ChunkedAlignments; Li, Ranka
+//             and Sahni, section V).
+// Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next), D[i,j] = max(H[i,j-1] - first, D[i,j-1] -
+//             next), H[i,j] = max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0.
+//             The start state of a value is that of the term that gives the value, and of the first such
+//             term if there are several: the traceback of src/long.rs. Where H is 0 and LOCAL, an alignment
+//             starts.
+// Owns:       Workgroup g has block g. Invocation t has its columns t * CELLS + 1 .. (t + 1) * CELLS. At step
+//             s it computes row s - t + 1.
+// Layout:     window[strip_count + g]: strip, row before the first, last row.
+//             starts[2 * g * (block_rows + strip) ..]: two u32 (for H and D) for every cell of the right
+//             border, and from 2 * block_rows on two (for H and I) for every cell of the lower border.
+//             A start state has row and column from the block's upper left corner, and the state:
 //             row << (COLUMN_BITS + 2) | column << 2 | state.
-// Invariant:  after the barrier that ends step s, wg_exchange[(s & 1) * WG + t] holds what row s - t + 1 hands on to the right.
-// Uniform:    the block comes from workgroupUniformLoad; barriers are in loops over its rows only.
-// Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS). WG is a power of two.
+// Invariant:  After the barrier that ends step s, wg_exchange[(s & 1) * WG + t] holds the values that row
+//             s - t + 1 delivers to the right.
+// Uniform:    The block comes from workgroupUniformLoad. Barriers are in loops over its rows only.
+// Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS). WG is a
+//             power of two.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 
 #import striped_edges
@@ -24,7 +29,8 @@ const RING: u32 = 2u * WG;
 @group(0) @binding(7) var<storage, read_write> starts: array<u32>;
 
 var<workgroup> wg_table: array<i32, CODES * CODES>;
-// The left edge and the rows' symbols (as offsets into the table) of this batch of WG rows and of that before.
+// The left border and the rows' symbols (as offsets into the table) of this batch of WG rows and of
+// the previous one.
 var<workgroup> wg_left: array<vec2<i32>, RING>;
 var<workgroup> wg_symbols: array<u32, RING>;
 // H, the D that enters the next column, and their start states.
@@ -66,7 +72,8 @@ fn main(
     let own_starts = 2u * index * (params.block_rows + params.strip);
     let own_lower_starts = own_starts + 2u * params.block_rows;
 
-    // Phase 1: the upper edge, into registers. Columns beyond the right edge repeat the last; nobody looks at them.
+    // Phase 1: the upper border, into registers. Columns beyond the right border repeat the last
+    // one and are never read.
     let own_column = t * CELLS;
     let chunk_row = above / params.chunk;
     var symbols: array<u32, CELLS>;
@@ -81,18 +88,19 @@ fn main(
         h[c] = edge.x;
         insertion[c] = edge.y;
         h_start[c] = start_state(0u, column, STATE_H);
-        // A gap is left at the edge if that gives its value.
+        // A gap is left at the border if opening it gives its value.
         insertion_start[c] = start_state(0u, column, select(STATE_I, STATE_H, edge.y == edge.x - params.first));
     }
     let corner = min(own_column, width);
     var h_before = upper_edge(chunk_row, left + corner).x;
     var h_before_start = start_state(0u, corner, STATE_H);
 
-    // Phase 2: the rows. Those of the next batch are on their way while a batch is done.
+    // Phase 2: the rows. Rows of the next batch are read while a batch is computed.
     var next_left = left_edge(block.x, above + min(t + 1u, rows));
     var next_symbol = query_code(above + min(t, rows - 1u));
     for (var base = 0u; base < steps; base += WG) {
-        // The slots are free: they were last read in the batch before the last, and a barrier ended each of its steps.
+        // The slots are free: they were last read in the batch before the last one, and a barrier
+        // ended each of its steps.
         let slot = (base + t) % RING;
         wg_left[slot] = next_left;
         wg_symbols[slot] = next_symbol * CODES;
@@ -101,7 +109,7 @@ fn main(
         workgroupBarrier();
         let until = min(base + WG, steps);
         for (var step = base; step < until; step++) {
-            // Wraps round before the lane's first row.
+            // Wraps around before the lane's first row.
             let place = step - t;
             if (place < rows && t < lanes) {
                 let row = place + 1u;
@@ -121,7 +129,7 @@ fn main(
                 var diagonal_start = h_before_start;
                 h_before = from_left.x;
                 h_before_start = bitcast<u32>(from_left.z);
-                // Start states of I and D at the row's cells, for the edges.
+                // Start states of I and D at the row's cells, for the borders.
                 var insertion_here: array<u32, CELLS>;
                 var deletion_here: array<u32, CELLS>;
                 for (var c = 0u; c < CELLS; c++) {
@@ -176,7 +184,8 @@ fn main(
                     }
                 }
             }
-            // Steps alternate between two halves, so that one barrier a step keeps readers and writers apart.
+            // Steps alternate between two halves, so that one barrier a step separates readers and
+            // writers.
             workgroupBarrier();
         }
     }

@@ -1,26 +1,32 @@
-// sw_striped_trace: the columns of a path's parts, all parts at once (phase 3; Li, Ranka and Sahni, section V).
-// Recurrence: as in sw_striped_starts. With EDGES (ChunkedAlignment1) a part is done chunk by chunk from its end on, from the
-//             chunks' edges and in the same memory. Without, in the rectangle between the part's two ends, as a global
-//             alignment that starts with 0 in the start's state: call its values A, those of the whole matrix F, and F of the
-//             start f. A path from the start is one of many ways to a cell, so A <= F - f; the canonical path comes through the
-//             start, so A = F - f on it. Hence at each of its cells the term that gives F gives A too, and one that does not
-//             give F, which is less, does not give A: the walk is the same. This asks that F follow from the start by the
-//             recurrence wherever A does: not so along the region's first row and column, which are given, so A does not go
-//             on there.
-// Owns:       workgroup g has part g and its share of `directions` and `runs`; invocation t columns t * CELLS + 1 .. of a
-//             rectangle, row s - t + 1 at step s.
-// Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first lowest, 4 bits each: 0 and 1 where H
-//             has come along the diagonal over = or X, 2 if from I, 3 if from D; plus 4 if the I that enters the next row
-//             leaves to H, plus 8 if the D that enters the next column does. (The paper's 3 bits for H repeat what these two
-//             say, and where a local alignment begins is known from phase 2.) runs[runs_begin ..]: kind | length << 2, kinds
-//             0 to 3 for = X I D, from the part's end to its start.
-// Invariant:  as in sw_striped_starts. After the barrier behind a rectangle its directions are there; then one invocation walks.
-// Uniform:    what the walk is at comes from workgroupUniformLoad; barriers are in loops over that.
-// Limits:     strip <= WG * CELLS; WG is a power of two. (rows + strip) times the greatest cost or score is below 2^29, so that
-//             what does not come from the start stays below what does.
+// sw_striped_trace: the columns of all parts of a path at once (phase 3; Li, Ranka and Sahni, section V).
+// Recurrence: As in sw_striped_starts.
+//             With EDGES (ChunkedAlignment1), a part is traced chunk by chunk from its end on, from the
+//             borders of the chunks and in the same memory.
+//             Without EDGES, a part is traced in the rectangle between its two ends, as a global alignment
+//             that starts with 0 in the start's state. Let A be its values, F those of the whole matrix, and
+//             f the value F of the start. A path from the start is one of many paths to a cell, so A <= F -
+//             f. The canonical path passes the start, so A = F - f on it. Therefore, at each of its cells,
+//             the term that gives F also gives A, and a term that is less than F does not give A: the
+//             traceback is the same.
+//             This requires that F follow from the start by the recurrence wherever A does. Along the
+//             region's first row and column, which are given, F does not, so A does not continue there.
+// Owns:       Workgroup g has part g and its share of `directions` and `runs`. Invocation t has columns t *
+//             CELLS + 1 .. of a rectangle, and computes row s - t + 1 at step s.
+// Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first one lowest, 4
+//             bits each: 0 and 1 if H comes along the diagonal over = or X, 2 if from I, 3 if from D; plus 4
+//             if the I that enters the next row leaves to H, plus 8 if the D that enters the next column
+//             does. (The paper's 3 bits for H repeat these two bits, and the start of a local alignment is
+//             known from phase 2.)
+//             runs[runs_begin ..]: kind | length << 2, with kinds 0 to 3 for = X I D, from the part's end to
+//             its start.
+// Invariant:  As in sw_striped_starts. After the barrier behind a rectangle its directions are written. Then
+//             one invocation follows them.
+// Uniform:    The position of the traceback comes from workgroupUniformLoad. Barriers are in loops over it.
+// Limits:     strip <= WG * CELLS. WG is a power of two. (rows + strip) times the greatest cost or score is
+//             less than 2^29, so that values that do not come from the start stay below those that do.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
-// `striped_border` is striped_border_edges if EDGES, else striped_border_anchored.
+// `striped_border` is striped_border_edges with EDGES, else striped_border_anchored.
 
 #import striped_symbols
 #import striped_paths
@@ -40,7 +46,7 @@ const NONE: u32 = 4u;
 @group(0) @binding(9) var<storage, read_write> directions: array<u32>;
 @group(0) @binding(10) var<storage, read_write> runs: array<u32>;
 
-// A rectangle of the region: the row above it, the column left of it, and how many it has of both.
+// A rectangle of the region: the row above it, the column left of it, and its rows and columns.
 struct Rectangle {
     above: u32,
     left: u32,
@@ -54,10 +60,10 @@ var<workgroup> wg_symbols: array<u32, RING>;
 // H and the D that enters the next column.
 var<workgroup> wg_exchange: array<vec2<i32>, RING>;
 var<workgroup> wg_path: Path;
-// Row, column and state of the walk, and 1 while it has not come to the part's start.
+// Row, column and state of the traceback, and 1 while it has not reached the start of the part.
 var<workgroup> wg_point: vec4<u32>;
 
-// The run that still grows, and where the next goes.
+// The run that still grows, and the index of the next one.
 var<private> run_kind: u32;
 var<private> run_length: u32;
 var<private> run_place: u32;
@@ -72,12 +78,13 @@ fn push(kind: u32, length: u32) {
     run_length += length;
 }
 
-// Stores the directions of a rectangle.
+// Computes and stores the directions of a rectangle.
 fn fill(area: Rectangle, path: Path, t: u32) {
     let lanes = (area.columns + CELLS - 1u) / CELLS;
     let steps = area.rows + lanes - 1u;
 
-    // The upper border, into registers. Columns beyond the right edge repeat the last; nobody looks at them.
+    // The upper border, into registers. Columns beyond the right border repeat the last one and are
+    // never read.
     let own_column = t * CELLS;
     var symbols: array<u32, CELLS>;
     var h: array<i32, CELLS>;
@@ -91,11 +98,12 @@ fn fill(area: Rectangle, path: Path, t: u32) {
     }
     var h_before = upper_border(area, min(own_column, area.columns), path.start_state).x;
 
-    // Rows of the next batch are on their way while a batch is done.
+    // Rows of the next batch are read while a batch is computed.
     var next_left = left_border(area, min(t + 1u, area.rows), path.start_state);
     var next_symbol = query_code(area.above + min(t, area.rows - 1u));
     for (var base = 0u; base < steps; base += WG) {
-        // The slots are free: they were last read in the batch before the last, and a barrier ended each of its steps.
+        // The slots are free: they were last read in the batch before the last one, and a barrier
+        // ended each of its steps.
         let slot = (base + t) % RING;
         wg_left[slot] = next_left;
         wg_symbols[slot] = next_symbol * CODES;
@@ -104,7 +112,7 @@ fn fill(area: Rectangle, path: Path, t: u32) {
         workgroupBarrier();
         let until = min(base + WG, steps);
         for (var step = base; step < until; step++) {
-            // Wraps round before the lane's first row.
+            // Wraps around before the lane's first row.
             let place = step - t;
             if (place < area.rows && t < lanes) {
                 let row_symbol = wg_symbols[place % RING];
@@ -147,16 +155,18 @@ fn fill(area: Rectangle, path: Path, t: u32) {
                 wg_exchange[(step & 1u) * WG + t] = vec2<i32>(h[CELLS - 1u], deletion);
                 directions[path.directions_begin + step * lanes + t] = word;
             }
-            // Steps alternate between two halves, so that one barrier a step keeps readers and writers apart.
+            // Steps alternate between two halves, so that one barrier a step separates readers and
+            // writers.
             workgroupBarrier();
         }
     }
 }
 
-// Walks from the rectangle's lower right corner to the part's start or out of the rectangle, and returns the next wg_point.
-fn walk(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
+// Traces from the rectangle's lower right corner to the start of the part or out of the rectangle.
+// Returns the next wg_point.
+fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
     let lanes = (area.columns + CELLS - 1u) / CELLS;
-    // Where the start is; not in this rectangle if it is in a chunk above.
+    // Position of the start. It is not in this rectangle if it lies in a chunk above.
     let start_row = path.start_row - area.above;
     let start_column = path.start_column - area.left;
     var i = area.rows;
@@ -164,7 +174,8 @@ fn walk(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
     var state = end_state;
     var word_at_hand = 0xffffffffu;
     var word = 0u;
-    // Whether the gap may be left at this cell: it came here from the cell that it enters.
+    // Whether the gap may be left at this cell, because the traceback came from the cell that it
+    // enters.
     var has_moved = false;
     while (i > 0u && j > 0u && (i != start_row || j != start_column)) {
         let lane = (j - 1u) / CELLS;
@@ -206,7 +217,7 @@ fn walk(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
         }
         return vec4<u32>(0u);
     }
-    // Up into the next chunk, for a part that comes out to the left ends there.
+    // Up into the next chunk: a part that leaves to the left ends there.
     let edge = upper_border(area, j, STATE_H);
     if (state == STATE_I && edge.y == edge.x - params.first) {
         state = STATE_H;
@@ -253,7 +264,7 @@ fn main(
         }
         storageBarrier();
         if (t == 0u) {
-            wg_point = walk(area, path, point.z);
+            wg_point = trace_back(area, path, point.z);
         }
         point = workgroupUniformLoad(&wg_point);
         if (point.w == 0u) {

@@ -1,9 +1,10 @@
-//! One pair of very long sequences: what engines compute of it (Li, Ranka and Sahni, "Pairwise Sequence Alignment for
-//! Very Long Sequences on GPUs", paper 2).
+//! Engines for one pair of very long sequences (Li, Ranka and Sahni, "Pairwise Sequence Alignment
+//! for Very Long Sequences on GPUs", called paper 2 here).
 //!
-//! The matrix of a pair has rows 0..=m (prefixes of the query) and columns 0..=n (prefixes of the target). Nobody keeps
-//! it. What passes from one part of it to the next are [`Edge`]s: H and the gap that enters the next part, along a row or
-//! a column. Three states as in [`pairs::oracle::smith_waterman`](crate::pairs::oracle::smith_waterman):
+//! The matrix of a pair has rows 0..=m (prefixes of the query) and columns 0..=n (prefixes of the
+//! target). The whole matrix is never stored. Parts of it pass [`Border`]s to each other: H and the
+//! gap that enters the next part, along a row or a column. There are three states, as in
+//! [`pairs::oracle::smith_waterman`](crate::pairs::oracle::smith_waterman):
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -11,18 +12,23 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j]), and in local mode at least 0
 //! ```
 //!
-//! An engine does two things: it *sweeps* a panel, all rows of some columns, taking what comes from the left and handing
-//! on what goes to the right; and it *traces* the alignment back through a region whose upper and left edges are known.
+//! An engine does two things. It *sweeps* a panel, which is all rows of some columns: it reads the
+//! left border of the panel and delivers the right border. And it *traces* the alignment back
+//! through a region whose upper and left borders are known.
 //!
-//! # The alignment that is found
+//! # The canonical alignment
 //!
-//! Long pairs have a rule of their own, since counting the matches of all paths, as the rule of [`crate::trace`] asks,
-//! would double the work. A global alignment walks back from the corner (where end gaps have costs of their own, from the cell
-//! that rule 3 of [`crate::trace`] names); a local one from the first cell with the best score: the least i, among these the least j. At
-//! a cell in state H the walk takes two symbols if H\[i-1,j-1\] + sub gives H\[i,j\], else the query symbol against a gap if
-//! I\[i,j\] does, else the target symbol. Inside a gap it leaves (`first`) rather than extends (`next`) if both give the
-//! value. A local walk ends at the first cell in state H where H is 0; other walks go along row 0 or column 0 to the
-//! corner.
+//! Long pairs have a rule of their own, because counting the matches of all paths, as the rule of
+//! [`crate::trace`] requires, would double the work. The traceback of a global alignment starts at
+//! the lower right corner. If end gaps have costs of their own, it starts at the cell that rule 3
+//! of [`crate::trace`] names. The traceback of a local alignment starts at the first cell with the
+//! best score: the cell with the least i, and among these the cell with the least j.
+//!
+//! At a cell in state H the traceback aligns two symbols if H\[i-1,j-1\] + sub gives H\[i,j\].
+//! Otherwise it aligns the query symbol with a gap if I\[i,j\] gives H\[i,j\], and otherwise the
+//! target symbol. Inside a gap it leaves the gap (`first`) rather than extending it (`next`) if
+//! both give the value. A local traceback ends at the first cell in state H where H is 0. Other
+//! tracebacks continue along row 0 or column 0 to the upper left corner.
 
 pub mod chain;
 pub mod cpu;
@@ -40,36 +46,37 @@ use crate::error::Result;
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 
-/// Stands for minus infinity in edges. Low enough that no path has it, and that subtracting a cost does not wrap.
+/// Minus infinity in borders. It is below the value of every path, and subtracting a cost from it
+/// does not wrap.
 pub const NEVER: i32 = -(1 << 30);
 
-/// How many times narrower than the panel before the last one has to be for that to take it over: with a few strips more a panel
-/// may take twice as long, as if it had twice as many.
+/// A panel also takes the remaining columns if they are at least this many times narrower than the
+/// panel. A panel with a few more strips may take twice as long, as if it had twice as many strips.
 pub(crate) const SLIVER: u32 = 16;
 
-/// The pair and how it is scored.
+/// A pair and its scoring.
 #[derive(Debug, Clone)]
 pub struct LongPair {
-    /// The rows' symbols.
+    /// Symbols of the rows.
     pub query: Arc<[Code]>,
-    /// The columns' symbols.
+    /// Symbols of the columns.
     pub target: Arc<[Code]>,
-    /// The scoring. [`Scoring::mode`] says whether H is cut off at 0.
+    /// The scoring. [`Scoring::mode`] determines whether H is clamped at 0.
     pub scoring: Arc<Scoring>,
 }
 
 impl LongPair {
-    /// Whether H is cut off at 0.
+    /// Returns whether H is clamped at 0.
     pub fn is_local(&self) -> bool {
         self.scoring.mode == Mode::Local
     }
 
-    /// The edge above row 1, for columns `columns.start..=columns.end`.
+    /// Returns the border above row 1, for columns `columns.start..=columns.end`.
     pub fn top(&self, columns: Range<u32>) -> Edge {
         self.border(columns)
     }
 
-    /// The edge left of column 1, for rows `rows.start..=rows.end`.
+    /// Returns the border left of column 1, for rows `rows.start..=rows.end`.
     pub fn left(&self, rows: Range<u32>) -> Edge {
         self.border(rows)
     }
@@ -82,13 +89,14 @@ impl LongPair {
         Edge { h, gap }
     }
 
-    /// Whether every value of the matrix stays within 32 bits and above [`NEVER`] with room to spare.
+    /// Returns whether every value of the matrix fits in 32 bits and stays well above [`NEG_INF`].
     pub fn fits(&self) -> bool {
         let (m, n) = (self.query.len() as i64, self.target.len() as i64);
         let substitution = &self.scoring.substitution;
         let greatest = i64::from(substitution.max_score().max(0)) * (m.min(n) + 1);
         let gaps = self.scoring.gaps;
-        // The worst path that is ever needed is two gaps; a step more is subtracted before maxima are taken.
+        // The worst path that can matter has two gaps. One more step is subtracted before maxima
+        // are taken.
         let step = i64::from(gaps.first).max(-i64::from(substitution.min_score()));
         let least =
             if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
@@ -98,129 +106,135 @@ impl LongPair {
 
 /// Values along a row or a column, between two parts of the matrix.
 ///
-/// Along row i, for columns j: `h` is H\[i,j\] and `gap` is I\[i+1,j\] = max(H\[i,j\] - first, I\[i,j\] - next). Along
-/// column j, for rows i: `h` is H\[i,j\] and `gap` is D\[i,j+1\]. Entry 0 is the corner (row or column of the edge's
-/// start); the corner's `gap` along a row is of no account, for it enters a column that is left of the part below, and so
-/// is a column's.
+/// Along row i, for columns j: `h` is H\[i,j\] and `gap` is I\[i+1,j\] = max(H\[i,j\] - first,
+/// I\[i,j\] - next). Along column j, for rows i: `h` is H\[i,j\] and `gap` is D\[i,j+1\]. Entry 0
+/// is the corner: the first row or column of the border. The `gap` of the corner is not used. Along
+/// a row it would enter a column left of the part below, and along a column it would enter a row
+/// above the part to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edge {
     /// H.
     pub h: Vec<i32>,
-    /// The gap that enters the next row or column.
+    /// Value of the gap that enters the next row or column.
     pub gap: Vec<i32>,
 }
 
 /// A cell with the best score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Best {
-    /// Its H.
+    /// H of the cell.
     pub score: i32,
-    /// Its row, from 1.
+    /// Row, from 1.
     pub i: u32,
-    /// Its column, from 1.
+    /// Column, from 1.
     pub j: u32,
 }
 
 impl Best {
-    /// The better of two: the greater score, then the least row, then the least column.
+    /// Returns the better of two cells: the greater score, then the lesser row, then the lesser
+    /// column.
     pub fn better(a: Option<Best>, b: Option<Best>) -> Option<Best> {
         let key = |best: &Best| (best.score, std::cmp::Reverse(best.i), std::cmp::Reverse(best.j));
         a.into_iter().chain(b).max_by_key(key)
     }
 }
 
-/// The best local score that anybody has found yet: what tiles are pruned by. Only a hint that grows; who prunes must
-/// leave every cell right from which a score of this or more can be reached.
+/// The best local score that any thread has reached. Engines prune by it. It only grows. An engine
+/// that prunes must compute every cell correctly that lies on a path of this score or more.
 #[derive(Debug, Default)]
 pub struct BestSoFar(AtomicI32);
 
 impl BestSoFar {
-    /// The score.
+    /// Returns the score.
     pub fn get(&self) -> i32 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// A cell has this score.
+    /// Raises the score to at least the score of a cell.
     pub fn raise(&self, score: i32) {
         self.0.fetch_max(score, Ordering::Relaxed);
     }
 }
 
-/// All rows of some columns, to be computed once. Row i and column j of the pair are those of symbols i - 1 and j - 1; the
-/// cells are those with `rows.start < i <= rows.end` and `columns.start < j <= columns.end`.
+/// A panel to compute: all rows of some columns. Row i and column j of the pair belong to symbols i
+/// - 1 and j - 1. The panel has the cells with `rows.start < i <= rows.end` and `columns.start < j
+/// <= columns.end`.
 #[derive(Debug, Clone, Copy)]
 pub struct Sweep<'a> {
     /// The pair.
     pub pair: &'a LongPair,
-    /// First and last row edge.
+    /// Rows of the upper and the lower border.
     pub rows: (u32, u32),
-    /// First and last column edge.
+    /// Columns of the left and the right border.
     pub columns: (u32, u32),
-    /// The edge along `rows.0`, from `columns.0` to `columns.1`.
+    /// The border along `rows.0`, from `columns.0` to `columns.1`.
     pub top: &'a Edge,
-    /// Edges along the rows `rows.0 + k * mark_every` are handed to [`Sink::mark`], and that along `rows.1`. A multiple
-    /// of 64.
+    /// Distance of the rows `rows.0 + k * mark_every` whose borders [`SweepSink::mark`] receives.
+    /// It receives the border along `rows.1` as well. A multiple of 64.
     pub mark_every: u32,
-    /// Columns between edges along columns inside the panel that are handed to [`Sink::column`], about, if the engine
-    /// [keeps such columns](LongEngine::keeps_columns).
+    /// Approximate distance of the columns inside the panel whose borders [`SweepSink::column`]
+    /// receives, if the engine [keeps such columns](LongEngine::keeps_columns).
     pub keep_every: Option<u32>,
-    /// Whether a walk or a checkpoint will want what is inside. If not, an engine may leave out the edges along rows before
-    /// the last, which then serve only to begin again where another engine was lost.
+    /// Whether a traceback or a checkpoint needs the borders inside the panel. If not, an engine
+    /// may skip the borders along rows before the last one, which only allow another engine to take
+    /// over from there.
     pub is_kept: bool,
-    /// Whether cells that cannot lie on a path of [`Sweep::best`] or more may be wrong (never too great). Of local
-    /// pairs only.
+    /// Whether cells that lie on no path of [`PanelSweep::best`] or more may have wrong values,
+    /// which are never too great. For local pairs only.
     pub prune: bool,
-    /// The best score yet, to be read and raised.
+    /// The best score so far. The sweep reads and raises it.
     pub best: &'a BestSoFar,
-    /// Set to end early with [`crate::Error::Interrupted`].
+    /// Set to end the sweep early with [`crate::Error::Interrupted`].
     pub interrupt: &'a AtomicBool,
 }
 
-/// What a sweep gets from the panel to its left.
+/// The left border of a panel, which the panel to its left may still be computing.
 pub trait Source: Sync {
-    /// Waits until rows up to `until` (inclusive) of the column are there, and copies those of `first..=until`, by the
-    /// numbers of the pair's rows.
+    /// Waits until rows up to `until` (inclusive) of the column are known, and copies rows
+    /// `first..=until`. Rows are numbered as in the pair.
     ///
     /// # Errors
-    /// If they will never come.
+    /// An error if the rows will never be known.
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()>;
 
-    /// The last row that is there.
+    /// Returns the last row that is known.
     fn ready(&self) -> u32;
 }
 
-/// What a sweep hands on.
+/// Receives the results of a sweep.
 pub trait Sink: Sync {
-    /// The panel's last column for rows `first..`, in rising order without gaps, from `rows.0` on.
+    /// Receives the panel's last column from row `first` on. Rows come in order without gaps, from
+    /// `rows.0` on.
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
 
-    /// The edge along a marked row, over all of the panel's columns.
+    /// Receives the border along a marked row, over all columns of the panel.
     fn mark(&self, row: u32, edge: Edge) -> Result<()>;
 
-    /// The edge along a column inside the panel, over all of its rows.
+    /// Receives the border along a column inside the panel, over all rows of the panel.
     fn column(&self, column: u32, edge: Edge) -> Result<()> {
         let _ = (column, edge);
         Ok(())
     }
 
-    /// More cells were computed or pruned; `best` is the best of all cells that were, if the engine knows it yet.
+    /// Receives the number of cells that were computed or pruned since the last call. `best` is the
+    /// best cell of all cells so far, if the engine knows it already.
     fn progress(&self, cells: u64, best: Option<Best>);
 }
 
-/// What a sweep found.
+/// Result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// The best cell of a local pair, if any scores more than 0. With pruning, only if it is the best of the pair is it
-    /// sure to be here.
+    /// The best cell of a local pair, if any cell scores more than 0. With pruning it is reliable
+    /// only if it is the best cell of the pair.
     pub best: Option<Best>,
-    /// Cells that were not computed because nothing good could come of them.
+    /// Number of cells that were skipped because no alignment of the best score passes them.
     pub pruned_cells: u64,
 }
 
-/// In which matrix a walk is.
+/// The matrix of a path at a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum State {
-    /// Nothing is known of the last column.
+    /// The last column of the alignment is unknown.
     H,
     /// The last column is a query symbol against a gap.
     I,
@@ -228,89 +242,96 @@ pub enum State {
     D,
 }
 
-/// Where a walk is: all columns after this cell are known.
+/// Position of a traceback. All columns of the alignment after this cell are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Point {
     /// Row.
     pub i: u32,
     /// Column.
     pub j: u32,
-    /// The matrix.
+    /// Matrix.
     pub state: State,
 }
 
-/// How a region's path is found (paper 2, section V). All give the same path.
+/// How the path through a region is found (paper 2, section V). All methods find the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// StripedAlignment: start states carried from strip to strip; a strip's part is traced in the whole strip.
+    /// StripedAlignment: carries start states from strip to strip, and traces the part of a strip
+    /// in the whole strip.
     Striped,
-    /// ChunkedAlignment1: as striped, but edges of chunks are kept, and a strip's part is traced chunk by chunk.
+    /// ChunkedAlignment1: like StripedAlignment, but keeps the borders of chunks and traces the
+    /// part of a strip chunk by chunk.
     Chunked1,
-    /// ChunkedAlignment2: start states carried from chunk to chunk, all parts traced at once.
+    /// ChunkedAlignment2: carries start states from chunk to chunk, and traces all parts at once.
     #[default]
     Chunked2,
 }
 
-/// A rectangle of the matrix through which a path is to be traced back. Its first row and first column are as they are given:
-/// they need not follow from each other by the recurrence (beside forbidden cells H is 0 there), and no path runs along them.
+/// A rectangle of the matrix through which a path is traced back. Its first row and first column
+/// are given. They need not follow from each other by the recurrence (next to forbidden cells H is
+/// 0), and no path runs along them.
 #[derive(Debug, Clone, Copy)]
 pub struct Region<'a> {
     /// The pair.
     pub pair: &'a LongPair,
-    /// First and last row edge.
+    /// Rows of the upper and the lower border.
     pub rows: (u32, u32),
-    /// First and last column edge.
+    /// Columns of the left and the right border.
     pub columns: (u32, u32),
-    /// The edge along `rows.0`, from `columns.0` to `columns.1`.
+    /// The border along `rows.0`, from `columns.0` to `columns.1`.
     pub top: &'a Edge,
-    /// The edge along `columns.0`, from `rows.0` to `rows.1`.
+    /// The border along `columns.0`, from `rows.0` to `rows.1`.
     pub left: &'a Edge,
-    /// Where the walk enters from below or the right: within the region or on its last row or column.
+    /// The cell through which the traceback enters from below or from the right. It lies in the
+    /// region or on its last row or column.
     pub from: Point,
-    /// How.
+    /// The method.
     pub method: Method,
-    /// Columns of a strip; `None` for what suits the engine.
+    /// Columns of a strip. `None` lets the engine choose.
     pub strip: Option<u32>,
-    /// Rows of a chunk; `None` for what suits the engine.
+    /// Rows of a chunk. `None` lets the engine choose.
     pub chunk: Option<u32>,
-    /// Set to end early with [`crate::Error::Interrupted`].
+    /// Set to end the traceback early with [`crate::Error::Interrupted`].
     pub interrupt: &'a AtomicBool,
 }
 
-/// The part of a path in a region.
+/// The part of a path that lies in a region.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traced {
-    /// Its columns, from `to` to the region's `from`.
+    /// Columns of the alignment from `to` to the region's `from`.
     pub cigar: Cigar,
-    /// Where the walk is now: on the region's first row or column, or where a local alignment begins.
+    /// Last position of the traceback in the region, on its first row or column, or the start of a
+    /// local alignment.
     pub to: Option<Point>,
-    /// Whether a local alignment begins at `to`.
+    /// Whether a local alignment starts at `to`.
     pub ended: bool,
-    /// Bytes of edges, start states and directions that were kept at the most.
+    /// Peak number of bytes of borders, start states and directions.
     pub bytes: u64,
 }
 
 /// An engine for long pairs.
 pub trait LongEngine: Send {
-    /// What messages and summaries call it.
+    /// Returns the name for messages and summaries.
     fn label(&self) -> &str;
 
-    /// Cells a second that can be expected of it, in sweeps.
+    /// Returns the expected speed of sweeps in cells a second.
     fn speed(&self) -> f64;
 
-    /// Columns of a panel that suit it best, for a pair of so many rows of which so many columns are left. `alone`: nobody
-    /// else computes panels, so that none waits for this one's right edge.
+    /// Returns the number of columns of a panel that suits the engine best. The pair has `rows`
+    /// rows, and `columns` columns are left. `alone`: no other engine computes panels, so that none
+    /// waits for the right border of this one.
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32;
 
-    /// Whether sweeps hand on edges along columns inside a panel. Then panels may be as wide as suits the engine; else each
-    /// is as wide as edges are to be apart.
+    /// Returns whether sweeps deliver borders along columns inside a panel. Such an engine may take
+    /// panels of any width. Another engine takes panels as wide as the distance of the kept
+    /// columns.
     fn keeps_columns(&self) -> bool {
         false
     }
 
-    /// Whether it computes on the processors that the program runs on and waits for no device: it answers in the end, and
-    /// is never given up for being silent.
+    /// Returns whether the engine computes on the processors of this program and waits for no
+    /// device. Such an engine always answers in the end, and is never abandoned for being silent.
     fn is_host(&self) -> bool {
         false
     }
@@ -318,25 +339,26 @@ pub trait LongEngine: Send {
     /// Computes a panel.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if the device is lost or out of memory, errors of `left` and `sink`,
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    /// [`Error::Device`](crate::Error::Device) if the device is lost or out of memory; errors of
+    /// `left` and `sink`; [`Error::Interrupted`](crate::Error::Interrupted).
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept>;
 
-    /// Whether the memory that it may take is enough to trace through a region of so many rows and columns. A region of
-    /// 1,024 x 1,024 always is.
+    /// Returns whether the engine's memory suffices to trace through a region of these rows and
+    /// columns. It always suffices for 1,024 x 1,024.
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool;
 
-    /// How many regions it is worth [preparing](LongEngine::prepare) at once.
+    /// Returns the number of regions that are worth [preparing](LongEngine::prepare) at once.
     fn regions_ahead(&self) -> usize {
         0
     }
 
-    /// Hears of regions that a walk is likely to come through, the next first, each as far as it may be wanted: `from` is its last
-    /// row and column. What tracing through them takes can be computed for all together. Those of an earlier call are wanted
-    /// no more. It changes no result. Returns how many of them, from the first on, are ready.
+    /// Prepares regions that a traceback is likely to enter, in order. `from` gives the last row
+    /// and column of each region that may be needed. An engine may compute the borders that the
+    /// tracebacks need for all regions together. Regions of an earlier call are dropped. Preparing
+    /// changes no result. Returns the number of regions that are ready, counted from the first one.
     ///
     /// # Errors
-    /// As [`LongEngine::sweep`].
+    /// The errors of [`LongEngine::sweep`].
     fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
         let _ = regions;
         Ok(0)
@@ -345,6 +367,6 @@ pub trait LongEngine: Send {
     /// Traces a path back through a region.
     ///
     /// # Errors
-    /// As [`LongEngine::sweep`].
+    /// The errors of [`LongEngine::sweep`].
     fn trace(&mut self, region: &Region) -> Result<Traced>;
 }

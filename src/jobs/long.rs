@@ -1,25 +1,30 @@
-//! One pair of very long sequences: its score, and its alignment in memory that grows with the sum of the lengths (Li,
-//! Ranka and Sahni, paper 2 of the [engines](crate::long)).
+//! One pair of very long sequences: its score, and its alignment in memory that is proportional to
+//! the sum of the lengths (Li, Ranka and Sahni, paper 2 of the [engines](crate::long)).
 //!
-//! A [chain](crate::long::chain) of engines sweeps the matrix once and keeps a grid of it: some of its columns, and some of
-//! its rows. The traceback goes from region to region of the grid; a region that is too large for an engine is swept again
-//! with a finer grid inside (`walk`). A job that must survive being killed keeps its state in a directory (`checkpoint`).
-//! Every alignment is rescored before it is reported.
+//! A [chain](crate::long::chain) of engines sweeps the matrix once, and keeps a grid of some of its
+//! columns and rows. The traceback goes from region to region of the grid. A region that is too
+//! large for an engine is swept again with a finer grid inside (`traceback`). A job that must
+//! survive being killed keeps its state in a directory (`checkpoint`). Every alignment is rescored
+//! before it is reported.
 //!
 //! # Several local alignments
 //!
-//! The first is the best local alignment of both strands. Each further one is the best local alignment in a matrix where
-//! the cells of the *rectangles* of those found before on the same strand are forbidden (cell (i, j) if query symbol i - 1
-//! and target symbol j - 1 are both in the ranges of one of them): there H is 0, and I and D are minus infinity whatever is
-//! above, to the left and between the two symbols. All other cells follow from these by the recurrences of
-//! [engines](crate::long). So no alignment passes a forbidden cell, nor does a gap run across one; an alignment may
-//! begin beside it. Which cell an alignment ends at and which way it is walked back is decided by the values of this matrix
-//! alone: of the best cells the first, then the walk of the engines; it is the same by every method, however the work is cut.
+//! The first alignment is the best local alignment of both strands. Each further one is the best
+//! local alignment in a matrix with forbidden cells. These are the cells of the *rectangles* of
+//! earlier alignments on the same strand: cell (i, j) is forbidden if query symbol i - 1 and target
+//! symbol j - 1 both lie in the ranges of an earlier alignment. In a forbidden cell H is 0, and I
+//! and D are minus infinity, whatever lies above or to the left. All other cells follow from these
+//! by the recurrences of the [engines](crate::long). So no alignment passes a forbidden cell, and
+//! no gap crosses one. An alignment may start next to one. The values of this matrix alone
+//! determine the last cell of an alignment and its traceback: the first of the best cells, then the
+//! traceback rule of the engines. The result is the same for every method, however the work is cut.
 //!
-//! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
-//! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
+//! Therefore no two alignments of a strand overlap in query and target at the same time, and the
+//! list for k starts with the list for k - 1. The list ends early if no alignment scores
+//! [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 //!
-//! The list of a strand does not depend on the other strand, so that each can be a block of its own (`blocks`).
+//! The list of a strand does not depend on the other strand, so each strand can be a block
+//! (`blocks`).
 
 mod ahead;
 mod blocks;
@@ -56,13 +61,13 @@ use crate::seq::{SequenceId, SequenceStore};
 pub use crate::long::chain::{LongEngineStats, Reserve, Tuning};
 pub use crate::seq::{Strand, Strands};
 
-/// What is asked for.
+/// Requested results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LongWant {
-    /// Scores and where they are reached.
+    /// Scores and end positions.
     Score,
-    /// Alignments too.
+    /// Alignments as well.
     #[default]
     Alignment,
 }
@@ -70,39 +75,41 @@ pub enum LongWant {
 /// A pair to align.
 #[derive(Debug, Clone)]
 pub struct LongAlignment {
-    /// Where the query is.
+    /// Store of the query.
     pub query: Arc<SequenceStore>,
-    /// The query: the rows.
+    /// The query, whose symbols are the rows.
     pub query_id: SequenceId,
-    /// Where the target is.
+    /// Store of the target.
     pub target: Arc<SequenceStore>,
-    /// The target: the columns.
+    /// The target, whose symbols are the columns.
     pub target_id: SequenceId,
-    /// How the pair is scored, and whether it is aligned globally or locally.
+    /// Scoring. Its mode determines whether the pair is aligned globally or locally.
     pub scoring: Arc<Scoring>,
-    /// What is asked for.
+    /// Requested results.
     pub want: LongWant,
-    /// QueryStrands of the query; of DNA only if not forward.
+    /// Aligned strands of the query. Only DNA and RNA have a minus strand.
     pub strand: Strands,
-    /// So many of the best local alignments; 1 in global mode.
+    /// Maximum number of local alignments. 1 in global mode.
     pub top: u32,
-    /// Local alignments that score less are not reported; at least 1.
+    /// Least score of a local alignment; at least 1.
     pub min_score: i64,
-    /// How engines trace; `None` for the default.
+    /// How engines trace. `None` takes the default.
     pub method: Option<Method>,
-    /// Columns of a strip; `None` for what suits the engine.
+    /// Columns of a strip. `None` lets the engine choose.
     pub strip: Option<u32>,
-    /// Rows of a chunk; `None` for what suits the engine.
+    /// Rows of a chunk. `None` lets the engine choose.
     pub chunk: Option<u32>,
-    /// Leave out parts of the matrix from which the best local score cannot be reached (if one alignment is asked for).
+    /// Whether to prune parts of the matrix whose cells cannot lie on a path of the best local
+    /// score. Only if one alignment is requested.
     pub prune: bool,
-    /// Bytes of edges that are kept in the host's memory at most, the rest being in files; `None` for 4 GiB, or a quarter
-    /// of the memory if that is less: the machine's, or what a control group grants the process.
+    /// Maximum number of bytes of borders in the host's memory; the rest goes to files. `None`
+    /// stands for 4 GiB or a quarter of the memory, whichever is less. Counts the memory of the
+    /// machine, or the memory that a control group grants the process.
     pub host_memory: Option<u64>,
-    /// A directory where the job writes down how far it is. A later run with the same input goes on from there. It may
-    /// be deleted when the job is done.
+    /// Directory for the state of the job. A later run with the same input continues from there. It
+    /// may be deleted when the job is done.
     pub checkpoint: Option<PathBuf>,
-    /// The files and options of this job. A checkpoint of another origin is refused.
+    /// The files and options of this job. A checkpoint of other files or options is refused.
     pub origin: Option<Fingerprint>,
     /// How finely the work is cut.
     pub tuning: Tuning,
@@ -111,21 +118,22 @@ pub struct LongAlignment {
 /// An alignment, or its score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongHit {
-    /// The query's strand.
+    /// The strand of the query.
     pub strand: Strand,
-    /// The score.
+    /// Score.
     pub score: i64,
-    /// The part of the query, counted from 0 on the query as it was read, whatever the strand. `None` if only the score
-    /// of a local alignment was asked for, and so its begin is not known.
+    /// The aligned part of the query, counted from 0 on the query as it was read, whatever the
+    /// strand. `None` if only the score of a local alignment was requested, so that its start is
+    /// unknown.
     pub query: Option<Range<u32>>,
-    /// The part of the target; `None` as for the query.
+    /// The aligned part of the target. `None` under the same condition.
     pub target: Option<Range<u32>>,
-    /// Query symbols before the alignment's end, *on the strand that is aligned*.
+    /// Query symbols before the alignment's end, *on the aligned strand*.
     pub query_end: u32,
     /// Target symbols before the alignment's end.
     pub target_end: u32,
-    /// The columns, along the target; of the minus strand with the query's reverse complement. With free end gaps all of
-    /// query and target are in it.
+    /// Columns of the alignment, along the target. On the minus strand they refer to the query's
+    /// reverse complement. With free end gaps they contain all of query and target.
     #[serde(serialize_with = "cigar_text", deserialize_with = "text_cigar")]
     pub cigar: Option<Cigar>,
 }
@@ -139,33 +147,33 @@ fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<
     text.map(|text| text.parse()).transpose().map_err(serde::de::Error::custom)
 }
 
-/// What a job took.
+/// Counts and times of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LongSummary {
-    /// Cells of the matrices that were swept, pruned ones included, those of walks not.
+    /// Cells of the matrices that were swept, including pruned cells, excluding tracebacks.
     pub cells: u64,
-    /// Cells among them that were not computed because nothing good could come of them.
+    /// Cells among them that were skipped because no alignment of the best score passes them.
     pub pruned_cells: u64,
-    /// Cells that were computed again to walk back.
+    /// Cells that were computed again for tracebacks.
     pub traced_cells: u64,
     /// Wall time in seconds.
     pub seconds: f64,
     /// Seconds in sweeps.
     pub sweep_seconds: f64,
-    /// Seconds in walks.
+    /// Seconds in tracebacks.
     pub trace_seconds: f64,
-    /// Bytes of edges that were kept on the host at the most, in memory.
+    /// Peak number of bytes of borders in the host's memory.
     pub edge_bytes_peak: u64,
-    /// Bytes of edges that were written to files for want of memory.
+    /// Bytes of borders that were written to files for lack of memory.
     pub spilled_bytes: u64,
-    /// Whether an earlier run's work was gone on with.
+    /// Whether the job continued the work of an earlier run.
     pub resumed: bool,
-    /// What each engine did.
+    /// Statistics of the engines.
     pub engines: Vec<LongEngineStats>,
-    /// Strands that were aligned with the target.
+    /// Number of strands that were aligned with the target.
     #[serde(skip)]
     pub pairs: u64,
-    /// Alignments, or scores, that were handed over.
+    /// Number of alignments, or scores, that were returned.
     #[serde(skip)]
     pub written: u64,
 }
@@ -230,7 +238,7 @@ impl From<LongSummary> for Summary {
 }
 
 impl LongAlignment {
-    /// The alignment of two sequences: the best one, of the forward strand, pruned if local.
+    /// Creates a job for two sequences: their best alignment on the plus strand, pruned if local.
     pub fn new(
         query: Arc<SequenceStore>,
         query_id: SequenceId,
@@ -280,13 +288,13 @@ impl LongAlignment {
     }
 }
 
-/// The engines that a long pair is run on in tests and measurements.
+/// Engines for a long pair in tests and measurements.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct LongEngines {
-    /// Who computes.
+    /// The engines.
     pub engines: Vec<Box<dyn LongEngine>>,
-    /// Who goes on from what is known if all of them fail; `None` for nobody: then the job fails.
+    /// Opens an engine that continues if all of them fail. With `None` the job fails.
     pub reserve: Option<Reserve>,
 }
 
@@ -296,7 +304,7 @@ impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
     }
 }
 
-/// The engines of a job, which go on from one block to the next.
+/// The engines of a job, which are kept from block to block.
 #[doc(hidden)]
 pub struct LongSession {
     engine_pool: EnginePool,
@@ -336,16 +344,17 @@ impl Job for LongAlignment {
         Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
     }
 
-    /// Hands over the alignments of a block at its end, best first. There are none if nothing reaches
+    /// Returns the alignments of a block at its end, best first. There are none if no score reaches
     /// [`LongAlignment::min_score`]. A block of a global job has one.
     ///
-    /// If all engines fail, the reserve goes on; without one that is an [`Error::Device`]. An engine fails as well if it is
-    /// silent for longer than the patience of `run`. It is left behind with its thread, and what it says later counts for
-    /// nothing. [Hosts](LongEngine::is_host) may take their time.
+    /// If all engines fail, the reserve continues; without a reserve, that is an [`Error::Device`].
+    /// An engine also fails if it is silent for longer than the patience of `run`. It is left
+    /// behind with its thread, and its later results are ignored. The silence of
+    /// [hosts](LongEngine::is_host) is not limited.
     ///
     /// # Errors
-    /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
-    /// checkpoints are to be kept.
+    /// The errors of [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits;
+    /// [`Error::Io`] for files of borders and checkpoints.
     fn feed(&self, Feed { source, run, sink }: Feed<'_, LongHit>, session: &mut LongSession) -> Result<LongSummary> {
         let coming = source.coming();
         let mut total = LongSummary::default();

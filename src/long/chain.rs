@@ -1,9 +1,10 @@
 //! A chain of engines over one matrix.
 //!
-//! The matrix is swept in panels of columns that the engines take from left to right (`panels`). Each engine reads its
-//! left edge while its neighbour computes it. A grid of columns and rows is kept for the traceback (`grid`). Edges that do
-//! not fit in the host's memory go to files (`edge_store`), and logs record how far the sweep is (`logs`). The pool of
-//! engines watches them (`engine_pool`).
+//! The engines sweep the matrix in panels of columns, from left to right (`panels`). Each engine
+//! reads the left border of its panel while its neighbour computes it. The chain keeps a grid of
+//! columns and rows for the traceback (`grid`). Borders that do not fit in the host's memory go to
+//! files (`border_store`). Logs record the progress of the sweep (`logs`). The pool watches the
+//! engines (`engine_pool`).
 
 pub(crate) mod border;
 pub(crate) mod edge_store;
@@ -24,32 +25,33 @@ use serde::Serialize;
 
 pub use self::engine_pool::Reserve;
 
-/// How often the caller hears of progress, and engines look for work that was given back.
+/// Time between two reports of progress, and between two looks for released panels.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
-/// How finely the work is cut. None of it changes the result; the defaults suit all but tests.
+/// How finely the work is cut. No setting changes the result. The defaults suit everything except
+/// tests.
 #[derive(Debug, Clone, Default)]
 pub struct Tuning {
-    /// Rows and columns between lines of the grid at least, rounded up to a multiple of 64; `None` for what the lengths
-    /// and the memory suggest.
+    /// Least distance of the grid's rows and columns, rounded up to a multiple of 64. `None`
+    /// chooses it from the lengths and the memory.
     pub grid_pitch: Option<u32>,
-    /// Columns of a panel at most, rounded down to a multiple of 64; at least that many.
+    /// Maximum number of columns of a panel, rounded down to a multiple of 64, at least 64.
     pub panel_columns: Option<u32>,
-    /// Rows that are swept in one go at most.
+    /// Maximum number of rows that are swept at once.
     pub belt_rows: Option<u32>,
-    /// Time between two saves at least; `None` for 30 s.
+    /// Least time between two saves. `None` stands for 30 s.
     pub save_every: Option<Duration>,
 }
 
-/// What an engine did.
+/// Statistics of an engine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LongEngineStats {
-    /// Its name.
+    /// Name of the engine.
     pub name: String,
     /// Cells that it computed in sweeps.
     pub cells: u64,
-    /// Seconds in which it computed, waiting for its neighbour not included.
+    /// Seconds of computing, without the time that it waited for its neighbour.
     pub seconds: f64,
-    /// Why it was given up, if it was.
+    /// Why it was abandoned, if it was.
     pub lost: Option<String>,
 }

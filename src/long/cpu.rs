@@ -1,7 +1,8 @@
-//! Long pairs on the CPU: tiles of a panel in vectors, as a wavefront over threads; paths from kept edges of chunks.
+//! The CPU engine for long pairs: tiles of a panel in vectors, as a wavefront over threads, and
+//! tracebacks from the kept borders of chunks.
 //!
-//! Module `sweep` is the paper's StripedScore with tiles for strips, `path` its three ways to the alignment, `start` the
-//! start states that two of them carry.
+//! Module `sweep` is StripedScore of paper 2 with tiles in place of strips. Module `path` has the
+//! paper's three ways to the alignment, and `start` the start states that two of them need.
 
 mod path;
 pub mod piece;
@@ -13,12 +14,13 @@ use super::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::simd::InstructionSet;
 
-/// Rows and columns of a tile: edges are small beside its cells, and a row's values and profile stay in the cache.
+/// Rows and columns of a tile. Its borders are small compared with its cells, and the values and
+/// the profile of a row stay in the cache.
 const TILE: TileSize = TileSize { rows: 1 << 10, columns: 1 << 12 };
-/// Bytes that a trace may take if nobody says otherwise.
+/// Default number of bytes for a traceback.
 const MEMORY: u64 = 1 << 30;
 
-/// The greatest numbers of rows and of columns of a tile.
+/// Maximum numbers of rows and columns of a tile.
 #[derive(Debug, Clone, Copy)]
 struct TileSize {
     rows: u32,
@@ -31,24 +33,24 @@ pub struct CpuLong {
     threads: usize,
     level: InstructionSet,
     tile: TileSize,
-    /// Bytes.
+    /// Bytes for a traceback.
     memory: u64,
 }
 
 impl CpuLong {
-    /// An engine of so many threads; 0 for as many as there are processors.
+    /// Creates an engine with this number of threads, or 0 for one for each processor.
     pub fn new(threads: usize) -> Self {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { processors() } else { threads };
         CpuLong { threads, level: InstructionSet::best(), tile: TILE, memory: MEMORY }
     }
 
-    /// A trace takes no more than so many bytes, if its region is larger than 1,024 x 1,024.
+    /// Limits the bytes of a traceback through a region of more than 1,024 x 1,024 cells.
     pub fn with_memory(self, bytes: u64) -> Self {
         CpuLong { memory: bytes, ..self }
     }
 
-    /// Tiles of at most so many rows and columns. Changes no result.
+    /// Limits the rows and columns of a tile. Changes no result.
     ///
     /// # Panics
     /// If one is 0.
@@ -69,7 +71,7 @@ impl LongEngine for CpuLong {
     }
 
     fn speed(&self) -> f64 {
-        // Measured of one thread, local alignment with affine gaps.
+        // Measured with one thread for a local alignment with affine gaps.
         let thread = match self.level.bytes() {
             _ if self.level == InstructionSet::PORTABLE => 0.8e9,
             ..32 => 0.8e9,
@@ -80,8 +82,8 @@ impl LongEngine for CpuLong {
     }
 
     fn panel_columns(&self, _: u32, columns: u32, _alone: bool) -> u32 {
-        // Every thread has a tile of its own to work on in the wave, and two more so that none waits. Beyond that, a
-        // panel's right edge comes the sooner the narrower it is.
+        // Two tiles of the wavefront for each thread, and two more, so that no thread waits. In a
+        // wider panel the right border would become available later.
         let wave = self.tile.columns.saturating_mul(2 * self.threads as u32 + 2);
         columns.min(wave.saturating_mul(8))
     }

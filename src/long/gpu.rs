@@ -1,4 +1,5 @@
-//! The GPU engine for long pairs: strips of a panel run as a pipeline over the card's compute units.
+//! The GPU engine for long pairs: the strips of a panel run as a pipeline over the card's compute
+//! units.
 
 mod ahead;
 pub mod fine;
@@ -35,31 +36,31 @@ use crate::gpu::resident::Residents;
 use crate::gpu::shortage;
 use crate::gpu::timer::PassTimer;
 
-/// How strips follow each other.
+/// Order of the strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// A dispatch for each front of tiles: no strip waits for another. Runs everywhere.
+    /// One dispatch for each front of tiles. No strip waits for another. Works everywhere.
     Wavefront,
-    /// Strips wait for their left neighbours within a dispatch (paper 2). Only where the adapter was seen to let all of
-    /// them proceed.
+    /// Strips wait for their left neighbours within a dispatch (paper 2). Only for adapters on
+    /// which a trial showed that all strips make progress.
     Persistent,
 }
 
 /// Sizes of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripedShape {
-    /// Columns that an invocation keeps; `None` for what suits the panel.
+    /// Columns that an invocation keeps. `None` chooses them for the panel.
     pub cells: Option<u32>,
-    /// Invocations of a strip; `None` for a subgroup, or 32 where it has no fixed size.
+    /// Invocations of a strip. `None` takes the size of a subgroup, or 32 if it is not fixed.
     pub lanes: Option<u32>,
     /// Steps between exchanges through memory.
     pub batch: u32,
-    /// Steps of a strip in a dispatch; `None` for what suits the panel.
+    /// Steps of a strip in a dispatch. `None` chooses them for the panel.
     pub steps: Option<u32>,
-    /// The schedule; `None` for the faster one that is safe.
+    /// The schedule. `None` takes the fastest safe one.
     pub schedule: Option<Schedule>,
-    /// Whether lanes may talk by shuffles.
+    /// Whether lanes may communicate by shuffles.
     pub shuffle: bool,
 }
 
@@ -81,7 +82,7 @@ pub struct GpuLong {
     loop_budget: Option<u64>,
     software: bool,
     speed: f64,
-    /// Whether strips may wait for each other, once it was tried.
+    /// Whether strips may wait for each other, once it is known.
     proceeds: Option<bool>,
     residents: Residents,
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -90,16 +91,16 @@ pub struct GpuLong {
     regions_ahead: usize,
     kernels: TraceKernels,
     buffers: PanelBuffers,
-    /// The user was told that memory is short.
+    /// Whether the user was warned that memory is short.
     has_warned: bool,
 }
 
-/// Edges inside a wide panel that may have to be kept whole.
+/// Borders inside a wide panel that may have to be kept as a whole.
 const WIDE_EDGES: u64 = 40;
-/// The part of its memory that an engine takes for pairs from sweep to sweep.
+/// Share of the engine's memory, as a divisor, for pairs that stay on the device.
 const RESIDENT_PART: u64 = 16;
 
-/// The part of its memory that what strips keep to find the best cell may take.
+/// Share of the engine's memory, as a divisor, for the records of strips.
 const RECORD_PART: u64 = 4;
 
 /// Buffers that grow with the largest panel.
@@ -112,9 +113,9 @@ struct PanelBuffers {
     params: GrowingBuffer,
     staging: GrowingBuffer,
     shared: GrowingBuffer,
-    /// To be read from, and free.
+    /// Free staging buffers.
     spare: Vec<wgpu::Buffer>,
-    /// Of no submission.
+    /// Free clocks.
     clocks: Vec<PassTimer>,
 }
 
@@ -142,7 +143,7 @@ impl GpuLong {
             pool: None,
             retained: None,
             ahead: Ahead::default(),
-            // Where all cells are computed one after the other, what is not wanted in the end costs as much as what is.
+            // On a CPU, an unneeded region costs as much as a needed one.
             regions_ahead: found.description.suited(32, 8, 0),
             kernels: TraceKernels::new(&gpu, found),
             buffers: PanelBuffers::default(),
@@ -151,7 +152,7 @@ impl GpuLong {
         })
     }
 
-    /// Takes at most this many bytes of the device's memory.
+    /// Limits the bytes of device memory.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
         self.residents.set_budget(self.memory / RESIDENT_PART);
@@ -159,49 +160,50 @@ impl GpuLong {
         self
     }
 
-    /// The opened device.
+    /// Returns the opened device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// The pairs that lie on the device from sweep to sweep.
+    /// Returns the pairs that stay on the device from sweep to sweep.
     pub fn residents(&self) -> &Residents {
         &self.residents
     }
 
-    /// Takes over what is read back on these threads, not on the one that waits for the device.
+    /// Copies read-back data on these threads, not on the thread that waits for the device.
     pub fn with_pool(mut self, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
         self.pool = pool;
         self
     }
 
-    /// Makes ready so many regions at once at most; see [`LongEngine::regions_ahead`].
+    /// Limits the number of regions that are prepared at once (see [`LongEngine::regions_ahead`]).
     pub fn with_regions_ahead(mut self, regions: usize) -> Self {
         self.regions_ahead = regions;
         self
     }
 
-    /// Sizes of the kernel.
+    /// Sets the sizes of the kernel.
     pub fn with_shape(mut self, shape: StripedShape) -> Self {
         self.shape = shape;
         self.proceeds = None;
         self
     }
 
-    /// With wgpu's bounds and loop checks in the shaders.
+    /// Compiles shaders with wgpu's bounds and loop checks.
     pub fn with_runtime_checks(mut self) -> Self {
         self.pipelines = self.pipelines.with_runtime_checks();
         self.kernels = self.kernels.with_runtime_checks();
         self
     }
 
-    /// Columns that an invocation keeps in a panel of so many, for a query of so many kinds of symbols.
+    /// Returns the columns that an invocation keeps, for a panel of this width and a query of this
+    /// number of different symbols.
     fn cells(&self, columns: u32, kinds: u32) -> u32 {
         let suits = || if self.software { NARROW_CELLS } else { suiting_cells(columns, kinds, self.lanes()) };
         self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
-    /// Strips of which a buffer holds what they keep to find the best cell, in a part of the memory; some in any case.
+    /// Returns the number of strips whose records fit in their share of the memory, at least 5.
     fn most_strips(&self, cells: u32) -> u32 {
         let (lanes, batch) = (self.lanes(), self.shape.batch.next_multiple_of(2));
         let bytes = self.binding.min(self.memory / RECORD_PART);
@@ -212,8 +214,8 @@ impl GpuLong {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
 
-    /// Returns the constants for a sweep that keeps `keep`, whose query has so many kinds of
-    /// symbols.
+    /// Returns the constants for a sweep with this record policy, whose query has this number of
+    /// different symbols.
     fn variant(&self, sweep: &Sweep, kinds: u32, keep: Keep, schedule: Schedule) -> Variant {
         let pair = sweep.pair;
         let columns = sweep.columns.1 - sweep.columns.0;
@@ -243,7 +245,7 @@ impl GpuLong {
         variant
     }
 
-    /// Computes a panel whose rows are a multiple of four. If memory is too short for all that is to be kept, it keeps
+    /// Computes a panel whose rows are a multiple of four. If memory is too short for `keep`, uses
     /// `least`.
     fn run(
         &mut self,
@@ -263,7 +265,7 @@ impl GpuLong {
         ran.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the panel: {error}")))
     }
 
-    /// Computes a panel. If strips wait too long for each other, again without waiting.
+    /// Computes a panel. If strips wait too long for each other, computes it again without waiting.
     fn run_once(
         &mut self,
         sweep: &Sweep,
@@ -281,19 +283,20 @@ impl GpuLong {
         again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
     }
 
-    /// From now on they do not.
+    /// Records that strips must not wait for each other on this device.
     fn strips_waited(&mut self) {
         let name = self.gpu.label();
         tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
         self.proceeds = Some(false);
     }
 
-    /// Steps of a strip in a dispatch.
+    /// Returns the steps of a strip in a dispatch.
     fn steps(&self, variant: &Variant, extent: Extent, schedule: Schedule) -> u32 {
         let strips = f64::from(extent.columns.div_ceil(variant.strip()));
         let rows = f64::from(extent.rows);
         let wanted = self.shape.steps.unwrap_or_else(|| match schedule {
-            // A strip more costs so many steps of waiting as a dispatch has; a dispatch costs 3 microseconds.
+            // One more strip costs as many steps of waiting as a dispatch has. A dispatch costs 3
+            // microseconds.
             Schedule::Wavefront => {
                 let row_seconds = f64::from(variant.strip()) * strips.max(500.0) / self.speed;
                 (3e-6 * rows / (strips * row_seconds)).sqrt() as u32 / 4
@@ -309,8 +312,8 @@ impl GpuLong {
         steps
     }
 
-    /// The plan of a panel, or `None` if it does not fit the device. The fewer steps a dispatch has, the shorter are the rings that
-    /// strips hand edges on by.
+    /// Returns the plan of a panel, or `None` if it does not fit the device. Fewer steps in a
+    /// dispatch make the rings between strips shorter.
     fn plan(&self, extent: Extent, variant: &Variant, schedule: Schedule) -> Option<PanelPlan> {
         let steps = self.steps(variant, extent, schedule);
         let fewer = |steps: &u32| Some((steps / 2).next_multiple_of(variant.batch)).filter(|less| less < steps);
@@ -332,7 +335,7 @@ impl shortage::MemoryHolder for GpuLong {
         &mut self.has_warned
     }
 
-    /// Frees all but the panel at hand.
+    /// Frees everything except the current panel.
     fn free(&mut self) {
         let bytes = self.residents.clear();
         self.kernels.release();
@@ -355,7 +358,8 @@ impl LongEngine for GpuLong {
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
         let kept = WIDE_EDGES * u64::from(rows) * 8;
         let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
-        // Others have fewer schedulers, and a dispatch of so many strips would take them too long.
+        // Other devices have fewer schedulers. A dispatch of this many strips would take too long
+        // there.
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
@@ -392,9 +396,9 @@ impl LongEngine for GpuLong {
         let chunk = self.retained_chunk(sweep);
         let least = Keep {
             columns: sweep.keep_every,
-            // What is traced afterwards has strips as wide.
+            // The traceback needs strips of this width.
             strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, any_kinds(sweep.pair.scoring.alphabet))),
-            // Reading edges back takes a quarter of the time of computing what is between them.
+            // Reading borders back takes a quarter of the time of computing the cells between them.
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,
         };
@@ -411,7 +415,7 @@ impl LongEngine for GpuLong {
             sink.mark(sweep.rows.1, finished.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
             swept.best = Best::better(swept.best, finished.best);
-            // What is traced may begin in these rows.
+            // The traceback may start in these rows.
             let vertical = self.buffers.vertical.get().expect("a panel was computed");
             self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
             last = finished.inner;

@@ -1,4 +1,4 @@
-//! Host halves of `sw_striped_*`: constants and layouts.
+//! Constants and buffer layouts of the kernels `sw_striped_*`.
 
 mod samples;
 pub mod striped;

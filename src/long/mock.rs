@@ -1,5 +1,5 @@
-//! The recurrence as the textbook has it, cell by cell in 64 bits: slow, and obviously right. A double for tests, and the
-//! last resort where no other engine is left.
+//! The textbook recurrence, cell by cell in 64 bits: slow and obviously correct. It stands in for
+//! an engine in tests.
 
 use std::sync::atomic::Ordering;
 
@@ -9,21 +9,21 @@ use super::{
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 
-/// Rows between two looks at the left column, the interrupt and so on.
+/// Rows between two reads of the left column and checks of the interrupt.
 const ROWS: u32 = 64;
 
 /// An engine that computes one cell after another.
 #[derive(Debug, Clone)]
 pub struct Textbook {
-    /// Its name.
+    /// Name of the engine.
     pub label: String,
-    /// What it says its speed is, in cells a second.
+    /// Speed that it reports, in cells a second.
     pub speed: f64,
-    /// Columns of the panels that it asks for.
+    /// Columns of the panels that it requests.
     pub panel_columns: u32,
-    /// Cells of the greatest region that it traces.
+    /// Cells of the largest region that it traces.
     pub trace_cells: u64,
-    /// Whether it hands on columns inside a panel.
+    /// Whether it delivers columns inside a panel.
     pub keeps_columns: bool,
 }
 
@@ -40,19 +40,19 @@ impl Default for Textbook {
 }
 
 impl Textbook {
-    /// Hands on columns inside a panel, where it is asked to.
+    /// Delivers columns inside a panel if they are requested.
     pub fn with_kept_columns(mut self) -> Self {
         self.keeps_columns = true;
         self
     }
 }
 
-/// An edge's value as it is here: nothing reaches [`NEVER`] from above, and nothing climbs out of it.
+/// Returns a value as a border stores it. No value rises from [`NEG_INF`] to a real one.
 fn narrow(value: i64) -> i32 {
     value.clamp(NEVER.into(), i32::MAX.into()) as i32
 }
 
-/// H, I and D of one cell: H\[i-1,j-1\], I\[i,j\] and D\[i,j\] are known.
+/// Returns H of a cell from H\[i-1,j-1\], I\[i,j\] and D\[i,j\].
 #[inline]
 fn cell(pair: &LongPair, i: u32, j: u32, diagonal: i64, insertion: i64, deletion: i64) -> i64 {
     let (a, b) = (pair.query[i as usize - 1], pair.target[j as usize - 1]);
@@ -137,7 +137,7 @@ impl LongEngine for Textbook {
             sink.progress(rows as u64 * u64::from(last - first), best);
             row = until;
         }
-        // In any order.
+        // Columns may be delivered in any order.
         for (&column, edge) in inner.iter().zip(kept).rev() {
             sink.column(column, edge)?;
         }
@@ -154,7 +154,7 @@ impl LongEngine for Textbook {
     }
 }
 
-/// H, I and D of a region, rows one after another. Row 0 and column 0 are its edges.
+/// H, I and D of a region, one row after another. Row 0 and column 0 are its borders.
 struct Matrices {
     width: usize,
     h: Vec<i64>,

@@ -1,5 +1,6 @@
-//! One long pair, from the textbook: the three states of Gotoh 1982 (J. Mol. Biol. 162:705-708) in full, and the walk
-//! back that [`crate::long`] prescribes. Global, with any costs of end gaps, and local.
+//! The textbook algorithm for one long pair: the three states of Gotoh 1982 (J. Mol. Biol.
+//! 162:705-708) in full, and the traceback that [`crate::long`] prescribes. Global with any costs
+//! of end gaps, and local.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -7,46 +8,48 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j]), and in local mode at least 0
 //! ```
 //!
-//! Row 0 and column 0 of H are 0 in local mode, else what an end gap costs; I\[0,j\] and D\[i,0\] are reached by nothing.
+//! Row 0 and column 0 of H are 0 in local mode, and otherwise the cost of an end gap. I\[0,j\] and
+//! D\[i,0\] are minus infinity.
 
 use super::{Edge, NEVER, Point, State};
 use crate::alignment::{Cigar, Op};
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 
-/// What no path reaches: far below every score, and far from overflow.
+/// Minus infinity: far below every score, and far from overflow.
 const UNREACHABLE: i64 = i64::MIN / 4;
 
 /// The alignment of a long pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceLongAlignment {
-    /// Its score; in local mode 0 if nothing scores more.
+    /// Score. In local mode 0 if no cell scores more.
     pub score: i64,
-    /// Query and target symbols before its first column.
+    /// Query and target symbols before the first column.
     pub start: (usize, usize),
-    /// Query and target symbols up to its last column.
+    /// Query and target symbols up to the last column.
     pub end: (usize, usize),
-    /// Its columns; of a global alignment with the end gaps.
+    /// Columns. They include the end gaps of a global alignment.
     pub cigar: Cigar,
 }
 
-/// A walk back through a part of the matrices.
+/// A traceback through a part of the matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
-    /// Where it was, from its beginning on, and the column that it took from there to the next point; none where it
-    /// went from one matrix to another, and at its end.
+    /// Positions from the first one on, each with the column that leads to the next position. The
+    /// column is `None` where the traceback changes the matrix, and at its end.
     pub points: Vec<(Point, Option<Op>)>,
-    /// Whether it ended where a local alignment begins.
+    /// Whether it ended at the start of a local alignment.
     pub ended: bool,
 }
 
 impl Walk {
-    /// Where it ended.
+    /// Returns the last position.
     pub fn to(&self) -> Point {
         self.points[self.points.len() - 1].0
     }
 
-    /// The columns between two of its points, by their places in [`Walk::points`]; the walk comes by `late` first.
+    /// Returns the columns between two positions, given as indices into [`OraclePath::points`] with
+    /// `late < early`.
     pub fn between(&self, late: usize, early: usize) -> Cigar {
         let mut cigar = Cigar::new();
         self.points[late..early].iter().filter_map(|step| step.1).for_each(|op| cigar.push(1, op));
@@ -54,13 +57,13 @@ impl Walk {
         cigar
     }
 
-    /// All columns.
+    /// Returns all columns.
     pub fn cigar(&self) -> Cigar {
         self.between(0, self.points.len() - 1)
     }
 }
 
-/// The alignment that [`crate::long`] names.
+/// Returns the canonical alignment of [`crate::long`].
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLongAlignment {
     let matrices = LongMatrices::fill(query, target, scoring);
     let (m, n) = (query.len(), target.len());
@@ -99,7 +102,7 @@ pub struct LongMatrices {
 }
 
 impl LongMatrices {
-    /// All matrices of a pair.
+    /// Computes all matrices of a pair.
     pub fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Self {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
@@ -133,8 +136,8 @@ impl LongMatrices {
         }
     }
 
-    /// Of the cells with `rows.start < i <= rows.end` and `columns.start < j <= columns.end` the first with the greatest
-    /// score above 0, by rows: score, row, column.
+    /// Returns score, row and column of the first cell, by rows, with the greatest score above 0,
+    /// among the cells with `rows.start < i <= rows.end` and `columns.start < j <= columns.end`.
     pub fn best(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Option<(i64, usize, usize)> {
         let mut best: Option<(i64, usize, usize)> = None;
         for i in rows.start + 1..=rows.end {
@@ -147,7 +150,7 @@ impl LongMatrices {
         best
     }
 
-    /// Where a global walk begins (rule 3 of [`crate::trace`]).
+    /// Returns the first cell of a global traceback (rule 3 of [`crate::trace`]).
     pub fn last_cell(&self) -> (usize, usize) {
         let (m, n) = (self.query.len(), self.target.len());
         let mut last = (m, n);
@@ -160,18 +163,19 @@ impl LongMatrices {
         last
     }
 
-    /// The score of a global alignment that ends in a cell of the last row or column, with the end gap that follows.
+    /// Returns the score of a global alignment whose path ends in a cell of the last row or column,
+    /// with the end gap that follows.
     pub fn end_score(&self, i: usize, j: usize) -> i64 {
         let left = self.query.len() - i + self.target.len() - j;
         self.h[i][j] - self.scoring.end_costs().cost(left as u64)
     }
 
-    /// The edge along row `i`, for columns `columns.start..=columns.end`.
+    /// Returns the border along row `i`, for columns `columns.start..=columns.end`.
     pub fn row_edge(&self, i: usize, columns: std::ops::Range<usize>) -> Edge {
         self.edge(columns, |j| (self.h[i][j], self.insertion[i][j]))
     }
 
-    /// The edge along column `j`, for rows `rows.start..=rows.end`.
+    /// Returns the border along column `j`, for rows `rows.start..=rows.end`.
     pub fn column_edge(&self, j: usize, rows: std::ops::Range<usize>) -> Edge {
         self.edge(rows, |i| (self.h[i][j], self.deletion[i][j]))
     }
@@ -186,7 +190,8 @@ impl LongMatrices {
         Edge { h, gap }
     }
 
-    /// The walk back from a point, until it comes to row `top` or column `left`, or to where a local alignment begins.
+    /// Traces back from a point to row `top` or column `left`, or to the start of a local
+    /// alignment.
     pub fn walk(&self, from: Point, top: usize, left: usize) -> Walk {
         let first = i64::from(self.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);

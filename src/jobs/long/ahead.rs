@@ -1,33 +1,35 @@
-//! Which regions of the grid a walk is likely to come through next, so that an engine can make them ready together.
+//! Prediction of the regions of the grid that a traceback is likely to enter next, so that an
+//! engine can prepare them together.
 
 use crate::error::Result;
 use crate::long::LongPair;
 use crate::long::chain::grid::{Framed, Grid};
 
-/// Regions that are made ready first. A walk that ends in its first region is common among local alignments, so it begins
-/// with that one alone.
+/// Number of regions in the first prediction. Local alignments often end in their first region, so
+/// the first region is never predicted.
 const FIRST_REGIONS: usize = 8;
-/// Rows and columns by which a walk may leave its diagonal: so many, and a part of the way.
+/// Largest expected deviation of a traceback from its diagonal, in rows and columns: a constant
+/// plus a part of the distance (`MARGIN_PART` is the divisor).
 const MARGIN: u32 = 1024;
 const MARGIN_PART: u32 = 64;
 
-/// What was made ready for a walk.
+/// Regions that an engine has prepared for a traceback.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
-    /// How often it came to a region that was not ready.
+    /// Number of times that the traceback entered a region that was not prepared.
     misses: u32,
-    /// Upper left corners and lower right ones.
+    /// Upper left and lower right corners.
     ready: Vec<[(u32, u32); 2]>,
-    /// Regions are too large for the engine to make any ready.
+    /// Whether regions are too large for the engine to prepare any.
     is_in_vain: bool,
 }
 
 impl Ahead {
-    /// The regions of a grid to be made ready, up to `most`, where a walk comes to the last cell of `framed`; none, if that one
-    /// is ready.
+    /// Returns the regions of a grid to prepare, at most `most`, when a traceback enters `framed`
+    /// at its last cell. Returns none if that region is prepared.
     ///
     /// # Errors
-    /// As [`Grid::region`].
+    /// The errors of [`BorderGrid::region`].
     pub(super) fn next(&mut self, grid: &Grid, pair: &LongPair, framed: &Framed, most: usize) -> Result<Vec<Framed>> {
         let corners = |framed: &Framed| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
         let [begin, end] = corners(framed);
@@ -47,19 +49,19 @@ impl Ahead {
         Ok(regions)
     }
 
-    /// Hears how many of the last regions the engine has made ready, from the first on.
+    /// Records how many of the last regions the engine has prepared, counted from the first one.
     pub(super) fn hear(&mut self, ready: usize) {
         self.is_in_vain = ready == 0;
         self.ready.truncate(ready);
     }
 }
 
-/// Lower right corners of the regions that a walk comes through if it keeps to its diagonal about, as far as it may want them. Where
-/// it passes close by a corner of the grid, the regions on both sides.
+/// Returns the lower right corners of the regions along the diagonal of a traceback, each as far as
+/// the traceback may need it. Next to a corner of the grid, returns the regions on both sides.
 fn along_diagonal(grid: &Grid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> {
     let above = |i: u32| grid.across.range(..i).next_back().map(|(&row, _)| row);
     let before = |j: u32| grid.down.range(..j).next_back().map(|(&column, _)| column);
-    // The line at or below a row, at or right of a column.
+    // The kept row at or below a row, and the kept column at or right of a column.
     let below = |i: u32| grid.across.range(i..).next().map_or(grid.rows.1, |(&row, _)| row);
     let behind = |j: u32| grid.down.range(j..).next().map_or(grid.columns.1, |(&column, _)| column);
     let (mut i, mut j) = at;
@@ -70,7 +72,8 @@ fn along_diagonal(grid: &Grid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> 
         corners.push((below(i).min(i.saturating_add(margin)), behind(j).min(j.saturating_add(margin))));
         let way = (i - row).min(j - column);
         (i, j) = (i - way, j - way);
-        // Close by a corner it may leave by the other line instead: the region to the left of the one that it leaves, the one above.
+        // Next to a corner the path may cross the other line instead. Its next region is then the
+        // one to the left of the region that it leaves, or the one above.
         let is_close = (i - row).max(j - column) <= margin;
         if is_close && i == row {
             corners.push((below(row + 1).min(row + margin), column));
@@ -95,7 +98,7 @@ mod tests {
         Grid { rows: (0, end), columns: (0, end), across: all(), down: all() }
     }
 
-    /// Upper left corner and lower right one of each region.
+    /// Returns the upper left and the lower right corner of each region.
     fn regions(at: (u32, u32), count: usize) -> Vec<((u32, u32), (u32, u32))> {
         let corners = along_diagonal(&grid(10, 10_000), at, count);
         corners.into_iter().map(|(i, j)| (((i - 1) / 10_000, (j - 1) / 10_000), (i, j))).collect()
@@ -114,7 +117,7 @@ mod tests {
                 ((0, 1), (10_000, 16_258)),
             ]
         );
-        // All that there are.
+        // All regions up to the first row.
         assert_eq!(regions((25_000, 30_000), 100).len(), 5);
     }
 
@@ -130,7 +133,7 @@ mod tests {
                 ((1, 1), (20_000, 20_000)),
             ]
         );
-        // A little to the right of corners: by the row's line, and perhaps by the column's before.
+        // A little to the right of corners: across the row, and perhaps across the previous column.
         let found = regions((30_000, 30_100), 4);
         assert_eq!(
             found,

@@ -24,7 +24,7 @@ impl LongAlignment {
     /// Returns the strands of a block.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the block is not one of this job.
+    /// [`Error::Usage`] if the block is not of this job.
     pub(super) fn strands_of(&self, block: &Block) -> Result<&'static [Strand]> {
         let all = self.strands();
         let range = block.targets.as_ref().map_or(0..all.len(), |range| range.start as usize..range.end as usize);

@@ -1,38 +1,40 @@
-//! A score that a local pair reaches for sure, told before any of its cells is computed: with it pruning leaves out from the
-//! first row on what could not reach that score, not only once a sweep has come to it.
+//! A lower bound of the best local score, computed before any cell. With it, a sweep prunes from
+//! the first row on, rather than only after it has reached a good score.
 //!
-//! Words that are in both sequences, and once in each, are put into a chain by the longest subsequence whose places rise in
-//! both (Delcher et al. 1999, MUMmer). Along the chain leads a path: from word to word one diagonal, or two with a gap between
-//! them where it costs least. Its best part is an alignment, so that none less than its score is the best one. It takes
-//! time in proportion to the lengths.
+//! K-mers that occur once in each sequence are chained by the longest subsequence whose positions
+//! increase in both sequences (Delcher et al. 1999, MUMmer). A path runs along the chain: from
+//! k-mer to k-mer on one diagonal, or on two diagonals with a gap where it costs least. The best
+//! part of the path is an alignment, so that the best score is at least its score. The time is
+//! proportional to the lengths.
 
 use crate::long::LongPair;
 use crate::seq::{Alphabet, Code};
 
-/// Bases of a word: unrelated ones agree by chance in less than one pair of genomes.
+/// Bases of a k-mer. Unrelated k-mers of this length agree by chance in less than one pair of
+/// genomes.
 const WORD: usize = 24;
-/// One of so many words of a sequence is looked at, but of a short one at least, and of a long one at most so many: a quarter of a
-/// gigabyte.
+/// Divisor of the number of k-mers of a sequence that are sampled, and the least and the greatest
+/// number of samples (a quarter of a gigabyte).
 const ONE_OF: usize = 16;
 const MIN_WORDS: usize = 1 << 18;
 const MAX_WORDS: usize = 1 << 24;
-/// What is no base.
+/// Stands for a symbol that is no base.
 const NONE: u8 = 4;
 
-/// Places in query and target of a word that both have.
+/// Positions in query and target of a common k-mer.
 type Anchor = (u32, u32);
 
-/// A word and its place.
+/// A k-mer and its position.
 type Word = (u64, u32);
 
-/// Scores that are not above those of the best local alignments of pairs with the same target and queries of the same length;
-/// none if they are of proteins.
+/// Returns lower bounds of the best local scores of pairs with the same target and queries of the
+/// same length. Returns none for proteins.
 pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
     let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
     let one_of = (longest.div_ceil(wanted) as u64).next_power_of_two();
-    // Each sequence on a thread of its own: the first rows wait for it.
+    // Each sequence has a thread of its own, because the first rows wait for the bounds.
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
         let target = words(&first.target, one_of);
@@ -44,7 +46,7 @@ pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     })
 }
 
-/// The number of each code that is one of the four bases.
+/// Number of each code that stands for a single base.
 const BASES: [u8; 256] = {
     let mut bases = [NONE; 256];
     let mut base = 0;
@@ -55,17 +57,18 @@ const BASES: [u8; 256] = {
     bases
 };
 
-/// Of the words that a sequence has, one of so many (a power of two), if it is there once, in rising order, each with its place.
+/// Returns the sampled k-mers that occur once in a sequence, sorted, with their positions. Samples
+/// every `one_of`-th k-mer on average (a power of two).
 fn words(codes: &[Code], one_of: u64) -> Vec<Word> {
     const MASK: u64 = (1 << (2 * WORD)) - 1;
     let mut found = Vec::with_capacity(codes.len() / one_of as usize);
     let (mut word, mut length) = (0u64, 0);
     for (end, &code) in (1u32..).zip(codes) {
         let base = BASES[code as usize];
-        // Others than the four bases are in no word.
+        // A k-mer consists of the four bases only.
         length = if base == NONE { 0 } else { length + 1 };
         word = (word << 2 | u64::from(base & 3)) & MASK;
-        // Which ones are taken does not depend on where they are.
+        // The sample does not depend on positions.
         let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         if length >= WORD && mixed & (one_of - 1) == 0 {
             found.push((word, end - WORD as u32));
@@ -76,7 +79,7 @@ fn words(codes: &[Code], one_of: u64) -> Vec<Word> {
     words.filter_map(|places| if let [only] = places { Some(*only) } else { None }).collect()
 }
 
-/// Words that are in both, by their places in the query.
+/// Returns the common k-mers, sorted by their positions in the query.
 fn anchors(query: &[Word], target: &[Word]) -> Vec<Anchor> {
     let mut targets = target.iter().peekable();
     let mut anchors = Vec::new();
@@ -88,9 +91,9 @@ fn anchors(query: &[Word], target: &[Word]) -> Vec<Anchor> {
     anchors
 }
 
-/// As many of them as rise in both sequences.
+/// Returns the longest chain of anchors that increases in both sequences.
 fn chain(anchors: Vec<Anchor>) -> Vec<Anchor> {
-    // Of the chains of k + 1 anchors that which ends first in the target: its last one.
+    // `ends[k]` is the last anchor of the chain of k + 1 anchors that ends first in the target.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
     for (index, anchor) in anchors.iter().enumerate() {
@@ -108,7 +111,8 @@ fn chain(anchors: Vec<Anchor>) -> Vec<Anchor> {
     chain
 }
 
-/// The score of the best part of the path along a chain that begins and ends with a word.
+/// Returns the score of the best part of the path along a chain. The part starts and ends with a
+/// k-mer.
 fn best_part(pair: &LongPair, chain: &[Anchor]) -> i64 {
     let word = |&(i, j): &Anchor| -> i64 { diagonal(pair, (i, j), WORD as u32).sum() };
     let mut best = chain.first().map_or(0, word);
@@ -120,13 +124,14 @@ fn best_part(pair: &LongPair, chain: &[Anchor]) -> i64 {
     best
 }
 
-/// Scores of the pairs of symbols from these places on.
+/// Returns the scores of the pairs of symbols from these positions on.
 fn diagonal(pair: &LongPair, (i, j): Anchor, length: u32) -> impl Iterator<Item = i64> {
     let (query, target) = (&pair.query[i as usize..][..length as usize], &pair.target[j as usize..][..length as usize]);
     query.iter().zip(target).map(|(&a, &b)| pair.scoring.substitution.score(a, b).into())
 }
 
-/// The score of the path from an anchor to the next: with one gap, where it costs least, if it leaves the diagonal.
+/// Returns the score of the path from an anchor to the next one. If it leaves the diagonal, it has
+/// one gap where that costs least.
 fn between(pair: &LongPair, from: Anchor, to: Anchor) -> i64 {
     let (rows, columns) = (to.0 - from.0, to.1 - from.1);
     let (length, gap) = (rows.min(columns), rows.abs_diff(columns));
@@ -149,7 +154,7 @@ mod tests {
     use crate::long::oracle::align;
     use crate::score::{Mode, Scoring};
 
-    /// Bases by a generator of its own, for the chains are to be the same at each run.
+    /// A random generator of its own, so that the chains are the same in each run.
     struct Bases(u64);
 
     impl Bases {
@@ -162,7 +167,7 @@ mod tests {
             (0..count).map(|_| 1 << self.next(4)).collect()
         }
 
-        /// One symbol in so many is changed, lost or doubled.
+        /// Changes, drops or doubles one symbol in `one_in`.
         fn relative(&mut self, codes: &[Code], one_in: u64) -> Vec<Code> {
             let mut out = Vec::new();
             for &code in codes {
@@ -199,7 +204,7 @@ mod tests {
             let (common, rate) = (400 + bases.next(800) as usize, [5, 10, 20, 40, 100][seed as usize % 5]);
             let common = bases.some(common);
             let relative = bases.relative(&common, rate);
-            // Beside it and between its parts there is what nothing is like, and parts may come twice or in another order.
+            // Unrelated symbols surround the parts, and parts may occur twice or in another order.
             let (middle, other) = (relative.len() / 2, bases.some(seed as usize * 7));
             let target = match seed % 4 {
                 0 => relative,
@@ -241,7 +246,7 @@ mod tests {
         let bases = &mut Bases(4);
         let (one, other, unknown) = (bases.some(2000), bases.some(2000), vec![15; 100]);
         let short = &one[..WORD - 1];
-        // A word that comes twice tells no place.
+        // A k-mer that occurs twice has no position.
         let twice = [&one[..WORD], &[15], &one[..WORD]].concat();
         for (query, target) in [
             (&one[..], &other[..]),

@@ -1,9 +1,10 @@
-//! What a job writes down so that a later run can go on from there, whenever this one is killed.
+//! The state that a job saves, so that a later run can continue whenever this one is killed.
 //!
-//! A checkpoint is a directory. `manifest.json` says what is computed; a run with anything else is refused. Each part of
-//! the matrix has a directory of its own with numbered logs ([`crate::long::chain::logs`]). Files appear whole (written aside,
-//! synchronised, renamed) and end with a checksum: what is missing or damaged is computed again. One run at a time holds
-//! the directory's lock.
+//! A checkpoint is a directory. `manifest.json` describes the job, and a run of another job is
+//! refused. Each part of the matrix has a directory with numbered logs
+//! ([`crate::long::chain::logs`]). Files appear as a whole (written under another name,
+//! synchronised, renamed) and end with a checksum. Missing or damaged parts are computed again. A
+//! run holds the lock of the directory.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -19,20 +20,21 @@ use crate::files::fingerprint::Fingerprint;
 use crate::long::chain::log_file::{BEGUN, broken, write_whole};
 use crate::long::chain::logs::TileSaver;
 
-/// The form of the files. Version 1 had another checksum, version 2 no options and no content of files.
+/// Version of the files. Version 1 had another checksum, version 2 no options and no content of
+/// files.
 const VERSION: u32 = 3;
 
-/// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
+/// Returns a checksum (XXH3, 64 bits). It detects damage and different input, but no malice.
 pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// A job's checkpoint.
+/// The checkpoint of a job.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     directory: PathBuf,
     every: Duration,
-    /// Whether there was one before this run.
+    /// Whether it existed before this run.
     pub resumed: bool,
     /// Locked as long as this run lives.
     _lock: File,
@@ -52,11 +54,11 @@ struct About {
 }
 
 impl Checkpoint {
-    /// Opens a directory, makes it if there is none. `job` says what is computed, `cut` how: the first run's counts, and
-    /// is given back.
+    /// Opens a directory, which is created if there is none. `job` describes the job. `cut` is how
+    /// the matrix is cut; the cut of the first run is kept, and returned.
     ///
     /// # Errors
-    /// [`Error::Usage`] if something else was computed there, or another run uses it now; [`Error::Io`].
+    /// [`Error::Usage`] if it belongs to another job, or if another run uses it; [`Error::Io`].
     pub(super) fn open<C: Serialize + DeserializeOwned>(
         directory: &Path,
         every: Duration,
@@ -88,7 +90,7 @@ impl Checkpoint {
             Err(error) => return Err(Error::io(path, error)),
         };
         let resumed = there.is_some();
-        // The lock is held: no other process writes here.
+        // The lock is held, so no other process writes here.
         remove_begun(directory);
         let cut = match there {
             Some(cut) => cut,
@@ -102,7 +104,7 @@ impl Checkpoint {
         Ok((Checkpoint { directory: directory.to_owned(), every, resumed, _lock: lock }, cut))
     }
 
-    /// The logs of a part of the matrix.
+    /// Creates the logs of a part of the matrix.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -112,13 +114,13 @@ impl Checkpoint {
         Ok(TileSaver::new(directory, self.every, rows.0..=rows.1, mark_every))
     }
 
-    /// Removes what was written of a part of the job that is over.
+    /// Removes the logs of a sweep that is no longer needed.
     pub(super) fn forget(&self, pass: &str) {
-        // Only room is lost if that fails.
+        // A failure only costs disk space.
         let _ = fs::remove_dir_all(self.directory.join(pass));
     }
 
-    /// Removes all but the notes: the job is over.
+    /// Removes everything except the notes, when the job is done.
     pub(super) fn clear(&self) {
         let directories = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         for directory in directories.filter(|entry| entry.path().is_dir()) {
@@ -132,7 +134,7 @@ impl Checkpoint {
         }
     }
 
-    /// Reads a note, if there is one that is well.
+    /// Reads a note. Returns `None` if it is missing or damaged.
     pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let bytes = fs::read(self.directory.join(name)).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
@@ -149,13 +151,13 @@ impl Checkpoint {
         write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
     }
 
-    /// Time between saves.
+    /// Returns the time between saves.
     pub(super) fn every(&self) -> Duration {
         self.every
     }
 }
 
-/// Takes a directory for this run. The system frees it whenever the process ends.
+/// Locks a directory for this run. The system releases the lock when the process ends.
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join("lock");
     let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::io(&path, error))?;
@@ -163,7 +165,7 @@ fn lock(directory: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Takes a file for this run, as long as it is open: it keeps others from the checkpoint that the user named.
+/// Locks a file for this run as long as it is open. `named` is the checkpoint that the user named.
 pub(in crate::jobs) fn hold(file: &File, path: &Path, named: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -186,7 +188,7 @@ fn remove_begun(directory: &Path) {
         if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
             remove_begun(&path);
         } else if kind.is_ok_and(|kind| kind.is_file()) && path.extension().is_some_and(|ending| ending == BEGUN) {
-            // Only room is lost if that fails.
+            // A failure only costs disk space.
             let _ = fs::remove_file(path);
         }
     }

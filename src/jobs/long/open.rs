@@ -1,4 +1,4 @@
-//! From devices to the engines of a long pair.
+//! Opens the engines of a long pair on devices.
 
 use crate::engine::thread_pool;
 use crate::error::Result;
@@ -9,15 +9,16 @@ use crate::long::LongEngine;
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::GpuLong;
 
-/// Opens engines for long pairs on the devices that a job was given. A device that cannot be opened is left out with a warning; if none is left, the CPU.
+/// Opens engines for long pairs on the devices of a run. A device that cannot be opened is skipped
+/// with a warning. If none is left, opens the CPU.
 ///
 /// # Errors
-/// A wrong choice of devices.
+/// [`Error::Usage`](crate::Error::Usage) for a device that does not exist.
 pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
     let adapters = adapters_and_memory(&chosen, run.memory);
-    // Where the system grants no threads, the engines' own do it.
+    // Without threads from the system, the engines copy on their own threads.
     let pool = if adapters.is_empty() { None } else { thread_pool(run.threads).ok() };
     for (found, memory) in adapters {
         match GpuLong::open(&found) {
@@ -31,7 +32,8 @@ pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     Ok(engines)
 }
 
-/// The CPU, which is always there, with so many threads; 0 for as many as there are processors.
+/// Opens the CPU, which always exists, with this number of threads, or 0 for one for each
+/// processor.
 pub fn cpu(threads: usize) -> Box<dyn LongEngine> {
     Box::new(CpuLong::new(threads))
 }

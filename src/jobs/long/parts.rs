@@ -1,8 +1,9 @@
-//! The whole matrix, swept in parts that are free of forbidden cells.
+//! Sweep of a whole matrix in parts without forbidden cells.
 //!
-//! Rows are cut into belts: where a forbidden rectangle begins or ends, and where a belt would be too long. In a belt,
-//! what lies between the forbidden columns are the tiles. The bottom of a belt is the top of the next; where it is
-//! forbidden, and along the right side of a forbidden rectangle, H is 0 and no gap goes on.
+//! Rows are cut into belts: where a forbidden rectangle starts or ends, and where a belt would be
+//! too high. The parts of a belt between forbidden columns are its tiles. The lower border of a
+//! belt is the upper border of the next one. In forbidden columns, and along the right side of a
+//! forbidden rectangle, H is 0 and no gap continues.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,53 +19,53 @@ use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{Best, BestSoFar, LongPair, NEVER, Point, State};
 
-/// Symbols of query and target that no alignment may pair or pass by.
+/// A rectangle of cells that no alignment may pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Forbidden {
-    /// Of the query, on the strand that is aligned.
+    /// Query symbols, on the aligned strand.
     pub query: Range<u32>,
-    /// Of the target.
+    /// Target symbols.
     pub target: Range<u32>,
 }
 
-/// The swept matrix.
+/// A swept matrix.
 #[derive(Debug, Default)]
 pub(super) struct Pass {
-    /// Its tiles, if alignments are walked back.
+    /// Tiles, if alignments are traced back.
     pub tiles: Vec<Grid>,
     /// The best cell of a local pair.
     pub best: Option<Best>,
-    /// Its cells, without those that are forbidden.
+    /// Number of cells that are not forbidden.
     pub cells: u64,
-    /// Cells that were not computed.
+    /// Number of cells that were pruned.
     pub pruned_cells: u64,
     /// The last row.
     bottom: Line,
-    /// The last column, if there is one that is not forbidden.
+    /// The last column as far as it is not forbidden.
     right: Line,
 }
 
-/// What all sweeps of a job share.
+/// State that all sweeps of a job share.
 pub(super) struct JobShared<'a> {
     /// The engines.
     pub engine_pool: &'a mut EnginePool,
-    /// Where edges are kept.
+    /// Store of borders.
     pub edge_store: Arc<EdgeStore>,
-    /// Where it is written down how far the job is.
+    /// The checkpoint.
     pub checkpoint: Option<Checkpoint>,
     /// How parts are cut.
     pub cut: Cut,
-    /// Whether alignments are walked back, so that tiles are needed.
+    /// Whether alignments are traced back, so that tiles are needed.
     pub walks: bool,
-    /// Whether hopeless cells may be left out.
+    /// Whether cells that cannot reach the best score may be pruned.
     pub prune: bool,
-    /// The best score yet.
+    /// The best score so far.
     pub best: Arc<BestSoFar>,
-    /// Who is told, and who may stop it.
+    /// Interrupt and progress.
     pub watch: Watch<'a>,
 }
 
-/// Columns of a belt from left to right, and whether they are free.
+/// Returns the columns of a belt from left to right, and whether they are free.
 fn segments(forbidden: &[Forbidden], belt: (u32, u32), columns: u32) -> Vec<(u32, u32, bool)> {
     let mut masked: Vec<(u32, u32)> = forbidden
         .iter()
@@ -91,10 +92,10 @@ fn segments(forbidden: &[Forbidden], belt: (u32, u32), columns: u32) -> Vec<(u32
 }
 
 impl Pass {
-    /// Sweeps the matrix of a pair. `name` is where it is written down how far that is.
+    /// Sweeps the matrix of a pair. `name` names the sweep in the checkpoint.
     ///
     /// # Errors
-    /// As [`sweep`].
+    /// The errors of [`sweep`].
     pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, shared: &mut JobShared) -> Result<Pass> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let mut pass = Pass { bottom: Line::of(0..=n, Part::Border), ..Pass::default() };
@@ -122,7 +123,8 @@ impl Pass {
         Ok(pass)
     }
 
-    /// A matrix that was passed over: no alignment of the best score yet is in it.
+    /// Returns the result of a matrix that was pruned as a whole, because no alignment in it has
+    /// the best score.
     pub(super) fn over(cells: u64, pruned_cells: u64) -> Pass {
         Pass { cells, pruned_cells, ..Pass::default() }
     }
@@ -143,11 +145,11 @@ impl Pass {
         }
     }
 
-    /// The score of a global pair, and the cell from which it is walked back: the corner, or where end gaps have costs of
-    /// their own that which rule 3 of [`crate::trace`] names.
+    /// Returns the score of a global pair, and the first cell of its traceback: the corner, or the
+    /// cell that rule 3 of [`crate::trace`] names if end gaps have costs of their own.
     ///
     /// # Errors
-    /// As [`Line::slice`].
+    /// The errors of [`BorderLine::slice`].
     pub(super) fn end(&self, pair: &LongPair) -> Result<(i64, Point)> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let at = |i, j| Point { i, j, state: State::H };
@@ -169,14 +171,16 @@ impl Pass {
     }
 }
 
-/// The greatest H of a line that begins at 0, each less the end gap from there on, and the last place that has it.
+/// Returns the greatest H minus the end gap that follows, along a line that starts at 0, and the
+/// last position that has it.
 fn greatest(line: &Line, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
     let ends = pair.scoring.end_costs();
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {
         let part = line.slice(pair, first, last.min(first.saturating_add((1 << 20) - 1)))?;
         for (&h, place) in part.h.iter().zip(first..) {
-            // Fits: no end gap costs more than the inner gap that LongPair::fits has room for.
+            // Fits in 32 bits: LongPair::fits has checked an inner gap of this length, and an end
+            // gap costs no more.
             let value = i64::from(h) - ends.cost(u64::from(last - place));
             best = best.max((i32::try_from(value).unwrap_or(NEVER), place));
         }

@@ -1,4 +1,4 @@
-//! The job from begin to end.
+//! A job from start to end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,17 +22,19 @@ use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
 
-/// Time between saves, if none is given.
+/// Default time between saves.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
-/// The part of the shorter length, and the symbols at least, by which the corner of a hopeless strand is larger than where an
-/// alignment could begin: more than what unrelated sequences reach, and most repeats.
+/// Margin in rows and columns around the area of possible starts of a good alignment, for the
+/// corner of a strand that may be hopeless: a part of the shorter length (`CORNER_MARGIN` is the
+/// divisor), and at least `MIN_MARGIN`. That is more than unrelated sequences and most repeats
+/// reach.
 const CORNER_MARGIN: u32 = 32;
 const MIN_MARGIN: u32 = 1024;
-/// The part of the matrix that it may be at most.
+/// Divisor of the largest part of the matrix that the corner may be.
 const CORNER_PART: u64 = 8;
 /// The note with the alignments so far.
 const HITS: &str = "hits.json";
-/// The note with all of them.
+/// The note with all alignments.
 const RESULT: &str = "result.json";
 
 /// A strand of the pair.
@@ -41,12 +43,12 @@ struct Side {
     pair: LongPair,
     forbidden: Vec<Forbidden>,
     pass: Option<Pass>,
-    /// A score that it reaches for sure, if that was asked.
+    /// A lower bound of its best score, or 0.
     bound: i32,
 }
 
 impl Side {
-    /// What its sweep is called in a checkpoint.
+    /// Returns the name of its current sweep in a checkpoint.
     fn name(&self) -> String {
         let strand = match self.strand {
             Strand::Plus => "plus",
@@ -55,7 +57,7 @@ impl Side {
         format!("{strand}-{}", self.forbidden.len())
     }
 
-    /// No further alignment may overlap this one.
+    /// Forbids the rectangle of an alignment for further alignments.
     fn forbid(&mut self, hit: &LongHit) {
         let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
         let m = self.pair.query.len() as u32;
@@ -69,7 +71,7 @@ impl Side {
 }
 
 impl LongAlignment {
-    /// Whether the job makes sense.
+    /// Checks that the fields of the job go together.
     pub(super) fn check(&self) -> Result<()> {
         let missing = |store: &SequenceStore| format!("there is no such one among {} sequences", store.len());
         if self.query_id as usize >= self.query.len() {
@@ -110,7 +112,7 @@ impl LongAlignment {
         Ok(())
     }
 
-    /// Why this job cannot align a sequence.
+    /// Returns why this job cannot align a sequence, or `None` if it can.
     fn unsuitable(&self, store: &SequenceStore, id: SequenceId) -> Option<String> {
         if store.alphabet() != self.scoring.alphabet {
             let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
@@ -138,7 +140,8 @@ impl LongAlignment {
         }
     }
 
-    /// Returns the fingerprint of a checkpoint. Every field is named here, so that a new one cannot be forgotten.
+    /// Returns the fingerprint of a checkpoint. Every field is named here, so that a new one cannot
+    /// be forgotten.
     fn fingerprint(&self) -> Fingerprint {
         let LongAlignment {
             query,
@@ -152,7 +155,7 @@ impl LongAlignment {
             min_score,
             prune,
             origin,
-            // These decide how the job is computed. The first run's cuts are kept.
+            // These fields determine how the job is computed. The cut of the first run is kept.
             method: _,
             strip: _,
             chunk: _,
@@ -192,7 +195,8 @@ impl LongAlignment {
         let sides = self.sides(strands)?;
         let is_local = self.scoring.mode == Mode::Local;
         let memory = self.host_memory.unwrap_or_else(default_limit);
-        // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
+        // The start of an alignment is known only after its traceback. Further alignments must not
+        // overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
@@ -226,7 +230,7 @@ impl LongAlignment {
             edge_store: EdgeStore::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
-            // What is pruned may be a part of the second best.
+            // A pruned cell may be part of the second best alignment.
             walks,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
@@ -249,7 +253,7 @@ impl LongAlignment {
     }
 }
 
-/// Says how far beyond 32 bits a pair is.
+/// Returns the error for a pair whose scores exceed 32 bits.
 fn too_great(pair: &LongPair) -> Error {
     let (m, n) = (pair.query.len() as u64, pair.target.len() as u64);
     let greatest = i64::from(pair.scoring.substitution.max_score().max(0)) * m.min(n) as i64;
@@ -262,7 +266,7 @@ fn too_great(pair: &LongPair) -> Error {
     ))
 }
 
-/// All scores of pairs of symbols, told apart by a number.
+/// Returns a checksum of the scores of all pairs of symbols.
 fn scores(scoring: &Scoring) -> String {
     let size = scoring.alphabet.size() as Code;
     let pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
@@ -281,7 +285,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Sweeps a strand, if it is not swept.
+    /// Sweeps a strand, unless it is swept.
     fn sweep(&mut self, side: &mut Side) -> Result<()> {
         if side.pass.is_none() {
             let begin = Instant::now();
@@ -294,7 +298,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Tells scores that the strands reach for sure, so that all of them are pruned by the greatest from the first row on.
+    /// Computes lower bounds of the best scores of all strands. Every strand is pruned by the
+    /// greatest bound from the first row on.
     fn bound(&self, sides: &mut [Side]) {
         let begin = Instant::now();
         let bounds = bounds(&sides.iter().map(|side| &side.pair).collect::<Vec<_>>());
@@ -306,14 +311,16 @@ impl Runner<'_> {
         tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
     }
 
-    /// Passes over a strand without an alignment of the best score yet, if that is soon told. An alignment of so many symbols of
-    /// each sequence begins in the matrix's upper left corner and leads out of it; so where what the corner's cells along its last row
-    /// and column have, and all that lies beyond could add, is less than that score, there is none.
+    /// Skips a strand that has no alignment of the best known score, if a small part of the matrix
+    /// proves it. Such an alignment has at least a certain number of symbols of each sequence, so
+    /// it starts in the upper left corner of the matrix and leaves it. If the greatest H in the
+    /// last row and column of the corner, plus everything that the rest could add, is less than the
+    /// score, there is no such alignment.
     fn pass_over(&mut self, side: &mut Side) -> Result<()> {
         let Side { ref pair, bound, .. } = *side;
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
-        // Where a strand reaches half of it, the corner would be swept twice.
+        // If a strand reaches half of the score, the sweep of its corner would be wasted.
         if side.pass.is_some() || known <= 0 || bound > known / 2 {
             return Ok(());
         }
@@ -323,7 +330,7 @@ impl Runner<'_> {
         let (rows, columns) = (corner(m), corner(n));
         let cells = u64::from(m) * u64::from(n);
         let of_corner = u64::from(rows) * u64::from(columns);
-        // An alignment leads out of a corner that has fewer rows or columns.
+        // An alignment leaves a corner that has fewer rows or columns than the alignment.
         let is_small = rows < symbols.min(m) && columns < symbols.min(n) && of_corner <= cells / CORNER_PART;
         if !is_small || rows > self.shared.cut.belt_rows {
             return Ok(());
@@ -362,7 +369,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Walks back from a cell of a swept strand.
+    /// Traces back from a cell of a swept strand.
     fn walk(&mut self, side: &Side, from: Point) -> Result<(Point, Cigar)> {
         let begin = Instant::now();
         let walk_options =
@@ -384,7 +391,7 @@ impl Runner<'_> {
                 None => continue,
             };
             if found.is_none_or(|best| score > best.1) {
-                // Whatever was kept of the other strand is not needed.
+                // The kept borders of the other strand are not needed.
                 found.iter().for_each(|best| sides[best.0].pass = None);
                 found = Some((index, score, end));
             } else {
@@ -435,7 +442,7 @@ impl Runner<'_> {
             let reached = |best: &(usize, i32, Point)| i64::from(best.1) >= self.job.min_score;
             let Some((index, score, end)) = best.filter(reached) else { break };
             if self.job.top == 1 {
-                // What is kept of the other strand is not needed.
+                // The kept borders of the other strand are not needed.
                 let other = |(place, _): &(usize, &mut Side)| *place != index;
                 sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
             }
@@ -454,7 +461,7 @@ impl Runner<'_> {
         Ok(hits)
     }
 
-    /// A local alignment that ends at a cell.
+    /// Traces the local alignment that ends at a cell.
     fn hit(&mut self, side: &Side, score: i64, end: Point) -> Result<LongHit> {
         let (strand, query_end, target_end) = (side.strand, end.i, end.j);
         if !self.walks {

@@ -1,4 +1,4 @@
-//! The walk back through the regions of the grid.
+//! The traceback through the regions of the grid.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,46 +17,46 @@ use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
-/// How engines are to trace.
+/// Settings of engines for tracebacks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WalkOptions {
-    /// See [`Region::method`].
+    /// See [`TraceRegion::method`].
     pub method: Method,
-    /// See [`Region::strip`].
+    /// See [`TraceRegion::strip`].
     pub strip: Option<u32>,
-    /// See [`Region::chunk`].
+    /// See [`TraceRegion::chunk`].
     pub chunk: Option<u32>,
 }
 
-/// A walk on its way.
+/// A traceback in progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Walk {
-    /// Where it began.
+    /// First point.
     start: Point,
-    /// Where it is.
+    /// Its current position.
     at: Point,
-    /// Its runs so far, last column first.
+    /// Its runs so far, last column of the alignment first.
     runs: Vec<(u32, char)>,
-    /// Whether it has arrived.
+    /// Whether it has reached the start of the alignment.
     over: bool,
-    /// Cells that were computed for it.
+    /// Number of cells that were computed for it.
     pub traced_cells: u64,
-    /// What an engine has made ready for it.
+    /// Regions that an engine has prepared for it.
     #[serde(skip)]
     ahead: Ahead,
 }
 
 impl Walk {
-    /// A walk from a cell.
+    /// Creates a traceback from a cell.
     pub(super) fn new(start: Point) -> Walk {
         Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0, ahead: Ahead::default() }
     }
 
-    /// Walks to the end: the alignment's begin, and its columns. If an earlier run has walked from the same cell under the
-    /// same `name`, goes on from where that was.
+    /// Traces to the start of the alignment, and returns that point and the columns. Continues an
+    /// earlier run's traceback from the same cell under the same `name`.
     ///
     /// # Errors
-    /// As [`sweep`].
+    /// The errors of [`sweep`].
     pub(super) fn run(
         mut self,
         pair: &LongPair,
@@ -118,7 +118,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Goes along row 0 or column 0, or ends at what is forbidden.
+    /// Goes along row 0 or column 0, or ends next to a forbidden cell.
     fn border(&mut self, pair: &LongPair) -> Result<()> {
         let Point { i, j, state } = self.at;
         if !pair.is_local() {
@@ -135,8 +135,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Has the fastest engine that can trace through a region of a grid; if none can, sweeps it again with a finer grid inside, and
-    /// traces through that one's last region.
+    /// Traces through a region of a grid with the fastest engine that can. If no engine can, sweeps
+    /// the region again with a finer grid inside, and traces through the regions of that grid.
     fn trace(
         &mut self,
         pair: &LongPair,
@@ -150,7 +150,7 @@ impl Walk {
         let framed = Arc::new(framed);
         let cells = framed.cells();
         let Watch { interrupt, .. } = shared.watch;
-        // Engines that cannot trace this region after all; others they may.
+        // Engines that turned out to be unable to trace this region. They may trace others.
         let mut refused: Vec<String> = Vec::new();
         loop {
             if interrupt.load(Ordering::Relaxed) {
@@ -201,14 +201,14 @@ impl Walk {
         let watch = Watch { interrupt, progress: None };
         let grid = sweep(part, shared.engine_pool, &edge_store, None, watch)?.grid;
         self.traced_cells += cells;
-        // Through all of its regions, for they are at hand; each from where the last one ended.
+        // Through all regions of the finer grid, each from where the last one ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();
         let entered = self.at;
         let mut ended = false;
         while !ended && grid.holds(self.at.i, self.at.j) {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
             if (framed.rows, framed.columns) == (rows, columns) {
-                // No line was kept inside, as all of it was to be small enough.
+                // No line was kept inside, so the region was expected to be small enough.
                 return Err(nobody_traces(shared, height, width));
             }
             let traced = self.trace(pair, framed, &grid, walk_options, shared)?;
@@ -227,8 +227,8 @@ impl Walk {
         Ok(Traced { cigar, to: Some(to), ended, bytes: 0 })
     }
 
-    /// Has an engine trace through a region, on a thread of its own, having made ready those ahead, if there are any; `None` if
-    /// the engine is lost. An error comes with the engine's name.
+    /// Prepares regions if there are any, and traces through a region, with an engine on a thread
+    /// of its own. Returns `None` if the engine is lost. An error comes with the engine's name.
     fn trace_by(
         &mut self,
         pair: &LongPair,
@@ -263,7 +263,7 @@ impl Walk {
     }
 }
 
-/// What all regions of a walk have in common.
+/// Settings that all regions of a traceback share.
 struct Asked<'a> {
     pair: &'a LongPair,
     walk_options: WalkOptions,
@@ -278,13 +278,14 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// How many regions it is worth making ready for a member at once.
+/// Returns the number of regions that an engine can prepare at once.
 fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     let member = shared.engine_pool.members.iter_mut().find(|member| member.id == id);
     member.and_then(|member| member.ask(|engine| engine.regions_ahead())).unwrap_or(0)
 }
 
-/// Engines broke their promise that they can trace through a region of 1,024 x 1,024 cells.
+/// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells, which every
+/// engine must.
 fn nobody_traces(shared: &JobShared, rows: u32, columns: u32) -> Error {
     let names: Vec<&str> = shared.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
     let names = names.join(", ");

@@ -1,4 +1,4 @@
-//! Columns in flight between panels, and the lines of edges that parts of the matrix begin with.
+//! Columns that pass from panel to panel, and the border lines of parts of the matrix.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use super::edge_store::{ENTRY_BYTES, EdgeStore, Hold, Piece};
 use crate::error::{Error, Result};
 use crate::long::{Edge, LongPair, NEVER, Source};
 
-/// How often who waits for a column looks whether it is still worth it.
+/// Time between two checks of a thread that waits for a column.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The last column of a panel, while the panel is computed and its right neighbour reads.
+/// The last column of a panel, while the panel is computed and its right neighbour reads it.
 #[derive(Debug)]
 pub(crate) struct Column {
-    /// Row edges, from the first to the last.
+    /// Rows from the first border to the last.
     rows: RangeInclusive<u32>,
     values: Mutex<Values>,
     changed: Condvar,
@@ -25,20 +25,20 @@ pub(crate) struct Column {
 #[derive(Debug)]
 struct Values {
     edge: Edge,
-    /// Whether an engine computes the panel, or has.
+    /// Whether an engine computes the panel, or has computed it.
     coming: bool,
 }
 
 impl Column {
-    /// A column of these rows of which nothing is known.
+    /// Creates a column of these rows without values.
     pub(crate) fn new(rows: RangeInclusive<u32>, edge_store: &Arc<EdgeStore>) -> Column {
         Self::with(rows, Edge::default(), edge_store)
     }
 
-    /// A column of which the first rows are known.
+    /// Creates a column whose first rows have values.
     pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
         let steps = rows.end() - rows.start();
-        // At once, for a vector that grows would be there twice now and then.
+        // Reserves the whole column at once. A growing vector would exist twice now and then.
         let more = (steps as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
         edge.gap.reserve_exact(more);
@@ -50,10 +50,11 @@ impl Column {
         self.values.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Adds rows. Those that are there already are left as they are: who begins a panel again finds the same.
+    /// Appends rows, and ignores rows that are known already. An engine that computes a panel again
+    /// finds the same values.
     ///
     /// # Errors
-    /// [`Error::Internal`] if rows are left out, or come after the last.
+    /// [`Error::Internal`] if rows are missing, or come after the last row.
     pub(crate) fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut values = self.values();
         let rows = (*self.rows.start(), *self.rows.end());
@@ -72,19 +73,19 @@ impl Column {
         Ok(())
     }
 
-    /// Says whether anybody computes the panel.
+    /// Sets whether an engine computes the panel.
     pub(crate) fn set_coming(&self, coming: bool) {
         self.values().coming = coming;
         self.changed.notify_all();
     }
 
-    /// The last row that is known; `None` if none is.
+    /// Returns the last row with values, or `None`.
     pub(crate) fn last(&self) -> Option<u32> {
         let first = *self.rows.start();
         (first + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
     }
 
-    /// A part of what is known, by the numbers of the rows, both inclusive.
+    /// Copies rows `first..=last`, which have values.
     pub(crate) fn slice(&self, first: u32, last: u32) -> Edge {
         let start = self.rows.start();
         let range = (first - start) as usize..(last - start) as usize + 1;
@@ -92,56 +93,58 @@ impl Column {
         Edge { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
     }
 
-    /// The whole column, when nobody else needs it.
+    /// Takes the whole column, once no other thread needs it.
     pub(crate) fn take(&self) -> Edge {
         std::mem::take(&mut self.values().edge)
     }
 }
 
-/// A part of a [`Line`].
+/// A part of a [`BorderLine`].
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     /// Row 0 or column 0 of the matrix.
     Border,
-    /// The edge of a forbidden part: H is 0, and no gap goes on. But the first entry has this H.
+    /// The border of a forbidden part: H is 0 and gaps are minus infinity, except that H of the
+    /// first entry has this value.
     Masked(i32),
-    /// What was computed.
+    /// Computed values.
     Piece(Piece),
 }
 
-/// Values along a row or a column: parts one after another, each with its first and its last place. Two neighbours share
-/// a place; there the earlier one counts, for the first entry of an edge has no gap.
+/// Values along a row or a column: consecutive parts, each with its first and last position. Two
+/// neighbouring parts share a position. There the earlier part counts, because the first entry of a
+/// border has no gap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line(Vec<(RangeInclusive<u32>, Part)>);
 
 impl Line {
-    /// A line of one part.
+    /// Creates a line of one part.
     pub(crate) fn of(places: RangeInclusive<u32>, part: Part) -> Line {
         Line(vec![(places, part)])
     }
 
-    /// Adds a part that begins where the last one ends.
+    /// Appends a part that starts where the last part ends.
     pub(crate) fn push(&mut self, places: RangeInclusive<u32>, part: Part) {
         debug_assert!(self.0.last().is_none_or(|(last, _)| last.end() == places.start()));
         self.0.push((places, part));
     }
 
-    /// Adds the parts of another line that begins where this one ends.
+    /// Appends the parts of another line, which starts where this line ends.
     pub(crate) fn extend(&mut self, line: &Line) {
         for (places, part) in &line.0 {
             self.push(places.clone(), part.clone());
         }
     }
 
-    /// The last place.
+    /// Returns the last position.
     pub(crate) fn end(&self) -> Option<u32> {
         self.0.last().map(|(places, _)| *places.end())
     }
 
-    /// The values at places `first..=last`.
+    /// Returns the values at positions `first..=last`.
     ///
     /// # Errors
-    /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line does not reach so far.
+    /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line is too short.
     pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
         let mut edge = Edge::default();
         let mut next = first;
@@ -171,27 +174,27 @@ impl Line {
     }
 }
 
-/// What the first panel of a part of the matrix, or any other one, reads.
+/// The left border of a panel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Left<'a> {
-    /// The left edge of the part.
+    /// The left border of the part of the matrix, for its first panel.
     Line(&'a LongPair, &'a Line),
-    /// The panel before.
+    /// The last column of the panel to the left.
     Column(&'a Column),
 }
 
-/// How a panel reads from the left.
+/// Reads the left border of a panel.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
-    /// From where.
+    /// The border.
     pub left: Left<'a>,
-    /// Set to end early.
+    /// Set by the user to end early.
     pub interrupt: &'a AtomicBool,
-    /// Set for the same reason, when the job has failed elsewhere.
+    /// Set to end early if the job failed elsewhere.
     pub stop: &'a AtomicBool,
-    /// Set here if nobody computes what is waited for.
+    /// Set by the reader if no engine computes the rows that it waits for.
     pub abandoned: AtomicBool,
-    /// Nanoseconds that were spent waiting.
+    /// Nanoseconds that the reader waited.
     pub waited: std::sync::atomic::AtomicU64,
 }
 

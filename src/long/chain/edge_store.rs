@@ -1,4 +1,4 @@
-//! Where edges are kept: in memory up to a limit, beyond it in a file without a name ([`super::spill`]).
+//! Memory for borders. Borders beyond a limit go to an unnamed file ([`super::spill`]).
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use super::spill::{Extent, Spill};
 use crate::error::Result;
 use crate::long::Edge;
 
-/// Bytes of an edge's entry: H and a gap.
+/// Bytes of one entry of a border: H and a gap.
 pub(crate) const ENTRY_BYTES: u64 = 8;
 
-/// The memory for edges of a job.
+/// The borders of a job in memory and on disk.
 #[derive(Debug)]
 pub(crate) struct EdgeStore {
     limit: u64,
-    /// Where the file is made; `None` for the system's place.
+    /// Directory of the file. `None` stands for the system's temporary directory.
     base: Option<PathBuf>,
     books: Mutex<Books>,
 }
@@ -30,7 +30,7 @@ struct Books {
     file: Option<Arc<Spill>>,
 }
 
-/// An edge that is kept.
+/// A stored border.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece(Arc<Kept>);
 
@@ -46,7 +46,7 @@ enum Place {
     File(Extent),
 }
 
-/// Memory that is taken until this is dropped.
+/// A share of the memory, which is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
     edge_store: Arc<EdgeStore>,
@@ -60,7 +60,7 @@ impl Drop for Hold {
 }
 
 impl EdgeStore {
-    /// So many bytes of memory, and a directory for the rest.
+    /// Creates a store with this number of bytes of memory, and a directory for the rest.
     pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<EdgeStore> {
         Arc::new(EdgeStore { limit, base, books: Mutex::default() })
     }
@@ -69,17 +69,17 @@ impl EdgeStore {
         self.books.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The most bytes that were held in memory at once.
+    /// Returns the peak number of bytes in memory.
     pub(crate) fn peak(&self) -> u64 {
         self.books().peak
     }
 
-    /// Bytes that were written to files.
+    /// Returns the number of bytes that were written to files.
     pub(crate) fn spilled(&self) -> u64 {
         self.books().spilled
     }
 
-    /// Counts memory that is taken in any case.
+    /// Counts memory that is allocated whatever the limit is.
     pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> Hold {
         let mut books = self.books();
         books.held += bytes;
@@ -87,7 +87,7 @@ impl EdgeStore {
         Hold { edge_store: Arc::clone(self), bytes }
     }
 
-    /// Keeps an edge, in a file if it would be beyond the limit.
+    /// Stores a border, in a file if the memory would exceed the limit.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
@@ -118,12 +118,12 @@ impl EdgeStore {
 }
 
 impl Piece {
-    /// Its entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.0.entries
     }
 
-    /// A part of it.
+    /// Reads a part of the border.
     ///
     /// # Errors
     /// [`Error::Io`] if it is in a file that cannot be read.
@@ -142,7 +142,7 @@ impl Piece {
     }
 }
 
-/// The limit where none is given: 4 GiB, or a quarter of the memory that this process may take.
+/// Returns the default limit: a quarter of the memory that this process may take, at most 4 GiB.
 pub(crate) fn default_limit() -> u64 {
     limit_of(available())
 }
@@ -151,7 +151,8 @@ fn limit_of(memory: Option<u64>) -> u64 {
     memory.map_or(u64::MAX, |bytes| bytes / 4).min(4 << 30)
 }
 
-/// The memory of the machine, or what a control group (a container, a batch job) grants this process, if that is less.
+/// Returns the memory of the machine, or the memory that a control group (a container, a batch job)
+/// grants this process, if that is less.
 fn available() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();

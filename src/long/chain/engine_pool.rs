@@ -1,4 +1,4 @@
-//! The engines of a job, who watches them, and what became of them.
+//! The engines of a job, their watchdog and their statistics.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,24 +11,24 @@ use crate::engine::patience::GRACE;
 use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
-/// An engine and what it did.
+/// An engine with its statistics.
 pub(crate) struct Member {
     /// The engine.
     pub engine: Box<dyn LongEngine>,
-    /// What it did.
+    /// Its statistics.
     pub stats: LongEngineStats,
     /// Its number in the pool.
     pub id: usize,
-    /// Whether it still answers.
+    /// Heartbeat of the engine.
     pub heartbeat: Arc<Heartbeat>,
 }
 
-/// Opens the engine that steps in when no other is left.
+/// Opens the engine that takes over when no other engine is left.
 pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 
-/// The engines that are left, and what those did that are not.
+/// The engines of a job.
 pub(crate) struct EnginePool {
-    /// Those left.
+    /// Engines that work.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
     /// Number of entries of `gone` that [`EnginePool::take_stats`] has returned.
@@ -36,11 +36,11 @@ pub(crate) struct EnginePool {
     reserve: Option<Reserve>,
     patience: Duration,
     clock: Arc<WatchClock>,
-    /// How many there ever were.
+    /// Number of engines that ever joined.
     count: usize,
 }
 
-/// A member that works on its own thread.
+/// An engine that works on a thread of its own.
 struct Away {
     id: usize,
     heartbeat: Arc<Heartbeat>,
@@ -48,7 +48,7 @@ struct Away {
 }
 
 impl EnginePool {
-    /// All of them, how long each may be silent, and who steps in for them.
+    /// Creates a pool of these engines. `patience` limits the silence of an engine.
     pub(crate) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> EnginePool {
         let clock = Arc::default();
         let (members, gone) = (Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ impl EnginePool {
         self.count += 1;
     }
 
-    /// Has the reserve step in; says whether there was one.
+    /// Opens the reserve engine. Returns whether there was one.
     pub(crate) fn call_reserve(&mut self) -> bool {
         let Some(open) = self.reserve.take() else { return false };
         let engine = open();
@@ -74,7 +74,7 @@ impl EnginePool {
         true
     }
 
-    /// Parts with engines that were given up.
+    /// Removes engines that were abandoned.
     pub(crate) fn dismiss_lost(&mut self) {
         let (left, lost): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.members).into_iter().partition(|member| member.stats.lost.is_none());
@@ -85,7 +85,7 @@ impl EnginePool {
         }
     }
 
-    /// The engines, fastest first.
+    /// Returns the engines, fastest first.
     pub(crate) fn by_speed(&mut self) -> Vec<&mut Member> {
         self.dismiss_lost();
         let mut speeds = Vec::new();
@@ -98,12 +98,13 @@ impl EnginePool {
         members.into_iter().map(|(_, member)| member).collect()
     }
 
-    /// Has the members of these numbers do something, each on a thread of its own, until all are back or given up; gives
-    /// what those returned that are back. `lost` hears the number of each that panicked or is given up, before others can
-    /// know; `is_over` is asked every now and then whether nobody wants the results any more: then those that do not
-    /// come back soon are left behind.
+    /// Runs a task on the members with these numbers, each on a thread of its own, until all have
+    /// returned or were abandoned. Returns the results of the members that returned. Calls `lost`
+    /// with the number of each member that panicked or was abandoned, before other threads can
+    /// notice. Asks `is_over` regularly whether the results are still wanted. If not, members that
+    /// do not return soon are left behind.
     ///
-    /// The threads are not scoped ones, so that one whose device never answers can be left behind.
+    /// The threads are not scoped, so that a thread whose device never answers can be left behind.
     pub(crate) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
@@ -123,7 +124,7 @@ impl EnginePool {
             let name = format!("pairwave-{id}-{}", stats.name);
             let work = move || {
                 let done = catch(|| task(&mut member));
-                // What it holds is free before anybody hears of it.
+                // Drops the task's captures before the pool hears of the result.
                 drop(task);
                 if let Err(unheard) = sender.send((member, done)) {
                     let _ = catch(|| drop(unheard));
@@ -154,14 +155,15 @@ impl EnginePool {
                         }
                         self.members.push(member);
                     }
-                    // It was given up, and has nothing more to say.
+                    // The engine was abandoned. Its result is ignored.
                     None => close(member.engine),
                 },
                 Err(RecvTimeoutError::Timeout) => {}
-                // Cannot be: every thread sends its member back.
+                // Cannot happen: every thread sends its member back.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Time in which this thread did not run, because the process was stopped, is nobody's fault.
+            // While the process is stopped, this thread does not run. Such time does not count as
+            // silence.
             self.clock.advance(looked.elapsed().min(2 * tick));
             looked = Instant::now();
             let patience = self.patience;
@@ -185,7 +187,7 @@ impl EnginePool {
         results
     }
 
-    /// Goes on without a member that is not back.
+    /// Records that a member was abandoned.
     fn miss(&mut self, away: Away, why: String) {
         let Away { heartbeat, mut stats, .. } = away;
         tracing::warn!("{} is given up, others take over its work: {why}", stats.name);
@@ -194,7 +196,7 @@ impl EnginePool {
         self.gone.push(stats);
     }
 
-    /// Why nobody is left.
+    /// Returns the error that no engine is left.
     pub(crate) fn nobody(&self) -> Error {
         let (device, message) = match self.gone.last() {
             Some(stats) => (stats.name.clone(), stats.lost.clone().unwrap_or_default()),
@@ -203,7 +205,7 @@ impl EnginePool {
         Error::Device { device, message: format!("no engine is left: {message}") }
     }
 
-    /// Returns the statistics of all engines since the last call, and starts to count anew.
+    /// Returns the statistics of all engines since the last call, and starts new ones.
     pub(crate) fn take_stats(&mut self) -> Vec<LongEngineStats> {
         let mut stats: Vec<LongEngineStats> = Vec::new();
         for member in &mut self.members {
@@ -221,21 +223,21 @@ impl Drop for EnginePool {
     fn drop(&mut self) {
         self.dismiss_lost();
         for member in self.members.drain(..) {
-            // One that panics now has done its work.
+            // A panic at this point loses no work.
             let _ = catch(|| drop(member));
         }
     }
 }
 
-/// Drops an engine that was given up, which may panic or never end.
+/// Drops an engine that was abandoned. Dropping it may panic or never return.
 fn close(engine: Box<dyn LongEngine>) {
-    // If there is no thread to be had it is dropped here.
+    // Without a new thread, the engine is dropped on this one.
     let _ = catch(|| std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch(|| drop(engine))));
 }
 
 impl Member {
-    /// Calls the engine, which is watched meanwhile; it computes so many cells until it calls back. If it panics that is
-    /// an error of the device.
+    /// Calls the engine under watch. `cells` is the expected number of cells until it calls back. A
+    /// panic becomes an [`Error::Device`].
     pub(crate) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         let engine = &self.engine;
         let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
@@ -251,13 +253,14 @@ impl Member {
         })
     }
 
-    /// Asks the engine something; if it panics it is given up.
+    /// Asks the engine a question. An engine that panics is abandoned.
     pub(crate) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
     }
 
-    /// Whether an error is the engine's own, so that others can go on. If so it is given up.
+    /// Returns whether an error is the engine's own, so that other engines can take over. Such an
+    /// engine is abandoned.
     pub(crate) fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {

@@ -1,4 +1,4 @@
-//! The lines of a swept part of the matrix that are kept, and how closely they lie.
+//! The rows and columns of a swept part of the matrix that are kept, and the distance between them.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,23 @@ use super::edge_store::ENTRY_BYTES;
 use crate::error::Result;
 use crate::long::{Edge, LongPair};
 
-/// Lines each way where memory allows: what is computed again for an alignment is about the matrix divided by this.
+/// Number of kept rows and of kept columns where memory allows. A traceback computes about the
+/// matrix divided by this number again.
 const LINES: u64 = 48;
-/// Fewer are not worth the memory that they spare; rather are they kept in files.
+/// Least number of kept rows and columns. Fewer would save too little memory, so the rest goes to
+/// files.
 const FEWEST_LINES: u64 = 16;
-/// Lines are not closer than this.
+/// Least distance of kept rows or columns.
 const MIN_PITCH: u64 = 4096;
-/// An engine that keeps columns takes about the same time for every region below such sizes, for it waits rather than
-/// computes: lines are not closer.
+/// Least distance for an engine that keeps columns. Such an engine takes about the same time for
+/// every smaller region, because it waits rather than computes.
 const MIN_WIDE_PITCH: u64 = 32_768;
-/// What any engine traces at once in no time.
+/// Maximum length of a pair that any engine traces at once.
 const SMALL: u32 = 4096;
-/// Rows that are swept in one go.
+/// Rows that are swept at once.
 const BELT_ROWS: u32 = 1 << 26;
 
-/// What the fastest engine says of a pair.
+/// Properties of the fastest engine for a pair.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EngineSizes {
     /// Whether it keeps columns inside panels.
@@ -34,19 +36,20 @@ pub(crate) struct EngineSizes {
 /// How the matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Cut {
-    /// Rows between marks: a multiple of 64.
+    /// Distance of marked rows, a multiple of 64.
     pub mark_every: u32,
-    /// Columns between columns that are kept at least, a multiple of 64; `None` if no grid is needed.
+    /// Least distance of kept columns, a multiple of 64. `None` if no grid is needed.
     pub pitch: Option<u32>,
-    /// Columns of a panel at most.
+    /// Maximum number of columns of a panel.
     pub panel_columns: Option<u32>,
-    /// Rows of a belt at most.
+    /// Maximum number of rows of a belt.
     pub belt_rows: u32,
 }
 
 impl Cut {
-    /// For a pair of these lengths with so much memory, with a grid or without. Where the whole matrix can be traced at
-    /// once there is none, unless a pitch is asked for.
+    /// Chooses a cut for a pair of these lengths and this memory. There is a grid only if the pair
+    /// is traced back (`walks`) and the matrix is too large to be traced at once, or if a pitch is
+    /// given.
     pub(crate) fn new(
         (query, target): (u32, u32),
         walks: bool,
@@ -60,7 +63,8 @@ impl Cut {
         let least = if suits.keeps_columns { MIN_WIDE_PITCH } else { MIN_PITCH };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
-        // Long ones in whole chunks, so that a device can keep both with one set of edges.
+        // Long distances are whole chunks, so that a device can keep rows and columns with one set
+        // of borders.
         let whole = |length: u32| {
             let unit = if length > 4096 { 512 } else { 64 };
             length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
@@ -77,7 +81,7 @@ impl Cut {
         }
     }
 
-    /// A finer grid in a region that is too large to be traced at once.
+    /// Returns a finer cut of a region that is too large to be traced at once.
     pub(crate) fn finer(rows: u32, columns: u32) -> Cut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
@@ -85,49 +89,51 @@ impl Cut {
     }
 }
 
-/// Known edges in a part of the matrix.
+/// Known borders in a part of the matrix.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grid {
-    /// The part's rows.
+    /// Rows of the part.
     pub rows: (u32, u32),
-    /// Its columns.
+    /// Columns of the part.
     pub columns: (u32, u32),
-    /// Edges along rows, over all of its columns; the first is that of `rows.0`.
+    /// Borders along rows, over all columns of the part. The first one lies along row `rows.0`.
     pub across: BTreeMap<u32, Line>,
-    /// Edges along columns, over all of its rows; the first is that of `columns.0`.
+    /// Borders along columns, over all rows of the part. The first one lies along column
+    /// `columns.0`.
     pub down: BTreeMap<u32, Line>,
 }
 
-/// A rectangle of the matrix with its upper and its left edge.
+/// A rectangle of the matrix with its upper and left border.
 #[derive(Debug, Clone)]
 pub(crate) struct Framed {
-    /// Its rows.
+    /// Rows.
     pub rows: (u32, u32),
-    /// Its columns.
+    /// Columns.
     pub columns: (u32, u32),
-    /// The edge along `rows.0`.
+    /// The border along `rows.0`.
     pub top: Edge,
-    /// The edge along `columns.0`.
+    /// The border along `columns.0`.
     pub left: Edge,
 }
 
 impl Framed {
-    /// Its cells.
+    /// Returns the number of cells.
     pub(crate) fn cells(&self) -> u64 {
         u64::from(self.rows.1 - self.rows.0) * u64::from(self.columns.1 - self.columns.0)
     }
 }
 
 impl Grid {
-    /// Whether a cell is in this part.
+    /// Returns whether a cell lies in this part.
     pub(crate) fn holds(&self, i: u32, j: u32) -> bool {
         self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
     }
 
-    /// What lies between a cell of the part, as the last one, and the next lines above and left of it.
+    /// Returns the rectangle between a cell, which is its last one, and the next kept row above and
+    /// column to the left.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if an edge cannot be read.
+    /// [`Error::Io`](crate::Error::Io) if a border cannot be read.
     pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
         let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! A log on the disk: edges one after another, what they are, and a checksum.
+//! A log file: borders one after another, an index of them, and a checksum.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -12,32 +12,33 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::long::{Best, Edge};
 
-/// The ending of a file that is being written.
+/// Extension of a file that is being written.
 pub(crate) const BEGUN: &str = "part";
 
-/// How far a panel is.
+/// Progress of a panel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PanelState {
-    /// Its number, from the left.
+    /// Number of the panel, from the left.
     pub index: usize,
-    /// Its first and last column edge.
+    /// Columns of the left and the right border.
     pub columns: (u32, u32),
-    /// Whether its last column is needed to the end.
+    /// Whether the last column is needed until the end of the job.
     pub kept: bool,
-    /// The row from which it can be begun again: of a mark, or its first, or its last when it is done.
+    /// First row of a repeated computation of the panel: the first row, the row of a mark, or the
+    /// last row if the panel is done.
     pub row: u32,
-    /// Whether it is done.
+    /// Whether the panel is done.
     pub done: bool,
-    /// The best cell above that row, at least.
+    /// The best cell, at least of all cells above `row`.
     pub best: Option<Best>,
-    /// Cells that were not computed.
+    /// Number of cells that were pruned.
     pub pruned: u64,
-    /// Columns inside that are kept, once it is done.
+    /// Kept columns inside the panel, once it is done.
     #[serde(default)]
     pub inner: Vec<u32>,
 }
 
-/// What an edge in a log is.
+/// Kind of a border in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -49,29 +50,30 @@ pub(crate) enum Kind {
     Inner,
 }
 
-/// Where an edge is in a log.
+/// Description of a border in a log.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// The panel.
+    /// Number of the panel.
     pub panel: usize,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// The mark's row, or the first of the column's; of a column inside a panel its number.
+    /// Row of the mark, first row of the part of the last column, or number of the column inside
+    /// the panel.
     pub row: u32,
-    /// How many values of H, and as many of gaps.
+    /// Number of values of H, and number of gaps.
     pub entries: usize,
 }
 
-/// What a log holds.
+/// Contents of a log.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
-    /// How far panels are.
+    /// Progress of panels.
     pub panels: Vec<PanelState>,
-    /// The edges, in the order of the file.
+    /// The borders, in the order of the file.
     pub entries: Vec<Entry>,
 }
 
-/// An edge that is in a log from a byte on, if it can be read.
+/// Reads the border that starts at byte `at` of a log. Returns `None` if it cannot be read.
 pub(crate) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(at)).ok()?;
@@ -83,7 +85,8 @@ pub(crate) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
     Some(Edge { h: values()?, gap: values()? })
 }
 
-/// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
+/// Reads the index of a log. A log consists of borders, the index, the index's length, and a
+/// checksum of all that. Returns `None` if it is damaged.
 pub(crate) fn read_index(path: &Path) -> Option<Index> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
@@ -129,13 +132,13 @@ pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, E
     })
 }
 
-/// A note or a log that cannot be put in words.
+/// Returns the error that a note or a log cannot be serialized.
 pub(crate) fn broken(error: serde_json::Error) -> Error {
     Error::Internal(format!("a checkpoint cannot be written: {error}"))
 }
 
-/// Writes a file that appears whole or not at all, and stays.
+/// Writes a file that appears as a whole or not at all, and that survives a loss of power.
 pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
-    // One run at a time has the directory.
+    // Only one run at a time uses the directory.
     files::replace(path, &path.with_extension(BEGUN), fill).map_err(|error| Error::io(path, error))
 }

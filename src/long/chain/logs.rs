@@ -1,7 +1,8 @@
-//! The logs of a part of the matrix: how far its panels are, and their edges.
+//! The logs of a part of the matrix: the progress of its panels, and their borders.
 //!
-//! Each log holds what was found since the last one. `N.keep` holds how far panels are, and edges that are needed to the
-//! end; `N.flight` holds edges that are not, and is removed when their panels' neighbours are done.
+//! Each log contains the news since the last one. `N.keep` contains the progress of panels and the
+//! borders that are needed until the end. `N.flight` contains other borders. It is removed once the
+//! right neighbours of its panels are done.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -14,34 +15,34 @@ use super::log_file::{Entry, Kind, PanelState, read_edge, read_index, write_log}
 use crate::error::Result;
 use crate::long::Edge;
 
-/// A save that takes long is not made more often than this many times as long.
+/// Least ratio of the time between two saves to the time that a save takes.
 const SHARE: u32 = 10;
 
-/// A panel that is further than at the last save.
+/// A panel that has advanced since the last save.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// How far.
+    /// Its progress.
     pub state: PanelState,
-    /// The first row of `column`.
+    /// First row of `column`.
     pub first: u32,
-    /// Its last column from there to `state.row`, if that is needed.
+    /// Its last column from that row to `state.row`, if it is needed.
     pub column: Option<Edge>,
-    /// Its marks from there on.
+    /// Its marks from that row on.
     pub marks: Vec<(u32, Piece)>,
-    /// Columns inside it, once it is done.
+    /// Kept columns inside it, once it is done.
     pub inner: Vec<(u32, Piece)>,
 }
 
 /// A panel of an earlier run.
 #[derive(Debug)]
 pub(crate) struct Restored {
-    /// How far it is.
+    /// Its progress.
     pub state: PanelState,
-    /// Its last column up to there, if that is needed.
+    /// Its last column up to `state.row`, if it is needed.
     pub column: Option<Edge>,
     /// Its marks.
     pub marks: Vec<(u32, Piece)>,
-    /// Columns inside it.
+    /// Kept columns inside it.
     pub inner: Vec<(u32, Piece)>,
 }
 
@@ -50,29 +51,30 @@ pub(crate) struct Restored {
 pub(crate) struct TileSaver {
     log: Mutex<Log>,
     every: Duration,
-    /// Row edges of the part, from the first to the last.
+    /// Rows of the part, from the first border to the last.
     rows: RangeInclusive<u32>,
-    /// Rows between the marks that are all needed; `None` if only the last one is.
+    /// Distance of the marks, if all of them are needed. `None` if only the last one is needed.
     mark_every: Option<u32>,
 }
 
-/// What is written, while one thread writes.
+/// State of the thread that writes logs.
 #[derive(Debug)]
 pub(crate) struct Log {
     directory: PathBuf,
-    /// Whether all marks are needed to the end.
+    /// Whether all marks are needed until the end.
     keeps: bool,
     last: Instant,
     took: Duration,
     next: u64,
-    /// Of each panel the row and whether it was done.
+    /// Row of each panel, and whether it was done, at the last save.
     saved: Vec<Option<(u32, bool)>>,
-    /// Logs that can be removed, and whose edges are in them.
+    /// Logs that can be removed, with the panels whose borders they contain.
     flights: Vec<(PathBuf, Vec<usize>)>,
 }
 
 impl TileSaver {
-    /// The logs in a directory. `mark_every` says how many rows lie between the marks, if all are needed.
+    /// Creates the logs of a directory. `mark_every` is the distance of the marks if all are
+    /// needed.
     pub(crate) fn new(
         directory: PathBuf,
         every: Duration,
@@ -91,7 +93,8 @@ impl TileSaver {
         TileSaver { log: Mutex::new(log), every, rows, mark_every }
     }
 
-    /// The log, if it is time to write and nobody else does. When it is `now` in any case, waits.
+    /// Returns the log if it is time to write and no other thread writes. With `now`, waits for the
+    /// log in any case.
     pub(crate) fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
         if now {
             return Some(self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -101,16 +104,17 @@ impl TileSaver {
         (log.last.elapsed() >= pause).then_some(log)
     }
 
-    /// What an earlier run has left: panels from the left, each as far as all that it needs is there.
+    /// Reads the panels of an earlier run, from left to right. Each panel is restored as far as all
+    /// its borders are available.
     ///
     /// # Errors
-    /// [`Error::Io`] if edges cannot be kept.
+    /// [`Error::Io`] if borders cannot be stored.
     pub(crate) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let found = LoggedPanels::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
         let mut restored: Vec<Restored> = Vec::new();
-        // From the right, for a column is needed only if its neighbour is not done.
+        // From right to left, because a column is needed only if the right neighbour is not done.
         let mut next_is_done = false;
         for index in (0..count).rev() {
             let states = found.states.iter().rev().filter(|state| state.index == index);
@@ -142,7 +146,7 @@ impl TileSaver {
             restored.push(panel);
         }
         restored.reverse();
-        // Panels are cut one after another: what does not follow is of no use.
+        // Panels are cut one after another. A panel behind a gap is useless.
         let follow = restored.windows(2).take_while(|pair| pair[0].state.columns.1 == pair[1].state.columns.0).count();
         restored.truncate(follow + 1);
         log.saved = restored.iter().map(|panel| Some((panel.state.row, panel.state.done))).collect();
@@ -152,7 +156,7 @@ impl TileSaver {
         Ok(restored)
     }
 
-    /// A panel in a state, if all edges are there.
+    /// Returns a panel in a state, or `None` if a border is missing.
     fn assemble(
         &self,
         found: &LoggedPanels,
@@ -194,7 +198,8 @@ impl TileSaver {
             );
         }
         rows.extend((state.row > first_row).then_some(state.row));
-        // The edges of a kind with these numbers, each with so many entries; `None` if one is missing.
+        // Returns the borders of a kind with these numbers, or `None` if one is missing or has
+        // another length.
         let all = |kind: Kind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
             let mut pieces = Vec::new();
             for &number in numbers {
@@ -212,7 +217,7 @@ impl TileSaver {
     }
 }
 
-/// Where the values of an entry are.
+/// Position of a border in a log.
 #[derive(Debug, Clone, Copy)]
 struct EntryPlace {
     /// Index of the log file.
@@ -221,7 +226,7 @@ struct EntryPlace {
     offset: u64,
 }
 
-/// What is in the logs of a part.
+/// Contents of the logs of a part.
 #[derive(Default)]
 struct LoggedPanels {
     files: Vec<PathBuf>,
@@ -243,7 +248,7 @@ impl LoggedPanels {
         for (number, path) in names {
             log.next = log.next.max(number + 1);
             if path.extension().is_some_and(|extension| extension == "part") {
-                // The run was killed while it wrote.
+                // The run was killed while it wrote this file.
                 let _ = fs::remove_file(path);
                 continue;
             }
@@ -271,12 +276,12 @@ impl LoggedPanels {
 }
 
 impl Log {
-    /// How far a panel was at the last save.
+    /// Returns the row of a panel, and whether it was done, at the last save.
     pub(crate) fn saved(&self, index: usize) -> Option<(u32, bool)> {
         self.saved.get(index).copied().flatten()
     }
 
-    /// Writes what is new, and removes what is no longer needed.
+    /// Writes the news since the last save, and removes logs that are no longer needed.
     ///
     /// # Errors
     /// [`Error::Io`].

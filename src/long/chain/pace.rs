@@ -1,13 +1,14 @@
-//! How wide the panels of engines are that follow each other: in proportion to their speeds, so that neighbours keep pace, and so
-//! that the last round keeps all of them busy.
+//! Widths of the panels of a chain of engines: in proportion to the engines' speeds, so that
+//! neighbours keep pace and the last round keeps all engines busy.
 
-/// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out: of engines that are as fast
-/// as each other, and of others. Each round begins and ends with idle units.
+/// Least number of rounds of a chain over the columns, for engines of about the same speed and for
+/// others. Several rounds even out wrong expectations of a speed. Each round starts and ends with
+/// idle units.
 const ROUNDS: [f64; 2] = [2.0, 4.0];
-/// How many times faster than the slowest engine the fastest one may be to count as fast as that.
+/// Engines count as equally fast up to this ratio of the fastest to the slowest speed.
 const ALIKE: f64 = 1.1;
 
-/// Who takes panels.
+/// The engines that take panels.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     /// Columns of the part.
@@ -18,29 +19,29 @@ pub(crate) struct Pace {
 /// An engine of a chain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Suited {
-    /// Its number in the pool.
+    /// Number in the pool.
     pub id: usize,
     /// Cells a second.
     pub speed: f64,
-    /// Columns of a panel at most.
+    /// Maximum number of columns of a panel.
     pub columns: f64,
-    /// What its panels showed.
+    /// Speed in the panels so far.
     pub shown: Option<f64>,
 }
 
 impl Pace {
-    /// Of a part of so many columns.
+    /// Creates the pace for a part of this number of columns.
     pub(crate) fn new(columns: u32, engines: Vec<Suited>) -> Self {
         Pace { columns: f64::from(columns), engines }
     }
 
-    /// Whether nobody waits for a panel.
+    /// Returns whether no other engine waits for a panel.
     pub(crate) fn is_alone(&self) -> bool {
         self.engines.len() < 2
     }
 
-    /// An engine has computed a panel. What is expected of speeds holds until all have: of what one has shown, and what is expected
-    /// of another, nothing follows.
+    /// Records the speed of an engine in a panel. Expected speeds count until all engines have
+    /// shown theirs, because a measured speed cannot be compared with an expected one.
     pub(crate) fn show(&mut self, id: usize, speed: f64) {
         self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.shown = Some(speed));
         if self.engines.iter().all(|engine| engine.shown.is_some()) {
@@ -48,13 +49,13 @@ impl Pace {
         }
     }
 
-    /// Columns of an engine's next panel; `None` where no other follows.
+    /// Returns the columns of an engine's next panel, or `None` if no other engine follows.
     pub(crate) fn width(&self, id: usize) -> Option<f64> {
         let own = self.engines.iter().find(|engine| engine.id == id)?;
         Some(self.columns_of_speed()? * own.speed)
     }
 
-    /// Columns for a speed of 1.
+    /// Returns the columns for a speed of 1.
     fn columns_of_speed(&self) -> Option<f64> {
         let fastest = self.engines.iter().max_by(|a, b| a.speed.total_cmp(&b.speed)).filter(|_| !self.is_alone())?;
         let per_speed = |columns: f64, speed: f64| columns / speed.max(f64::MIN_POSITIVE);
@@ -83,12 +84,12 @@ mod tests {
     fn panels_follow_speeds_and_fill_devices() {
         let width = |columns, suits: &[(f64, f64)]| pace(columns, suits).width(0);
         assert_eq!(width(1_000_000, &[(1.0, 1e6)]), None);
-        // Wide matrices: two rounds, or as many as it takes that none is wider than suits the one that suits least for its speed.
+        // Wide matrices take two rounds, or more if a panel would be wider than an engine takes.
         assert_eq!(width(1_600_000, &[(1.0, 4e5), (1.0, 4e5)]), Some(4e5));
         assert_eq!(width(4_800_000, &[(1.0, 2.7e5), (1.0, 2.7e5)]), Some(4.8e6 / 18.0));
         assert_eq!(width(800_000, &[(4.0, 3e5), (1.0, 1e4)]), Some(4e4));
         assert_eq!(width(1_600_000, &[(3.0, 4e5), (1.0, 4e5)]), Some(3e5), "four rounds of engines that differ");
-        // A narrow one, all of which one device could take at once: half each, not four slivers.
+        // One device could take this narrow matrix at once: half for each engine, not four slivers.
         assert_eq!(width(100_000, &[(1.0, 1e5), (1.0, 1e5)]), Some(5e4));
     }
 

@@ -1,13 +1,15 @@
-//! A sweep over a part of the matrix by a chain of engines: each takes the next panel of columns, and reads its left edge
-//! while the engine before it computes it.
+//! Sweep of a part of the matrix by a chain of engines. Each engine takes the next panel of
+//! columns, and reads its left border while the engine of the previous panel computes it.
 //!
-//! A panel's width is in proportion to its engine's speed, so that neighbours keep pace. An engine that fails leaves its
-//! panel open; another one takes it, from its last mark if all before that is known. What its right neighbour has read
-//! stays valid, for whoever computes a column finds the same. Who waits for a column that nobody computes gives up its own
-//! panel, so that there is always somebody for the leftmost open one.
+//! The width of a panel is in proportion to the speed of its engine, so that neighbours keep pace.
+//! An engine that fails leaves its panel open. Another engine takes the panel, from its last mark
+//! if everything above the mark is known. Values that the right neighbour has read stay valid,
+//! because every engine computes the same values. An engine that waits for a column that no engine
+//! computes releases its own panel, so that there is always an engine for the leftmost open panel.
 //!
-//! An engine that keeps no columns inside a panel gets panels that are as wide as the grid's columns are apart. One that
-//! does gets them as wide as suits it, and begins each at its first row, so that what it keeps inside covers all rows.
+//! Panels of an engine that keeps no columns inside a panel are as wide as the distance of the
+//! grid's columns. An engine that keeps columns takes panels of the width that suits it, and always
+//! computes a panel from its first row, so that the kept columns cover all rows.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -22,23 +24,23 @@ use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
 use crate::error::{Error, Result};
 use crate::long::Best;
 
-/// What came of it.
+/// Result of a sweep.
 #[derive(Debug, Default)]
 pub(crate) struct Swath {
-    /// The lines that were kept: always the last row and the last column.
+    /// The kept rows and columns, which include the last row and the last column.
     pub grid: Grid,
     /// The best cell of a local pair.
     pub best: Option<Best>,
-    /// Cells that were not computed.
+    /// Number of cells that were pruned.
     pub pruned_cells: u64,
 }
 
-/// Who is told, and who may stop it.
+/// Interrupt and progress of a sweep.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     /// Set to end early.
     pub interrupt: &'a Arc<AtomicBool>,
-    /// Hears of the cells that were computed since the last call; `None` in tracebacks.
+    /// Receives the number of cells that were computed since the last call. `None` in tracebacks.
     pub progress: Option<&'a dyn Fn(u64)>,
 }
 
@@ -88,7 +90,7 @@ pub(crate) fn sweep(
     }
 }
 
-/// Has all engines work until there is nothing left to do, or nobody who could.
+/// Runs all engines until no panel is open, or until no engine is left.
 fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
     let of_all = Arc::clone(sweep);
@@ -104,7 +106,7 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     engine_pool.work(&all, move |member| of_all.work(member), |id| sweep.release(id), tell);
 }
 
-/// Who takes panels, and how wide ones.
+/// Returns the engines that take panels, with their speeds.
 fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Pace {
     let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
     let mut engines = Vec::new();
@@ -120,7 +122,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Pace {
     Pace::new(columns, engines)
 }
 
-/// Puts the panels' edges together.
+/// Joins the borders of the panels.
 fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
     let mut grid = Grid { rows: part.rows, columns: part.columns, ..Grid::default() };
     grid.down.insert(part.columns.0, part.left.clone());
@@ -139,7 +141,7 @@ fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
             grid.down.insert(columns.1, Line::of(part.rows.0..=part.rows.1, Part::Piece(piece)));
         }
     }
-    // Marks that only helped to begin a panel again are not those of all panels.
+    // Drops marks that some panels lack: they served only to compute a panel again.
     grid.across.retain(|_, line| line.end() == Some(part.columns.1));
     grid.across.insert(part.rows.0, part.top.clone());
     if grid.across.contains_key(&part.rows.1) && grid.down.contains_key(&part.columns.1) {

@@ -1,4 +1,4 @@
-//! What an engine hands on of a panel, and where it goes.
+//! The destination of the results of a panel.
 
 use std::sync::atomic::Ordering;
 
@@ -8,27 +8,28 @@ use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source};
 
-/// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
+/// Maximum number of marks that are stored as candidates for a restart of the panel, if no grid is
+/// kept.
 const WAITING_MARKS: usize = 3;
 
-/// Takes what an engine hands on of a panel.
+/// Receives the results of an engine for a panel.
 pub(crate) struct PanelSink<'a> {
     /// The sweep.
     pub sweep: &'a SharedSweep,
-    /// The panel.
+    /// Number of the panel.
     pub index: usize,
-    /// Its columns.
+    /// Columns of the panel.
     pub columns: (u32, u32),
-    /// The row from which it is computed.
+    /// First computed row.
     pub first: u32,
-    /// Its last one.
+    /// Last column of the panel.
     pub column: &'a Column,
-    /// Of who computes it.
+    /// Heartbeat of the engine.
     pub heartbeat: &'a Heartbeat,
 }
 
 impl PanelSink<'_> {
-    /// Moves the row from which the panel can be begun again to the last mark, if all above it is known.
+    /// Moves the restart row of the panel to the last mark, if everything above it is known.
     fn settle(&self, panel: &mut Panel) {
         let (Some(ready), last) = (self.column.last(), self.sweep.part.rows.1) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
@@ -55,7 +56,7 @@ impl Sink for PanelSink<'_> {
     }
 
     fn progress(&self, cells: u64, best: Option<Best>) {
-        // Of an engine that was given up nobody wants to know; the next edge tells it so.
+        // Progress of an abandoned engine is ignored. Its next border returns the error to it.
         let _ = self.hear(|| {
             self.add_progress(cells, best);
             Ok(())
@@ -64,7 +65,7 @@ impl Sink for PanelSink<'_> {
 }
 
 impl PanelSink<'_> {
-    /// The engine hands something on.
+    /// Records a sign of life of the engine, and calls `f` unless the sweep has ended.
     fn hear(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
         self.heartbeat
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
@@ -86,7 +87,7 @@ impl PanelSink<'_> {
                 let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
                 surplus.map(|surplus| panel.marks.remove(surplus));
             }
-            // Of a local pair the best cell above the mark is to be known too.
+            // In a local pair, the best cell above the mark must be known as well.
             if !self.sweep.part.pair.is_local() {
                 self.settle(panel);
             }
@@ -121,11 +122,12 @@ impl PanelSink<'_> {
     }
 }
 
-/// A left edge that an engine reads under watch: while it waits there it is not silent.
+/// A left border that an engine reads under watch. An engine that waits for it does not count as
+/// silent.
 pub(crate) struct WatchedSource<'a> {
-    /// The edge.
+    /// The border.
     pub left: &'a dyn Source,
-    /// Of the engine.
+    /// Heartbeat of the engine.
     pub heartbeat: &'a Heartbeat,
 }
 

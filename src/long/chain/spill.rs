@@ -1,7 +1,8 @@
-//! Edges on the disk: one file without a name, of which each edge has a part.
+//! Borders on disk, in one unnamed file.
 //!
-//! The system frees the file when the process ends, in whatever way: a job that is killed leaves nothing behind. One file
-//! for all, because there may be more edges than a process may have files open.
+//! The system releases the file whenever and however the process ends, so that a job that is killed
+//! leaves nothing behind. All borders share one file, because there may be more borders than a
+//! process may have open files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,20 +16,21 @@ use crate::files::position;
 #[derive(Debug)]
 pub(crate) struct Spill {
     file: File,
-    /// Where it was made, for messages.
+    /// Directory of the file, for messages.
     directory: PathBuf,
     space: Mutex<FreeSpace>,
 }
 
-/// Which bytes of the file are free.
+/// Free bytes of the file.
 #[derive(Debug, Default)]
 struct FreeSpace {
-    /// Free parts before the end, each with its length. No two touch, and none reaches the end.
+    /// Free extents before the end, by offset, with their lengths. No two touch, and none reaches
+    /// the end.
     free: BTreeMap<u64, u64>,
     end: u64,
 }
 
-/// A part of the file, until this is dropped.
+/// A part of the file, which is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Extent {
     spill: Arc<Spill>,
@@ -37,7 +39,7 @@ pub(crate) struct Extent {
 }
 
 impl FreeSpace {
-    /// The first part that is free and large enough.
+    /// Returns the offset of the first free extent that is large enough, or of the end.
     fn take(&mut self, bytes: u64) -> u64 {
         let found = self.free.iter().find(|(_, length)| **length >= bytes).map(|(&at, &length)| (at, length));
         let Some((at, length)) = found else {
@@ -52,7 +54,7 @@ impl FreeSpace {
         at
     }
 
-    /// A part is free again. Says whether the file has a new end.
+    /// Releases an extent. Returns whether the file has a new end.
     fn give(&mut self, at: u64, bytes: u64) -> bool {
         let (mut at, mut end) = (at, at + bytes);
         if let Some((&before, _)) = self.free.range(..at).next_back().filter(|(before, length)| *before + *length == at)
@@ -75,10 +77,10 @@ impl FreeSpace {
 }
 
 impl Spill {
-    /// An empty file on the disk of a directory.
+    /// Creates an empty file on the disk of a directory.
     ///
     /// # Errors
-    /// [`Error::Io`] if there can be none.
+    /// [`Error::Io`] if it cannot be created.
     pub(crate) fn new(directory: PathBuf) -> Result<Spill> {
         match tempfile::tempfile_in(&directory) {
             Ok(file) => Ok(Spill { file, directory, space: Mutex::default() }),
@@ -108,7 +110,7 @@ impl Spill {
 }
 
 impl Extent {
-    /// Reads from this byte of it on.
+    /// Reads from byte `from` of the extent on.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -126,7 +128,8 @@ impl Drop for Extent {
     fn drop(&mut self) {
         let mut space = self.spill.space();
         if space.give(self.at, self.bytes) {
-            // Only space on the disk is lost if that fails. Under the lock, so that nobody has written beyond meanwhile.
+            // If this fails, only disk space is lost. The lock ensures that no thread writes beyond
+            // the end meanwhile.
             let _ = self.spill.file.set_len(space.end);
         }
     }

@@ -17,25 +17,25 @@ use crate::long::{BestSoFar, LongPair};
 pub(crate) struct MatrixPart {
     /// The pair.
     pub pair: LongPair,
-    /// First and last row edge.
+    /// Rows of the upper and the lower border.
     pub rows: (u32, u32),
-    /// First and last column edge.
+    /// Columns of the left and the right border.
     pub columns: (u32, u32),
-    /// The edge along `rows.0`.
+    /// The border along `rows.0`.
     pub top: Line,
-    /// The edge along `columns.0`.
+    /// The border along `columns.0`.
     pub left: Line,
-    /// How it is cut.
+    /// How the part is cut.
     pub cut: Cut,
-    /// Whether alignments are walked back through it.
+    /// Whether alignments are traced back through the part.
     pub walks: bool,
-    /// See [`Sweep::prune`].
+    /// See [`PanelSweep::prune`].
     pub prune: bool,
-    /// The best score yet.
+    /// The best score so far.
     pub best: Arc<BestSoFar>,
 }
 
-/// What is known of a panel's last column.
+/// The last column of a panel.
 pub(crate) enum Known {
     Flight(Arc<Column>),
     Shelved(Piece),
@@ -44,10 +44,10 @@ pub(crate) enum Known {
 
 pub(crate) struct Panel {
     pub state: PanelState,
-    /// The engine that computes it, or has.
+    /// Number of the engine that computes the panel or has computed it.
     pub taken: Option<usize>,
     pub marks: Vec<(u32, Piece)>,
-    /// Columns inside that are kept, each over all rows.
+    /// Kept columns inside the panel, each over all rows.
     pub inner: Vec<(u32, Piece)>,
     pub right: Known,
 }
@@ -55,16 +55,16 @@ pub(crate) struct Panel {
 #[derive(Default)]
 pub(crate) struct PanelTable {
     pub panels: Vec<Panel>,
-    /// The first column that nobody has taken.
+    /// The first column that no engine has taken.
     pub next: u32,
-    /// The last column of the grid.
+    /// The last kept column.
     pub last_kept: u32,
     pub failure: Option<Error>,
-    /// How wide panels are so that all take the same time.
+    /// The pace of the engines.
     pub pace: Pace,
 }
 
-/// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
+/// A sweep. It borrows nothing, because an engine that hangs keeps it.
 pub(crate) struct SharedSweep {
     pub part: MatrixPart,
     pub edge_store: Arc<EdgeStore>,

@@ -1,4 +1,5 @@
-//! What the threads of a chain of engines do: take a panel, compute it, hand on its edges, write down how far it is.
+//! The work of an engine's thread: take a panel, compute it, deliver its borders, save the
+//! progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard};
@@ -14,7 +15,7 @@ use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
 use crate::error::{Error, Result};
 use crate::long::{Best, LongEngine, SLIVER, Sweep};
 
-/// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
+/// Panels start at multiples of this number of columns, which GPUs read and write at once.
 const COLUMNS: u32 = 64;
 
 impl SharedSweep {
@@ -22,12 +23,13 @@ impl SharedSweep {
         self.panel_table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Whether rows between the first and the last one are kept, rather than only to begin again.
+    /// Returns whether all marked rows are kept for the grid, rather than only the last one to
+    /// restart from.
     pub(crate) fn keeps(&self) -> bool {
         self.part.cut.pitch.is_some()
     }
 
-    /// Puts panels of an earlier run on the table.
+    /// Adds panels of an earlier run to the table.
     pub(crate) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
         let mut panel_table = self.panel_table();
         for Restored { state, column, marks, inner } in restored {
@@ -48,7 +50,7 @@ impl SharedSweep {
         (0..panel_table.panels.len()).try_for_each(|index| self.retire(&mut panel_table, index))
     }
 
-    /// What an engine's thread does.
+    /// Computes panels until none is left for this engine.
     pub(crate) fn work(&self, member: &mut Member) {
         while let Some(index) = self.take(member) {
             let left_panel = match self.left_of(index) {
@@ -72,7 +74,7 @@ impl SharedSweep {
             let begin = Instant::now();
             let done = self.compute(member, index, &reader);
             if member.heartbeat.is_abandoned() {
-                // Somebody else has the panel.
+                // The engine was abandoned, and another one has the panel.
                 return;
             }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
@@ -95,7 +97,7 @@ impl SharedSweep {
         }
     }
 
-    /// The last column of the panel to the left; `None` of the first panel.
+    /// Returns the last column of the panel to the left, or `None` for the first panel.
     fn left_of(&self, index: usize) -> Result<Option<Arc<Column>>> {
         let Some(left) = index.checked_sub(1) else { return Ok(None) };
         match &self.panel_table().panels[left].right {
@@ -104,7 +106,7 @@ impl SharedSweep {
         }
     }
 
-    /// Ends the sweep with an error, unless it had one before.
+    /// Ends the sweep with an error, unless it has one already.
     fn fail(&self, error: Error) {
         let mut panel_table = self.panel_table();
         if !self.stop.swap(true, Ordering::Relaxed) {
@@ -113,7 +115,7 @@ impl SharedSweep {
         self.changed.notify_all();
     }
 
-    /// An engine leaves what it has not done to others.
+    /// Releases the unfinished panels of an engine.
     pub(crate) fn release(&self, id: usize) {
         let mut panel_table = self.panel_table();
         for panel in panel_table.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
@@ -125,7 +127,8 @@ impl SharedSweep {
         self.changed.notify_all();
     }
 
-    /// The next panel for an engine: the leftmost open one, else a new one, if need be when there is one.
+    /// Takes the next panel for an engine: the leftmost open one, or else a new one. Waits if other
+    /// engines may still release a panel.
     fn take(&self, member: &mut Member) -> Option<usize> {
         let mut panel_table = self.panel_table();
         loop {
@@ -152,7 +155,7 @@ impl SharedSweep {
         }
     }
 
-    /// Adds a panel of a width that suits an engine; `None` if the engine cannot say.
+    /// Adds a panel of a width that suits an engine. Returns `None` if the engine is lost.
     fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
@@ -163,7 +166,7 @@ impl SharedSweep {
         let (mut width, keeps_columns) = member.ask(suits)?;
         if let Some(paced) = panel_table.pace.width(member.id) {
             let paced = paced as u32;
-            // To the nearest multiple, for a narrow panel would lose much of its share if it were rounded down.
+            // To the nearest multiple: rounding down would take much from a narrow panel.
             width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
         }
         let pitch = cut.pitch.filter(|_| !keeps_columns);
@@ -173,7 +176,7 @@ impl SharedSweep {
         // An earlier run may have ended between two multiples.
         let begin = panel_table.next - columns.0;
         let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
-        // A sliver at the end costs more than what it adds to this panel.
+        // A sliver at the end would cost more than its columns add to this panel.
         let width = if left - width.min(left) < width / SLIVER { left } else { width };
         let end = panel_table.next + width;
         let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
@@ -196,7 +199,7 @@ impl SharedSweep {
         Some(())
     }
 
-    /// Has an engine compute a panel from where it can be begun.
+    /// Computes a panel with an engine, from the restart row on.
     fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
         let MatrixPart { ref pair, rows, cut, walks, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
@@ -205,7 +208,7 @@ impl SharedSweep {
             let panel = &mut panel_table.panels[index];
             panel.inner.clear();
             if keep_every.is_some() {
-                // Columns inside are to reach from the first row to the last.
+                // Columns inside must reach from the first row to the last.
                 panel.state.row = rows.0;
             }
             let row = panel.state.row;
@@ -235,7 +238,7 @@ impl SharedSweep {
             best,
             interrupt: &self.interrupt,
         };
-        // It is heard at the next mark at the latest.
+        // The engine calls back at the next mark at the latest.
         let cells = u64::from(cut.mark_every.min(rows.1 - row)) * u64::from(columns.1 - columns.0);
         let swept = member.call(cells, |engine| engine.sweep(&sweep, &left, &sink));
         member.stats.cells = heartbeat.work_done().0;
@@ -265,7 +268,7 @@ impl SharedSweep {
         Ok(())
     }
 
-    /// Puts a column away that nobody reads any more.
+    /// Stores or drops the last column of a panel once no thread reads it any more.
     fn retire(&self, panel_table: &mut PanelTable, index: usize) -> Result<()> {
         let is_last = panel_table.panels[index].state.columns.1 == self.part.columns.1;
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
@@ -280,7 +283,7 @@ impl SharedSweep {
         Ok(())
     }
 
-    /// Writes down how far the sweep is, if it is time.
+    /// Saves the progress of the sweep if it is time, or with `now` in any case.
     pub(crate) fn save(&self, now: bool) -> Result<()> {
         let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
@@ -288,7 +291,7 @@ impl SharedSweep {
         for (index, panel) in panel_table.panels.iter().enumerate() {
             let state = &panel.state;
             let saved = log.saved(index);
-            // A panel that was begun again may not be as far as it was.
+            // A panel that is computed again may have advanced less than at the last save.
             if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.part.rows.0 {
                 continue;
             }

@@ -1,12 +1,13 @@
-//! The path through a region (paper 2, section V).
+//! Tracebacks through a region (paper 2, section V).
 //!
-//! - StripedAlignment and ChunkedAlignment1 pass over the strips with start states ([`Strip`]), which gives the ends of
-//!   each strip's part; then parts are traced on all threads: in the whole rectangle between the ends, or chunk by chunk
-//!   from the edges that were kept.
-//! - ChunkedAlignment2 carries start states from chunk to chunk to have all parts traced at once. On a CPU that is a poor
-//!   bargain: passing on start states for all cells costs many times more than the few chunks on the path do. So values
-//!   alone are swept, in vectors and on all threads, both edges of all chunks are kept, and where the path enters a chunk
-//!   is found with the chunk's directions, when the walk comes to it.
+//! - StripedAlignment and ChunkedAlignment1 sweep the strips with start states ([`StartStrip`]),
+//!   which gives the ends of the part of each strip. Then all threads trace parts: in the whole
+//!   rectangle between the ends, or chunk by chunk from kept borders.
+//! - ChunkedAlignment2 carries start states from chunk to chunk in order to trace all parts at
+//!   once. On a CPU this does not pay, because carrying start states for all cells costs many times
+//!   more than the few chunks on the path. Therefore only values are swept, in vectors and on all
+//!   threads. The borders of all chunks are kept, and the entry of the path into a chunk follows
+//!   from the chunk's directions when the traceback reaches it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -21,10 +22,10 @@ use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{Best, BestSoFar, Edge, Method, Point, Region, Sink, Source, Sweep, Traced};
 
-/// Columns of strips and rows of chunks, the first that memory admits.
+/// Columns of strips and rows of chunks. The first number that memory allows is used.
 const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
 
-/// Bytes that a trace takes at the most, with the sides that are chosen for it.
+/// Returns the maximum number of bytes of a traceback.
 pub(super) fn bytes_for(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u64 {
     let side = side(engine, rows, columns, method).into();
     bytes_with(engine, rows, columns, method, side, side)
@@ -56,7 +57,7 @@ pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
         return Ok(Traced { cigar, to: Some(to), ended, bytes: 0 });
     }
-    // What is below the point or to the right of it is of no account.
+    // Cells below the point or to the right of it do not matter.
     let (rows, columns) = (u64::from(from.i - region.rows.0), u64::from(from.j - region.columns.0));
     let side = side(engine, rows, columns, region.method);
     let (strip, chunk) = (region.strip.unwrap_or(side).max(1), region.chunk.unwrap_or(side).max(1));
@@ -75,13 +76,13 @@ fn rectangle<'a>(region: &Region<'a>, top: u32, left: u32, end: Point) -> Rectan
     Rectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
 }
 
-/// Copies some entries of an edge that begins at `first`.
+/// Copies some entries of a border that starts at `first`.
 fn part(edge: &Edge, first: u32, entries: RangeInclusive<u32>) -> Edge {
     let places = (entries.start() - first) as usize..=(entries.end() - first) as usize;
     Edge { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
 }
 
-/// The last multiple of `step` after `first` that is less than `place`, which is greater than `first`.
+/// Returns the last `first + k * step` that is less than `place`, which is greater than `first`.
 fn before(place: u32, first: u32, step: u32) -> u32 {
     first + (place - first - 1) / step * step
 }
@@ -95,17 +96,17 @@ fn joined(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
     all
 }
 
-/// A strip's part of the path.
+/// The part of the path in a strip.
 struct Part<'a> {
     strip: &'a Strip,
     start: Point,
     end: Point,
 }
 
-/// StripedAlignment, and with chunks ChunkedAlignment1.
+/// Computes StripedAlignment, or with chunks ChunkedAlignment1.
 fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) -> Result<Traced> {
     let (rows, from) = (region.rows.0..region.from.i, region.from);
-    // Where values between two points can be beyond 32 bits, whole strips are traced from their edges.
+    // If values between two points may exceed 32 bits, whole strips are traced from their borders.
     let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
     let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
@@ -164,7 +165,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
     Ok(Traced { cigar, to: Some(to), ended, bytes: kept + bytes.into_inner() as u64 })
 }
 
-/// A strip's part from the edges of its chunks.
+/// Traces the part of a strip from the borders of its chunks.
 fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut Pieces) -> Cigar {
     let Part { strip, start, end } = *part_of;
     let (first_row, left_column) = (region.rows.0, strip.first_column());
@@ -181,7 +182,7 @@ fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut 
     joined(parts.into_iter())
 }
 
-/// ChunkedAlignment2, with start states where the path comes by.
+/// Computes ChunkedAlignment2, with start states only where the path passes.
 fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Result<Traced> {
     let from = region.from;
     let (first_row, first_column) = (region.rows.0, region.columns.0);
@@ -222,7 +223,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
     Ok(Traced { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: edges as u64 + most })
 }
 
-/// A region's left edge.
+/// The left border of a region.
 struct Known<'a>(&'a Region<'a>);
 
 impl Source for Known<'_> {
@@ -238,7 +239,7 @@ impl Source for Known<'_> {
     }
 }
 
-/// Edges along rows.
+/// Borders along rows.
 #[derive(Default)]
 struct Marks(Mutex<BTreeMap<u32, Edge>>);
 

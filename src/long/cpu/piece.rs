@@ -1,18 +1,23 @@
-//! Pieces of a long pair's path: through a region with known edges, or between two of its points.
+//! Tracebacks of pieces of a path: through a region with known borders, or between two points of
+//! the path.
 //!
 //! # Between two points
 //!
-//! [`Pieces::between`] needs no values of the matrices. It computes them *anchored*: the start has value 0 in its state, nothing
-//! but the start is where a path begins, and H is not cut off at 0. Let V be the true values, A the anchored ones, s the
-//! start and e the end, and let the true walk from e come by s. Every anchored path to a cell c goes on from s, so
-//! V(c) >= V(s) + A(c) in each state; and the part of the walk between s and a cell of it is an anchored path, so with
-//! V(c) = V(s) + A(c) for the walk's cells. At such a cell, a step that gives the true value from a cell of the walk
-//! gives the anchored one as well. A step that the true walk refused, because its value was too small, has an anchored
-//! value no greater: it is refused again. So the steps are the same, from e to s.
+//! [`PieceTracer::between`] needs no values of the matrices. It computes them *anchored*: the start
+//! has value 0 in its state, every path starts there, and H is not clamped at 0. Let V be the true
+//! values, A the anchored values, s the start and e the end, and let the true traceback from e pass
+//! s. Every anchored path to a cell c continues a path to s, so V(c) >= V(s) + A(c) in each state.
+//! The part of the traceback between s and any of its cells is an anchored path, so V(c) = V(s) +
+//! A(c) for the cells of the traceback. At such a cell, a step that gives the true value from a
+//! cell of the traceback also gives the anchored value. A step that the true traceback rejected,
+//! because its value was too small, has an anchored value that is no greater, so it is rejected
+//! again. Therefore the steps from e to s are the same.
 //!
-//! All of this asks that true values follow from V(s) by the recurrence. Along the first row and the first column of a region
-//! they do not: there they are given, and beside what is forbidden H is 0. No path goes on along them within the region, for it
-//! has left it there; so where the start is on one of them, no anchored path does either ([`Walls`]).
+//! This requires that true values follow from V(s) by the recurrence. Along the first row and the
+//! first column of a region they do not: these values are given, and next to forbidden cells H is
+//! 0. No path continues along them within the region, because it has left the region there. So if
+//! the start lies on such a row or column, no anchored path continues along it either
+//! ([`StartWalls`]).
 
 use std::ops::Range;
 
@@ -23,32 +28,33 @@ use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// What walks back: a scheme and buffers that live from piece to piece.
+/// Traces pieces. The buffers are reused from piece to piece.
 #[derive(Debug)]
 pub struct Pieces {
     scoring: Scoring,
-    /// With H cut off at 0 if the pair is local; and never.
+    /// The scoring with H clamped at 0 if the pair is local, and the scoring without clamping.
     schemes: [Scheme; 2],
     room: TileBuffers,
     directions: Directions,
 }
 
-/// A rectangle of the matrices: rows `top..=top + query.len()`, likewise columns.
+/// A rectangle of the matrices with rows `top..=top + query.len()` and columns `left..=left +
+/// target.len()`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rectangle<'a> {
-    /// Its first row: the query's symbols before it.
+    /// First row: the number of query symbols before the rectangle.
     pub top: u32,
-    /// Its first column.
+    /// First column: the number of target symbols before the rectangle.
     pub left: u32,
-    /// The symbols of the rows below the first.
+    /// Symbols of the rows below the first row.
     pub query: &'a [Code],
-    /// The symbols of the columns behind the first.
+    /// Symbols of the columns right of the first column.
     pub target: &'a [Code],
 }
 
 impl<'a> Rectangle<'a> {
     /// Returns the rectangle of these rows and columns of a pair. The first of each is the
-    /// rectangle's edge.
+    /// rectangle's border.
     ///
     /// # Panics
     /// If a range ends before it starts, or beyond the pair's end.
@@ -59,28 +65,29 @@ impl<'a> Rectangle<'a> {
     }
 }
 
-/// Along which of its row and column a part's start has nothing: those that are the region's first ones.
+/// Along which of its row and column the start of a part has no values, because they are the
+/// region's first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Walls {
-    /// The start is in the region's first row.
+    /// The start lies in the region's first row.
     pub row: bool,
-    /// The start is in the region's first column.
+    /// The start lies in the region's first column.
     pub column: bool,
 }
 
-/// Whether anchored values of a rectangle of so many rows and columns suffice, even where no path goes: else a path is to be
-/// traced from known edges.
+/// Returns whether anchored values of a rectangle of these rows and columns fit in 32 bits. If not,
+/// a path must be traced from known borders.
 pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
     let substitution = &scoring.substitution;
     let step = i64::from(scoring.gaps.first.max(scoring.gaps.next))
         .max(i64::from(substitution.max_score()))
         .max(-i64::from(substitution.min_score()));
-    // Below what is reached by gaps alone, what no path has must stay whatever it gains.
+    // A value that no path has must stay below what gaps alone reach, whatever is added to it.
     step * (i64::from(rows) + i64::from(columns) + 2) < i64::from(-NEVER) / 2
 }
 
 impl Pieces {
-    /// For pairs under this scoring.
+    /// Creates buffers for pairs under this scoring.
     pub fn new(scoring: &Scoring, level: InstructionSet) -> Self {
         let scheme = |clamp| Scheme::new(scoring, clamp, level);
         Pieces {
@@ -91,20 +98,21 @@ impl Pieces {
         }
     }
 
-    /// Bytes of the directions that the last piece was walked by.
+    /// Returns the bytes of the directions of the last piece.
     pub fn bytes(&self) -> usize {
         self.directions.bytes()
     }
 
-    /// Bytes that directions of so many rows and columns take with these instructions, about.
+    /// Estimates the bytes of the directions of this number of rows and columns.
     pub fn bytes_for(level: InstructionSet, rows: u64, columns: u64) -> u64 {
         let lanes = level.i32_lanes() as u64;
-        // A word for each step, some lanes idle at either end; and for the last rows, computed one by one.
+        // One u64 for each step, with idle lanes at either end, and for the last rows, which are
+        // computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }
 
-    /// The columns of the path from `start` to `end`, both on the path of a pair ([the module](self) has more). The
-    /// rectangle between them is to be no larger than [`anchors_fit`] admits.
+    /// Returns the columns of the path from `start` to `end`, which both lie on the path of a pair
+    /// (see [the module](self)). The rectangle between them must satisfy [`anchors_fit`].
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
@@ -119,7 +127,7 @@ impl Pieces {
                 anchored(gaps, n, start.state == State::D, walls.row),
                 anchored(gaps, m, start.state == State::I, walls.column),
             );
-            // What enters the first row below the start extends the gap that the start is in.
+            // The gap that enters the first row below the start extends the gap at the start.
             row.gap[0] = column.h[1];
             column.gap[0] = row.h[1];
             let (top, left) = (row.clone(), column.clone());
@@ -127,19 +135,20 @@ impl Pieces {
             schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, room);
             (to, _) = self.walk(rectangle, &top, &left, end, &mut cigar);
         }
-        // Along the start's row or column there is one gap.
+        // Along the row or column of the start there is one gap.
         cigar.push(to.i - start.i, Op::Insertion);
         cigar.push(to.j - start.j, Op::Deletion);
         cigar.reverse();
         cigar
     }
 
-    /// Walks back from `end`, within a rectangle whose upper and left edges are known or on its last row or column, until
-    /// it comes to its first row or column or to where a local alignment begins: the columns, where it is then, and
-    /// whether a local alignment begins there.
+    /// Traces back from `end`, which lies in a rectangle with known upper and left borders, or on
+    /// its last row or column. Stops at the first row or column, or at the start of a local
+    /// alignment. Returns the columns, the last position, and whether a local alignment starts
+    /// there.
     ///
     /// # Panics
-    /// If `end` is not in the rectangle, or edges are not as long as it is wide and high.
+    /// If `end` is not in the rectangle, or the borders are shorter than the rectangle.
     pub fn trace_with_edges(
         &mut self,
         rectangle: Rectangle<'_>,
@@ -150,7 +159,7 @@ impl Pieces {
         let mut cigar = Cigar::new();
         let (m, n) = ((end.i - rectangle.top) as usize, (end.j - rectangle.left) as usize);
         if m > 0 && n > 0 {
-            // Nothing below the end or behind it is needed.
+            // Cells below the end or right of it are not needed.
             let part = |edge: &Edge, last: usize| Edge { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
             let (mut row, mut column) = (part(top, n), part(left, m));
             let Pieces { schemes, room, directions, .. } = self;
@@ -170,7 +179,7 @@ impl Pieces {
         (cigar, to, ended)
     }
 
-    /// Walks by the directions, pushing columns from the last to the first.
+    /// Follows the directions, and pushes columns from the last to the first.
     fn walk(&self, rectangle: Rectangle<'_>, top: &Edge, left: &Edge, end: Point, cigar: &mut Cigar) -> (Point, bool) {
         let Rectangle { top: first_row, left: first_column, query, target } = rectangle;
         let first = self.scoring.gaps.first;
@@ -207,8 +216,8 @@ impl Pieces {
     }
 }
 
-/// Anchored values along the start's row or column: one gap, which goes on if the start `is_inside` one; nothing if there is
-/// a `wall`.
+/// Returns anchored values along the row or column of the start: one gap, which continues the gap
+/// of the start if `is_inside`, or nothing if there is a `wall`.
 fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Edge {
     let h: Vec<i32> = (0..=length)
         .map(|k| match (k, is_inside) {

@@ -1,5 +1,6 @@
-//! Start states (paper 2, section V): for every cell of a strip where the path to it enters the strip. They are carried
-//! along with the values, so that a strip's part of a path is known by its ends before any of it is traced.
+//! Start states (paper 2, section V): for every cell of a strip, the point where the path to the
+//! cell enters the strip. They are carried along with the values. So the part of a path in a strip
+//! is known by its ends before any of it is traced.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Result};
 use crate::long::{Edge, LongPair, Point, State};
 
-/// Where the path to a cell enters a strip: row, column within the strip and state, packed; `Begins` of a local
-/// alignment stands for a fourth state.
+/// The point where the path to a cell enters a strip, packed: row, column within the strip, and
+/// state. A fourth state (`BEGINS`) stands for the start of a local alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Start(u64);
 
@@ -30,23 +31,24 @@ impl Start {
     }
 }
 
-/// A strip that has been passed.
+/// A strip that was swept.
 #[derive(Debug, Default)]
 pub(super) struct Strip {
     first_column: u32,
     first_row: u32,
-    /// Its left edge.
+    /// Left border of the strip.
     pub left: Edge,
-    /// Edges along every `chunk`-th row, from the first on, if chunks were asked for.
+    /// Borders along every `chunk`-th row, from the first row on, if there are chunks.
     pub rows: Vec<Edge>,
-    /// Starts of H and D of the last column, a row each from the first on; and of I of the last cell.
+    /// Start states of H and D in the last column, from the first row on, and of I in the last
+    /// cell.
     h: Vec<Start>,
     d: Vec<Start>,
     last_i: Start,
 }
 
 impl Strip {
-    /// Passes over a strip; gives its right edge too.
+    /// Sweeps a strip. Returns the right border as well.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
@@ -64,7 +66,7 @@ impl Strip {
         let target = &pair.target[columns.start as usize..columns.end as usize];
         let n = target.len();
         let begins = |h: i32| if is_local && h == 0 { BEGINS } else { 0 };
-        // On an edge a gap is left, if leaving it gives its value.
+        // On a border, a traceback leaves a gap if opening it gives its value.
         let inside = |h: i32, gap: i32, code: u64| if gap == h - gaps.first { begins(h) } else { code };
         let Edge { mut h, mut gap } = top;
         let mut of_h: Vec<Start> = (0..=n).map(|j| Start::new(rows.start, j, begins(h[j]))).collect();
@@ -126,8 +128,8 @@ impl Strip {
         Ok((strip, right))
     }
 
-    /// Where the path to a point of the last column (in state I: the last cell) enters the strip, and whether a local
-    /// alignment begins there.
+    /// Returns the point where the path to a point of the last column (in state I: to the last
+    /// cell) enters the strip, and whether a local alignment starts there.
     pub(super) fn start(&self, end: Point) -> (Point, bool) {
         let place = (end.i - self.first_row) as usize;
         let start = match end.state {
@@ -138,12 +140,12 @@ impl Strip {
         start.unpack(self.first_column)
     }
 
-    /// Column of its left edge.
+    /// Returns the column of the left border.
     pub(super) fn first_column(&self) -> u32 {
         self.first_column
     }
 
-    /// Bytes that it keeps.
+    /// Returns the bytes of borders and start states.
     pub(super) fn bytes(&self) -> u64 {
         let edges: usize = self.rows.iter().chain([&self.left]).map(|edge| edge.h.len() * 8).sum();
         (edges + (self.h.len() + self.d.len()) * size_of::<Start>()) as u64

@@ -1,5 +1,7 @@
-//! A panel in tiles. A tile needs what leaves the one above and the one to its left, so those of an antidiagonal are
-//! computed side by side; threads take the uppermost that is ready, so that the panel's right edge comes early.
+//! Sweep of a panel in tiles. A tile needs the lower border of the tile above and the right border
+//! of the tile to its left, so that the tiles of an antidiagonal can be computed at the same time.
+//! Threads take the uppermost tile that is ready, so that the right border of the panel is
+//! available early.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,19 +14,19 @@ use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
-/// Columns of a tile at the least, if the engine's are not fewer.
+/// Least number of columns of a tile, unless the engine's tiles are narrower.
 const MIN_WIDTH: u32 = 256;
 
 /// Computes a panel.
 pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
-    // Narrow enough that every thread has tiles to work on.
+    // Narrow enough that every thread has tiles to compute.
     let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
     let tile = TileSize { columns: engine.tile.columns.min(width.max(MIN_WIDTH)), ..engine.tile };
     run_in(engine, sweep, left, sink, tile, None)
 }
 
-/// Computes a panel in tiles of at most this size. Their right edges are kept if there is where;
-/// then the best cell is not looked for.
+/// Computes a panel in tiles of at most this size. With `kept`, stores the right borders of the
+/// columns of tiles, and does not search for the best cell.
 pub(super) fn run_in(
     engine: &CpuLong,
     sweep: &Sweep,
@@ -38,7 +40,7 @@ pub(super) fn run_in(
     let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
     if ends.is_empty() {
-        // No row at all: what is above is what is below.
+        // There is no row: the lower border is the upper border.
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
         sink.right(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
         sink.mark(sweep.rows.1, sweep.top.clone())?;
@@ -72,7 +74,7 @@ pub(super) fn run_in(
     }
 }
 
-/// Last rows of the rows of tiles: marked rows, and cuts between them.
+/// Returns the last rows of the rows of tiles: marked rows, and cuts between them.
 fn row_ends(sweep: &Sweep, height: u32) -> Vec<u32> {
     let mut ends = Vec::new();
     let mut at = sweep.rows.0;
@@ -92,7 +94,7 @@ struct Panel<'a> {
     sink: &'a dyn Sink,
     /// Last rows of the rows of tiles.
     ends: Vec<u32>,
-    /// Right edges of the columns of tiles.
+    /// Right borders of the columns of tiles.
     kept: Option<&'a Mutex<Vec<Edge>>>,
     state: Mutex<SweepState>,
     changed: Condvar,
@@ -101,33 +103,34 @@ struct Panel<'a> {
 #[derive(Default)]
 struct SweepState {
     columns: Vec<Column>,
-    /// Rows of tiles with their strips that may hold the best cell, until the row of tiles is done.
+    /// Rows of tiles that may contain the best cell, until the row of tiles is done.
     candidates: Vec<Candidate>,
     best: Option<Best>,
     pruned_cells: u64,
-    /// Edges of marked rows as far as they are there.
+    /// Borders of marked rows, as far as they are known.
     marks: VecDeque<(usize, Edge)>,
     error: Option<Error>,
-    /// A thread has stopped; so do the others.
+    /// Set when a thread has stopped, so that the others stop as well.
     stop: bool,
 }
 
 /// A column of tiles.
 struct Column {
-    /// First and last column edge.
+    /// Columns of the left and the right border.
     start: u32,
     end: u32,
-    /// Rows of tiles that are done.
+    /// Number of tiles that are done.
     done: usize,
-    /// Whether a thread is at the next one.
+    /// Whether a thread computes the next tile.
     busy: bool,
-    /// The edge below those that are done.
+    /// Lower border of the tiles that are done.
     row: Edge,
-    /// Right edges of the tiles to its left that are waiting for its own, but for the first column.
+    /// Right borders of the tiles to the left that this column has not used yet. Empty for the
+    /// first column.
     lefts: VecDeque<Edge>,
 }
 
-/// Rows of a tile that may hold the best cell.
+/// Rows of a tile that may contain the best cell.
 struct Candidate {
     tile_row: usize,
     tile_column: usize,
@@ -142,12 +145,12 @@ struct Taken {
     columns: Range<u32>,
     row: Edge,
     left: Option<Edge>,
-    /// Only cells with more than this are of interest.
+    /// Only cells with a greater value matter.
     beat: i32,
 }
 
 impl Panel<'_> {
-    /// What a thread does until all is done.
+    /// Computes tiles until all are done.
     fn work(&self) {
         // A thread that panics must not leave the others waiting.
         struct Stopper<'a, 'b>(&'a Panel<'b>);
@@ -180,7 +183,7 @@ impl Panel<'_> {
         if tile_row == 0 { self.sweep.rows.0 } else { self.ends[tile_row - 1] }
     }
 
-    /// Waits for a tile; none if there will be no more.
+    /// Waits for a tile. Returns `None` if there are no more tiles.
     fn take(&self) -> Option<Taken> {
         let mut state = self.lock();
         loop {
@@ -193,7 +196,8 @@ impl Panel<'_> {
                 0 => self.left.ready() >= self.ends[columns[0].done],
                 _ => !columns[place].lefts.is_empty(),
             };
-            // The uppermost. If there is none, the first column's, which will wait for what comes from the left.
+            // The uppermost tile. If none is ready, the next tile of the first column, which waits
+            // for the left border.
             let ready = (0..columns.len()).filter(|&place| open(place) && there(place));
             let place = ready.min_by_key(|&place| (columns[place].done, place)).or_else(|| open(0).then_some(0));
             if let Some(tile_column) = place {
@@ -218,7 +222,8 @@ impl Panel<'_> {
         }
     }
 
-    /// The greatest value that cannot be the best: one less than has been seen, for an equal one may come first.
+    /// Returns the greatest value that cannot be the best. It is one less than the greatest value
+    /// so far, because an equal cell may come first.
     fn beat(&self, state: &SweepState) -> i32 {
         if self.kept.is_some() {
             return i32::MAX;
@@ -228,7 +233,7 @@ impl Panel<'_> {
         seen.chain(state.best.map(|best| best.score)).chain([others, 1]).max().map_or(0, |score| score - 1)
     }
 
-    /// Computes a tile and hands on what leaves it.
+    /// Computes a tile and delivers its borders.
     fn tile(&self, tile: Taken, room: &mut TileBuffers) -> Result<()> {
         let Taken { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
         if self.sweep.interrupt.load(Ordering::Relaxed) {
@@ -255,7 +260,7 @@ impl Panel<'_> {
         if let Some(found) = &found {
             self.sweep.best.raise(found.value);
         }
-        // The row that two rows of tiles share is handed on with the upper one.
+        // The row that two rows of tiles share is delivered with the upper one.
         let skip = usize::from(tile_row > 0);
         if let Some(kept) = self.kept {
             let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -306,13 +311,14 @@ impl Panel<'_> {
         )
     }
 
-    /// Takes out the candidates of a finished row of tiles that may be the best so far.
+    /// Removes the candidates of a finished row of tiles. Returns the candidates that may contain
+    /// the best cell so far.
     fn settle(&self, state: &mut SweepState, tile_row: usize) -> Vec<Candidate> {
         let (mut done, open): (Vec<Candidate>, Vec<Candidate>) =
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;
         let greatest = done.iter().map(|candidate| candidate.found.value).max().unwrap_or(0);
-        // An equal cell of an upper row of tiles has been located, and comes first.
+        // An equal cell in an upper row of tiles is known already, and comes first.
         let known = state.best.map_or(0, |best| best.score);
         done.retain(|candidate| candidate.found.value == greatest && greatest > known);
         let uppermost = done.iter().map(|candidate| candidate.found.rows.start).min();
@@ -320,7 +326,7 @@ impl Panel<'_> {
         done
     }
 
-    /// The best cell of candidates with the same value.
+    /// Returns the best cell of candidates with the same value.
     fn locate(&self, candidates: Vec<Candidate>, room: &mut TileBuffers) -> Option<Best> {
         candidates.into_iter().fold(None, |best, Candidate { tile_row, tile_column, found }| {
             let rows = self.first_row(tile_row)..self.ends[tile_row];
@@ -335,9 +341,10 @@ impl Panel<'_> {
         })
     }
 
-    /// Whether no path through a tile can have the best score that is known. A path that enters at a cell gains no more
-    /// than the best score of two symbols for each pair of symbols that is left to it; a gap that enters is worth less
-    /// than the cell it leaves, and a path may begin within the tile.
+    /// Returns whether no path through a tile can have the best known score. A path that enters at
+    /// a cell gains at most the best score of two symbols for each pair of symbols that follow. A
+    /// gap that enters is worth less than the cell that it left. A path may also start inside the
+    /// tile.
     fn is_hopeless(&self, row: &Edge, column: &Edge, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let most = i64::from(pair.scoring.substitution.max_score().max(0));
@@ -345,13 +352,14 @@ impl Panel<'_> {
         let best = i64::from(self.sweep.best.get());
         let reaches = |h: i32, i: i64, j: i64| i64::from(h) + most * (m - i).min(n - j) >= best;
         let (top, left) = (i64::from(first_row), i64::from(first_column));
-        // The corner comes first: it refuses nearly every tile that is not hopeless.
+        // The corner is checked first, because it decides for nearly every tile that is not
+        // hopeless.
         !(reaches(0, top, left)
             || row.h.iter().zip(left..).any(|(&h, j)| reaches(h, top, j))
             || column.h.iter().zip(top..).any(|(&h, i)| reaches(h, i, left)))
     }
 
-    /// Leaves a tile's edges as if nothing came of it.
+    /// Sets the borders of a tile that is skipped to values that are no greater than the true ones.
     fn skip(&self, row: &mut Edge, column: &mut Edge) {
         let gap = -self.sweep.pair.scoring.gaps.first;
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
@@ -359,18 +367,18 @@ impl Panel<'_> {
             edge.h.fill(0);
             edge.gap.fill(gap);
         }
-        // The corners belong to the tiles beside and above.
+        // The corners belong to the neighbouring tiles.
         row.h[0] = lower_corner;
         column.h[0] = upper_corner;
     }
 }
 
-/// Whether an edge along a row is to be handed on.
+/// Returns whether the border along a row is to be delivered.
 fn is_mark(sweep: &Sweep, row: u32) -> bool {
     row == sweep.rows.1 || (row - sweep.rows.0).is_multiple_of(sweep.mark_every)
 }
 
-/// Adds a tile's lower edge to the marked edge of its row of tiles.
+/// Appends the lower border of a tile to the marked border of its row of tiles.
 fn add_to_mark(marks: &mut VecDeque<(usize, Edge)>, tile_row: usize, row: &Edge, is_first: bool) {
     if is_first {
         marks.push_back((tile_row, row.clone()));

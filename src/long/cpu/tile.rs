@@ -1,9 +1,11 @@
-//! Tiles of the matrices of one pair, from their upper and left edges: the values that leave them, their greatest value
-//! and where it is, or the directions of all their cells.
+//! Tiles of the matrices of one pair. From the upper and left borders of a tile, this module
+//! computes the lower and right borders, and either the greatest value with its position or the
+//! directions of all cells.
 //!
-//! The recurrences, and what edges hold, are those of [`crate::long`]. Values have 32 bits; whoever asks knows
-//! that they suffice ([`LongPair::fits`](crate::long::LongPair::fits)). Rows are computed in strips of as many
-//! as vectors hold (module `strip`), the last few, and all if scores are beyond 8 bits, one by one (`scalar`).
+//! Module [`crate::long`] defines the recurrences and the contents of borders. Values have 32 bits,
+//! which the caller has checked ([`LongPair::fits`](crate::long::LongPair::fits)). Rows are
+//! computed in strips as high as vectors allow (module `strip`). The last few rows, and all rows if
+//! scores exceed 8 bits, are computed one by one (`scalar`).
 
 mod directions;
 mod scalar;
@@ -17,20 +19,20 @@ use crate::simd::{InstructionSet, MAX_I32_LANES};
 
 pub use directions::{Directions, Step};
 
-/// How cells are computed.
+/// Scoring in the form that tiles need.
 #[derive(Debug, Clone)]
 pub struct Scheme {
     substitution: Substitution,
     gaps: Gaps,
-    /// Whether H is cut off at 0.
+    /// Whether H is clamped at 0.
     clamp: bool,
     level: InstructionSet,
-    /// Whether scores fit 8 bits, above that of padding.
+    /// Whether scores fit in 8 bits, above the score of padding.
     narrow: bool,
 }
 
 impl Scheme {
-    /// Computes with these instructions; `clamp` cuts H off at 0.
+    /// Prepares a scoring for these instructions. `clamp` clamps H at 0.
     pub fn new(scoring: &Scoring, clamp: bool, level: InstructionSet) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
@@ -42,7 +44,7 @@ impl Scheme {
     }
 }
 
-/// Rows of a tile that hold its greatest value, kept for [`Scheme::first_cell`].
+/// Rows of a tile that contain its greatest value, kept for [`TileScoring::first_cell`].
 #[derive(Debug, Clone)]
 pub struct TileRows {
     /// The value.
@@ -53,10 +55,11 @@ pub struct TileRows {
     left: Edge,
 }
 
-/// Buffers that live from tile to tile.
+/// Buffers that are reused from tile to tile.
 #[derive(Debug, Default)]
 pub struct TileBuffers {
-    /// H and gap of the row above and of the last row of what is computed, with [`MARGIN`] at either end.
+    /// H and gap of the row above and of the last computed row, with [`MARGIN`] entries at either
+    /// end.
     rows: [Edge; 2],
     right: Edge,
     profile: Vec<i8>,
@@ -64,7 +67,7 @@ pub struct TileBuffers {
     stream: Vec<i8>,
 }
 
-/// What is wanted of a tile.
+/// Purpose of a computation of a tile.
 enum Want<'a> {
     /// The first rows whose greatest value is above this.
     Above(i32, Option<TileRows>),
@@ -76,17 +79,18 @@ enum Want<'a> {
 /// Rows of a tile that are computed together.
 #[derive(Clone, Copy)]
 struct StripPlan<'a> {
-    /// Its first row, counted from the tile's first.
+    /// First row, counted from the tile's first.
     first_row: usize,
-    /// The symbols of its rows.
+    /// Symbols of the rows.
     rows: &'a [Code],
-    /// Lanes of a vector and vectors of a column; `None` if the rows are computed one by one.
+    /// Lanes of a vector and vectors of a column. `None` if the rows are computed one by one.
     shape: Option<(usize, usize)>,
 }
 
 impl Scheme {
-    /// Computes the tile of these symbols. `row` is its upper edge and becomes its lower one, `column` its left one and
-    /// becomes its right one. If H is cut off at 0 and some value is above `beat`: the first rows that hold the greatest.
+    /// Computes the tile of these symbols. `row` is the upper border and becomes the lower one.
+    /// `column` is the left border and becomes the right one. If H is clamped at 0 and some value
+    /// is above `beat`, returns the first rows that contain the greatest value.
     pub fn sweep(
         &self,
         query: &[Code],
@@ -104,7 +108,7 @@ impl Scheme {
         }
     }
 
-    /// The same with the directions of all cells.
+    /// Computes a tile like [`TileScoring::sweep`], with the directions of all cells.
     pub fn directions(
         &self,
         query: &[Code],
@@ -118,11 +122,11 @@ impl Scheme {
         self.run(query, target, row, column, &mut Want::Directions(directions), room);
     }
 
-    /// Of the rows that were found in a tile of these symbols the first cell, by rows, that has the value: its row and
-    /// column, counted from the tile's first.
+    /// Returns the first cell, by rows, that has the value of `found`, which [`TileScoring::sweep`]
+    /// returned for a tile of these symbols: its row and column, counted from the tile's first.
     ///
     /// # Panics
-    /// If it is not there, which is a fault of ours.
+    /// If no cell has the value, which is an internal fault.
     pub fn first_cell(
         &self,
         query: &[Code],
@@ -164,7 +168,8 @@ impl Scheme {
             let shape = strip::shapes(self.level).into_iter().find(|(lanes, slots)| {
                 in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, Want::Cell(..)))
             });
-            // A strip of rows one by one is no higher than the vectors' lanes, but where there is nothing better.
+            // Rows one by one form strips no higher than a vector has lanes, unless there are no
+            // vectors.
             let height = shape.map_or(left.min(MAX_I32_LANES), |(lanes, slots)| lanes * slots);
             let plan = StripPlan { first_row: at, rows: &query[at..][..height], shape };
             self.strip(plan, target, column, want, room);
@@ -227,7 +232,7 @@ impl Scheme {
         }
     }
 
-    /// Scores of each code of the query against all columns.
+    /// Computes the scores of each code of the query against all columns.
     fn fill_profile(&self, query: &[Code], target: &[Code], room: &mut TileBuffers) {
         let size = self.substitution.size();
         room.stride = target.len() + 2 * MARGIN;
@@ -249,7 +254,7 @@ impl Scheme {
 }
 
 impl TileBuffers {
-    /// The first row above.
+    /// Sets the row above the first one.
     fn start(&mut self, row: &Edge) {
         let length = row.h.len() + 2 * MARGIN;
         for edge in &mut self.rows {

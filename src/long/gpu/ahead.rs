@@ -1,8 +1,9 @@
-//! Regions that a walk is likely to come through, made ready together.
+//! Regions that a traceback is likely to enter, prepared together.
 //!
-//! One after the other they take as long as their strips wait for each other, for a region has fewer strips than the device
-//! has places for them, and these begin one by one. Each region's upper and left edge is known from the sweep, so that none
-//! needs another: all of them are dispatched side by side, each with buffers of its own, so that no barrier comes between.
+//! A region has fewer strips than the device can run at once, and its strips start one by one, so
+//! regions one after the other would mostly wait. The sweep has left the upper and left borders of
+//! every region, so no region depends on another. All regions are dispatched side by side, each
+//! with its own buffers, so that no barrier separates them.
 
 use std::sync::atomic::Ordering;
 
@@ -16,34 +17,36 @@ use crate::gpu::shortage;
 use crate::long::kernels::striped::Shared;
 use crate::long::{BestSoFar, Region};
 
-/// The part of its memory that an engine takes for regions that may be wanted, and bytes at most.
+/// Share of the engine's memory, as a divisor, for prepared regions, and the maximum number of
+/// bytes.
 const PART: u64 = 16;
 const MAX_BYTES: u64 = 4 << 30;
 
-/// What is ready, and its memory.
+/// Prepared regions and their memory.
 #[derive(Default)]
 pub(super) struct Ahead {
     regions: Vec<Retained>,
-    /// Reused: the larger ones first.
+    /// Reused buffers, larger ones first.
     slots: Vec<PanelBuffers>,
-    /// Regions that were made ready so far.
+    /// Number of regions that were prepared so far.
     count: u64,
 }
 
 impl Ahead {
-    /// Regions whose chunks' edges are known.
+    /// Returns the regions whose chunks have known borders.
     pub(super) fn regions(&self) -> &[Retained] {
         &self.regions
     }
 }
 
 impl GpuLong {
-    /// Regions that were made ready so far, since memory was last short.
+    /// Returns the number of regions that were prepared since memory was last short.
     pub fn regions_prepared(&self) -> u64 {
         self.ahead.count
     }
 
-    /// Makes ready as many of the regions, from the first on, as there is memory for. If memory is short after all, none.
+    /// Prepares as many regions as memory allows, from the first one on. Prepares none if memory
+    /// turns out to be short.
     pub(super) fn prepare_regions(&mut self, regions: &[Region]) -> Result<usize> {
         self.ahead.regions.clear();
         let refused = self.gpu.refused_buffers();
@@ -65,7 +68,7 @@ impl GpuLong {
             left -= bytes;
             chosen.push((region, self.fine_sweep(region), bytes));
         }
-        // So that a slot serves regions of about the same size from time to time.
+        // A buffer then serves regions of about the same size every time.
         chosen.sort_by_key(|&(.., bytes)| std::cmp::Reverse(bytes));
         let mut slots = std::mem::take(&mut self.ahead.slots);
         slots.resize_with(slots.len().max(chosen.len()), PanelBuffers::default);
@@ -104,7 +107,8 @@ impl GpuLong {
         Ok(laid)
     }
 
-    /// Dispatches panels that do not wait for each other; `false` if strips waited too long.
+    /// Dispatches panels that do not wait for each other. Returns `false` if strips waited too
+    /// long.
     fn run_together(&mut self, laid: &[Laid], schedule: Schedule, region: &Region) -> Result<bool> {
         let gpu = self.gpu.clone();
         let cells =
@@ -123,8 +127,9 @@ impl GpuLong {
                 .iter()
                 .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, Known::default()))
                 .collect();
-            // A command buffer begins with one barrier for all that it uses first; a second use would have a barrier of its own,
-            // behind which one panel's strips would wait for another's. So each round has its own.
+            // A command buffer starts with one barrier for everything that it uses first. A second
+            // use would need a barrier of its own. There the strips of one panel would wait for the
+            // strips of another. Therefore each round has its own command buffer.
             let mut commands = Commands::default();
             for k in 0..(end - begin) as usize {
                 let there = || (0..).zip(laid).zip(&dispatches).filter_map(|(own, all)| Some((own, all.get(k)?)));

@@ -1,24 +1,24 @@
-//! The rows that a panel has beyond a multiple of four: the host computes them, three of them at most.
+//! The rows that a panel has beyond a multiple of four. The host computes them, at most three.
 
 use crate::error::Result;
 use crate::long::{Best, Edge, LongPair, Sink, Source, Sweep};
 use crate::seq::Code;
 
-/// What the last rows give.
+/// Results of the last rows.
 pub(super) struct Finished {
     /// The panel's last column for these rows.
     pub right: Edge,
-    /// The edge along the last one.
+    /// The border along the last row.
     pub bottom: Edge,
-    /// The best cell among them.
+    /// The best cell of these rows.
     pub best: Option<Best>,
-    /// What entered from the left.
+    /// The left border for these rows.
     pub left: Edge,
-    /// The columns that were asked for, for these rows.
+    /// The requested columns for these rows.
     pub inner: Vec<Edge>,
 }
 
-/// The row above one that is computed, which replaces it: a value for each column.
+/// The row above, with one value for each column. The computed row replaces its values.
 pub(super) struct RowAbove<'a> {
     /// H.
     pub h: &'a mut [i32],
@@ -26,9 +26,10 @@ pub(super) struct RowAbove<'a> {
     pub gap: &'a mut [i32],
 }
 
-/// Computes a row of some columns, whose H and entering gaps are in place: `diagonal` is H above and left of them, `across`
-/// what enters from the left. Hands out each column's number, its H and what it hands on to the right; returns what the last
-/// one does.
+/// Computes a row of some columns in place of the row above. `diagonal` is H above and left of the
+/// columns, and `across` the gap that enters from the left. Calls `each` with the index of a
+/// column, its H and the gap that enters the next column. Returns the gap that leaves the last
+/// column.
 pub(super) fn next_row(
     pair: &LongPair,
     symbol: Code,
@@ -54,7 +55,8 @@ pub(super) fn next_row(
     across
 }
 
-/// Computes the rows after `row` from the edge along it. `columns`, in rising order from the panel's first, are to be known.
+/// Computes the rows after `row` from the border along it. Also returns the values in `columns`,
+/// which ascend and count from the panel's first column.
 pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
     let pair = sweep.pair;
     let count = (sweep.rows.1 - row) as usize;
@@ -84,7 +86,7 @@ pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source,
     Ok(Finished { right, bottom: edge, best, left: entering, inner })
 }
 
-/// Hands on the edges of a panel without rows or columns.
+/// Delivers the borders of a panel without rows or columns.
 pub(super) fn hand_empty(sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<()> {
     if sweep.rows.0 == sweep.rows.1 {
         let last = sweep.top.h.len() - 1;

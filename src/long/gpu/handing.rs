@@ -1,32 +1,33 @@
-//! What a panel leaves on the device and hands on.
+//! Results that a panel leaves on the device, and results that it has delivered.
 
 use std::time::Duration;
 
 use crate::long::kernels::striped::Shared;
 
-/// Time that a submission may take.
+/// Maximum time of a submission.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of the state that all strips share.
 pub(super) const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
 
-/// What of a panel was handed on already.
+/// Results that a panel has delivered already.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Handed {
-    /// Rows of its right edge.
+    /// Rows of the right border.
     pub rows: u32,
     /// Cells that were reported.
     pub cells: u64,
 }
 
-/// What a panel is to leave on the device.
+/// Results that a panel is to leave on the device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keep {
-    /// Columns between edges that are kept whole, at least a strip's; `None` for none inside.
+    /// Columns between borders that are kept as a whole, at least the columns of a strip. `None`
+    /// for none inside.
     pub columns: Option<u32>,
-    /// Columns of a strip, if that matters.
+    /// Columns of a strip, if they are prescribed.
     pub strip: Option<u32>,
-    /// Rows between edges along rows; a multiple of 4.
+    /// Rows between borders along rows; a multiple of 4.
     pub mark_every: u32,
-    /// Whether nobody wants the right edge and the best cell.
+    /// Whether the right border and the best cell are not needed.
     pub quiet: bool,
 }

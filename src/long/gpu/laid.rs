@@ -1,4 +1,4 @@
-//! A panel laid out on the device: its edges and its strips in memory, bound for the kernel, and its dispatches.
+//! A panel in device memory: its borders and strips, bound to the kernel, and its dispatches.
 
 use std::ops::Range;
 
@@ -14,35 +14,35 @@ use crate::gpu::launch::{BoundProgram, Commands, Uniforms};
 use crate::long::Sweep;
 use crate::long::kernels::striped::{BLOCK_ROWS, Params, Shared, Variant};
 
-/// Seconds of work in a submission: short enough that the right neighbour and the user hear of it.
+/// Seconds of work in a submission. It is short, so that the right neighbour gets its rows early.
 const SUBMISSION_SECONDS: f64 = 0.0125;
-/// Dispatches in a submission at most.
+/// Maximum number of dispatches in a submission.
 const SUBMISSION_DISPATCHES: u32 = 512;
-/// How often a lane asks in vain before a dispatch is given up: some tenths of a second.
+/// Polls after which a lane reports that it waited too long: some tenths of a second.
 const SPINS: u32 = 1 << 19;
 
-/// What is known before a submission, of pairs that are pruned.
+/// Values for pruning that are known before a submission.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    /// A local score that somebody has found.
+    /// A local score that some engine has reached.
     pub best: i32,
-    /// The greatest H of the left edge in the rows that the submission reads.
+    /// The greatest H of the left border in the rows that the submission reads.
     pub left_reached: i32,
 }
 
-/// A panel that can be dispatched.
+/// A panel that is ready to be dispatched.
 pub(super) struct Laid {
-    /// How it is cut.
+    /// Its plan.
     pub plan: PanelPlan,
-    /// The kernel's constants.
+    /// Constants of the kernel.
     pub variant: Variant,
-    /// Edges along columns.
+    /// Borders along columns.
     pub vertical: wgpu::Buffer,
-    /// Edges along rows.
+    /// Borders along rows.
     pub horizontal: wgpu::Buffer,
-    /// What strips keep to find the best cell.
+    /// Records of strips, for the search for the best cell.
     pub records: wgpu::Buffer,
-    /// What strips tell: a [`Shared`].
+    /// State that strips share: a [`Shared`].
     pub shared: wgpu::Buffer,
     /// The kernel with its buffers.
     pub program: BoundProgram,
@@ -58,7 +58,7 @@ pub(super) struct Dispatch {
 }
 
 impl GpuLong {
-    /// Makes room for a panel in `buffers`, and writes all that is known but the edge to its left.
+    /// Allocates a panel in `buffers`, and writes everything except its left border.
     pub(super) fn lay_out(
         &mut self,
         sweep: &Sweep,
@@ -131,7 +131,7 @@ impl GpuLong {
         Ok(Laid { plan, variant, vertical, horizontal, records, shared, program, params })
     }
 
-    /// Dispatches of a submission, of so many that compute so many cells in all.
+    /// Returns the dispatches of a submission, of a panel with these cells and dispatches.
     pub(super) fn a_submission(&self, cells: u64, dispatches: u32) -> u32 {
         let seconds = cells as f64 / self.speed / f64::from(dispatches);
         ((SUBMISSION_SECONDS / seconds.max(1e-9)) as u32).clamp(1, SUBMISSION_DISPATCHES)
@@ -139,7 +139,8 @@ impl GpuLong {
 }
 
 impl Laid {
-    /// Writes the parameters of a submission's dispatches, as far as the panel has them, and returns the dispatches.
+    /// Writes the parameters of a submission's dispatches, as far as the panel has them, and
+    /// returns the dispatches.
     pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: Known) -> Vec<Dispatch> {
         let Known { best: best_floor, left_reached } = known;
         let mut uniforms = Uniforms::new(gpu);
@@ -153,7 +154,7 @@ impl Laid {
         dispatches
     }
 
-    /// Starts tickets at 0 again.
+    /// Resets the tickets to 0.
     pub(super) fn clear_tickets(&self, commands: &mut Commands) {
         commands.zero(&self.shared, 4..8);
     }

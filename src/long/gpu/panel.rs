@@ -1,36 +1,36 @@
-//! How a panel is cut into strips and dispatches, and where its edges lie in device memory.
+//! The strips and dispatches of a panel, and the positions of its borders in device memory.
 
 use bytemuck::Zeroable;
 
 use super::Schedule;
 use crate::long::kernels::striped::{BLOCK_ROWS, Params, Variant};
 
-/// What is to be computed, in symbols and bytes.
+/// Size of a panel, in symbols and strips.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
     /// Rows of the panel, at least 4 and a multiple of 4.
     pub rows: u32,
     /// Columns of the panel, at least 1.
     pub columns: u32,
-    /// Rows between marked ones, a multiple of 4.
+    /// Distance of marked rows, a multiple of 4.
     pub mark_every: u32,
-    /// Strips between edges that are kept whole; `None` for none inside.
+    /// Strips between borders that are kept as a whole. `None` for none inside.
     pub keep_strips: Option<u32>,
 }
 
-/// A panel's plan.
+/// Plan of a panel.
 #[derive(Debug, Clone, Copy)]
 pub struct PanelPlan {
-    /// Of the first dispatch.
+    /// Parameters of the first dispatch.
     pub params: Params,
-    /// Dispatches.
+    /// Number of dispatches.
     pub dispatches: u32,
     /// Columns of a strip.
     pub strip: u32,
 }
 
 impl PanelPlan {
-    /// Cuts a panel. `steps` is how many a strip makes in a dispatch (a multiple of the batch).
+    /// Cuts a panel. A strip makes `steps` steps in a dispatch (a multiple of the batch).
     pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
         let Extent { rows, columns, mark_every, keep_strips } = extent;
         let batch = variant.batch;
@@ -40,17 +40,17 @@ impl PanelPlan {
         let behind = (variant.lanes - 1).next_multiple_of(batch);
         let lag = match schedule {
             Schedule::Wavefront => steps + behind,
-            // A batch that is being made, one that is asked for ahead, and one more, so that strips seldom wait; with marks
-            // another one, for a strip that writes them comes late.
+            // One current batch, one requested ahead, and one more, so that strips seldom wait.
+            // With marks another one, because a strip that writes them is late.
             Schedule::Persistent => behind + if mark_every < rows { 4 } else { 3 } * batch,
         };
         let strips = columns.div_ceil(variant.strip());
-        // Room for the rows that the host computes.
+        // Includes the rows that the host computes.
         let whole = blocks * BLOCK_ROWS + BLOCK_ROWS;
         let ring = (BLOCK_ROWS * (steps + lag + 2 * batch + variant.lanes)).next_power_of_two();
-        // What is shorter than a ring is kept whole.
+        // A border that is shorter than a ring is kept as a whole.
         let keep_strips = if ring >= whole { 1 } else { keep_strips.unwrap_or(strips).clamp(1, strips) };
-        // Beyond 32 bits only if the panel does not fit.
+        // Exceeds 32 bits only if the panel does not fit.
         let rings_begin = (u64::from(strips.div_ceil(keep_strips)) + 1) * u64::from(whole);
         let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
         let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
@@ -76,7 +76,7 @@ impl PanelPlan {
         PanelPlan { params, dispatches, strip: variant.strip() }
     }
 
-    /// Parameters of dispatch `d`, and its workgroups.
+    /// Returns the parameters and the workgroups of dispatch `d`.
     pub fn dispatch(&self, d: u32) -> (Params, u32) {
         let p = self.params;
         let base = i64::from(d) * i64::from(p.steps);
@@ -87,14 +87,14 @@ impl PanelPlan {
         (Params { first_strip: first as u32, base: base as i32, turn: d % 2, ..p }, workgroups)
     }
 
-    /// The last row of the left edge that dispatch `d` reads.
+    /// Returns the last row of the left border that dispatch `d` reads.
     pub fn left_rows(&self, d: u32) -> u32 {
         let p = self.params;
         let steps = (u64::from(d) + 1) * p.steps as u64;
         (steps * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
     }
 
-    /// The last row of the right edge that is there after dispatch `d`.
+    /// Returns the last row of the right border that is known after dispatch `d`.
     pub fn right_rows(&self, d: u32, lanes: u32) -> u32 {
         let p = self.params;
         let steps = (i64::from(d) + 1) * i64::from(p.steps) - i64::from(p.strips - 1) * i64::from(p.lag);
@@ -102,55 +102,56 @@ impl PanelPlan {
         (blocks.max(0) as u64 * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
     }
 
-    /// Cells that are done after dispatch `d`, about: as if all dispatches were equal.
+    /// Estimates the cells that are done after dispatch `d`, as if all dispatches were equal.
     pub fn cells(&self, d: u32) -> u64 {
         let all = u128::from(self.params.rows) * u128::from(self.params.columns);
         (all * (u128::from(d) + 1) / u128::from(self.dispatches)) as u64
     }
 
-    /// Entry of row 0 of the n-th edge that is kept whole.
+    /// Returns the index of the entry for row 0 of the n-th border that is kept as a whole.
     pub fn whole_begin(&self, n: u32) -> u64 {
         u64::from(n) * u64::from(self.params.whole_entries)
     }
 
-    /// Edges that are kept whole, the first and the last included.
+    /// Returns the number of borders that are kept as a whole, including the first and the last
+    /// one.
     pub fn whole_edges(&self) -> u32 {
         self.params.strips.div_ceil(self.params.keep_strips) + 1
     }
 
-    /// Entry of the right edge's row 0.
+    /// Returns the index of the right border's entry for row 0.
     pub fn right_begin(&self) -> u64 {
         self.whole_begin(self.whole_edges() - 1)
     }
 
-    /// Bytes of all vertical edges.
+    /// Returns the bytes of all vertical borders.
     pub fn vertical_bytes(&self) -> u64 {
         let p = self.params;
         let rings = u64::from(p.strips + 1 - self.whole_edges()) * u64::from(p.inner_entries);
         (self.whole_begin(self.whole_edges()) + rings) * 8
     }
 
-    /// Bytes of all horizontal edges.
+    /// Returns the bytes of all horizontal borders.
     pub fn horizontal_bytes(&self) -> u64 {
         (u64::from(self.params.marks) + 1) * u64::from(self.params.columns_stride) * 8
     }
 
-    /// Bytes of what lanes leave between dispatches.
+    /// Returns the bytes that lanes store between dispatches.
     pub fn state_bytes(&self, variant: &Variant) -> u64 {
         u64::from(self.params.strips) * u64::from(variant.state_words() * variant.lanes) * 4
     }
 
-    /// Bytes of what strips keep to find the best cell; some in any case.
+    /// Returns the bytes of the records of strips, at least 16.
     pub fn record_bytes(&self, variant: &Variant) -> u64 {
         if variant.best { u64::from(self.params.strips) * variant.record_bytes() } else { 16 }
     }
 
-    /// Bytes of each buffer that grows with the panel.
+    /// Returns the bytes of each buffer that grows with the panel.
     pub fn buffers(&self, variant: &Variant) -> [u64; 4] {
         [self.vertical_bytes(), self.horizontal_bytes(), self.state_bytes(variant), self.record_bytes(variant)]
     }
 
-    /// Bytes in all.
+    /// Returns the bytes of all buffers.
     pub fn bytes(&self, variant: &Variant) -> u64 {
         self.buffers(variant).iter().sum()
     }

@@ -1,4 +1,4 @@
-//! Whether an adapter lets workgroups wait for each other: nobody promises it, so it is tried.
+//! A trial of whether workgroups of an adapter can wait for each other. No API guarantees it.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
-/// The pair's border as what comes from the left.
+/// The first column of a pair's matrix as a left border.
 struct Border<'a>(&'a LongPair);
 
 impl Source for Border<'_> {
@@ -31,13 +31,13 @@ impl Source for Border<'_> {
     }
 }
 
-/// Whether workgroups of an adapter were seen to wait for each other without harm.
+/// Results of the trial by adapter.
 static FORWARD_PROGRESS: Store<bool> = Store::new("forward-progress.json");
 
-/// Strips that are tried: more than an adapter runs at a time.
+/// Number of strips in the trial: more than an adapter runs at once.
 const STRIPS: u32 = 2048;
 
-/// Keeps the right edge.
+/// Stores the right border.
 #[derive(Default)]
 struct Kept(Mutex<Edge>);
 
@@ -56,18 +56,18 @@ impl Sink for Kept {
     fn progress(&self, _cells: u64, _best: Option<Best>) {}
 }
 
-/// What the answer depends on.
+/// Returns a key of everything that determines the result.
 fn cache_key(description: &AdapterDescription) -> String {
     description.fingerprint().with("programs", format!("{:016x}", fingerprint(samples(KernelKind::Strips)))).key()
 }
 
 impl GpuLong {
-    /// The faster schedule of those that are safe here.
+    /// Returns the fastest schedule that is safe on this device.
     pub(super) fn schedule(&mut self) -> Result<Schedule> {
         if let Some(schedule) = self.shape.schedule {
             return Ok(schedule);
         }
-        // A software adapter runs few workgroups at a time: waiting only costs.
+        // A software adapter runs few workgroups at once, so waiting is only a cost.
         if self.software {
             return Ok(Schedule::Wavefront);
         }
@@ -78,11 +78,12 @@ impl GpuLong {
                 let known = match FORWARD_PROGRESS.get(&key) {
                     Some(known) => known,
                     None => {
-                        // Few rows, and kernels that are compiled meanwhile, say nothing of the device's speed.
+                        // A panel of few rows, during which kernels are compiled, does not show the
+                        // device's speed.
                         let speed = self.speed;
                         let found = self.probe()?;
                         self.speed = speed;
-                        // With little memory fewer strips were tried than another run may have.
+                        // With little memory, fewer strips were tried than another run may have.
                         if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
                             FORWARD_PROGRESS.keep(&key, found);
                         }
@@ -96,8 +97,9 @@ impl GpuLong {
         Ok(if proceeds { Schedule::Persistent } else { Schedule::Wavefront })
     }
 
-    /// Computes a small pair with more strips than an adapter runs at a time, once waiting and once not. A strip that
-    /// waits in vain gives up after some tenths of a second; then, and where one value differs, the answer is no.
+    /// Computes a small pair with more strips than an adapter runs at once, with and without
+    /// waiting. A strip reports if it waits in vain for some tenths of a second. Returns `false` if
+    /// a strip reported, or if a value differs.
     fn probe(&mut self) -> Result<bool> {
         let symbols = |count: u32, seed: u32| -> Arc<[Code]> {
             (0..count).map(|k| 1 << (k.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13 & 3)).collect()

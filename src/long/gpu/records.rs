@@ -1,6 +1,7 @@
-//! Where a panel's best cell is. Strips tell their best score and keep what they computed the batches from in which lanes
-//! first came to it; the host computes these again and finds the cell. So the kernel never looks for a place, which would
-//! stop all lanes of a strip, and with it all strips to its right, at each block along an alignment whose score grows.
+//! Search for the best cell of a panel. Strips report their best score, and record the input of the
+//! batches where lanes first reached it. The host computes these batches again and finds the cell.
+//! Searching in the kernel would stop all lanes of a strip, and all strips to its right, at each
+//! block along an alignment whose score grows.
 
 use super::GpuLong;
 use super::finish::{RowAbove, next_row};
@@ -10,7 +11,7 @@ use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Recor
 use crate::long::{Best, Sweep};
 use crate::seq::Code;
 
-/// Bytes of kept batches that are read at once.
+/// Bytes of recorded batches that are read at once.
 const A_READ: u64 = 16 << 20;
 
 /// A lane before a step.
@@ -18,15 +19,15 @@ struct Lane<'a> {
     h: Vec<i32>,
     gap: Vec<i32>,
     corner: i32,
-    /// H and entering gap of the last cell of four rows, as the lane to the right gets them.
+    /// H and entering gap of the last cell in four rows, as the lane to the right receives them.
     sent: [(i32, i32); BLOCK_ROWS as usize],
-    /// The first of its columns, from 1 on in the panel.
+    /// The first of its columns, counted from 1 in the panel.
     column: u32,
     symbols: &'a [Code],
 }
 
 impl GpuLong {
-    /// The best cell of a panel that was computed.
+    /// Finds the best cell of a panel that was computed.
     pub(super) fn best(&mut self, laid: &Laid, sweep: &Sweep) -> Result<Option<Best>> {
         let Laid { plan, variant, records, .. } = laid;
         let strips = plan.params.strips as usize;
@@ -36,7 +37,8 @@ impl GpuLong {
         let Some(top) = (0..strips).map(score).max().filter(|&top| top > 0) else {
             return Ok(None);
         };
-        // The least row comes first. Strips that come to the score so many batches after the first of them have it below that one.
+        // The least row comes first. A strip that reaches the score this many batches after the
+        // first strip reaches it in a lower row.
         let first = (0..strips).filter(|&strip| score(strip) == top).map(|strip| heads[strip][1]).min();
         let end = first.unwrap_or(0) + variant.slots() * variant.batch;
         let (slots, slot_words) = (variant.slots() as usize, variant.slot_words() as usize);
@@ -64,7 +66,7 @@ impl GpuLong {
     }
 }
 
-/// The best cell of a batch.
+/// Computes a batch again, and returns its best cell.
 fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Best> {
     let Laid { plan, variant, .. } = laid;
     let params = &plan.params;
@@ -78,7 +80,8 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
             let count = symbols.len() as u32;
             Lane {
                 h: (0..count).map(|c| record.h(t, c)).collect(),
-                // The kernel keeps none of linear gaps: what enters is what opens.
+                // With linear gaps the kernel records no gaps: the gap that enters is always a new
+                // one.
                 gap: (0..count)
                     .map(|c| if variant.linear { record.h(t, c) - pair.scoring.gaps.first } else { record.gap(t, c) })
                     .collect(),
@@ -91,7 +94,8 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
         .collect();
     let mut best: Option<Best> = None;
     for step in 0..variant.batch {
-        // From the right, so that each finds what its left neighbour had before the step.
+        // From right to left, so that each lane finds the values of its left neighbour before the
+        // step.
         for n in (0..lanes.len()).rev() {
             let block = i64::from(record.first_step()) + i64::from(step) - i64::from(first_lane) - n as i64;
             if block < 0 || block >= i64::from(params.rows / BLOCK_ROWS) {
@@ -113,7 +117,7 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
                         best = Best::better(best, Some(cell));
                     }
                 });
-                // Every lane has a column.
+                // Every lane has at least one column.
                 lane.sent[r] = (lane.h[lane.symbols.len() - 1], across);
             }
         }

@@ -1,4 +1,5 @@
-//! Tracing through a region: its chunks' edges are computed again, or are still there from the sweep.
+//! Tracebacks through a region. The borders of its chunks are computed again, or are still on the
+//! device from the sweep.
 
 use super::fine::FineGrid;
 use super::handing::{Handed, Keep};
@@ -14,27 +15,28 @@ use crate::long::{Best, BestSoFar, Edge, LongPair, Method, Region, Sink, Source,
 
 use std::sync::Arc;
 
-/// Columns of a lane: wider ones than in a panel of as many columns, as several regions are computed at once and less memory is taken.
+/// Columns of a lane. Lanes are wider than in a panel of the same width, because several regions
+/// are computed at once, and to save memory.
 const REGION_CELLS: u32 = 12;
-/// Rows of a chunk: what start states of and what a part of a path are made from.
+/// Rows of a chunk, the unit of start states and of traced parts.
 const CHUNK: u32 = 512;
-/// The same on adapters that count loop iterations.
+/// Rows of a chunk on adapters that limit loop iterations.
 const SMALL_CHUNK: u32 = 128;
-/// Chunks that are lower cost more than they spare.
+/// Least rows of a chunk. Lower chunks cost more than they save.
 const MIN_CHUNK: u32 = 256;
 
-/// A part of the matrix whose chunks' edges are on the device.
+/// A part of the matrix whose chunks have borders on the device.
 pub(super) struct Retained {
     pair: LongPair,
-    /// What they were computed from: the upper and the left edge; `None` for the border of the matrix. After an alignment was found,
-    /// others may have these rows and columns.
+    /// The upper and left borders of the computation. `None` for the matrix's first row and column.
+    /// After an alignment was found, other borders may have the same rows and columns.
     edges: Option<(Edge, Edge)>,
     rows: (u32, u32),
     columns: (u32, u32),
     grid: FineGrid,
 }
 
-/// An edge as what comes from the left; rows beyond it are of no account.
+/// A known border as a left border. Rows beyond it do not matter.
 pub(super) struct Given<'a> {
     edge: &'a Edge,
     first: u32,
@@ -54,7 +56,7 @@ impl Source for Given<'_> {
     }
 }
 
-/// Nobody is told.
+/// Ignores all results.
 struct Nobody;
 
 impl Sink for Nobody {
@@ -69,17 +71,17 @@ impl Sink for Nobody {
     fn progress(&self, _cells: u64, _best: Option<Best>) {}
 }
 
-/// How the edges of a region's chunks are computed.
+/// The sweep that computes the borders of a region's chunks.
 pub(super) struct Fine {
     rows: (u32, u32),
     columns: (u32, u32),
     top: Edge,
-    /// What is kept.
+    /// Results that the sweep leaves on the device.
     pub keep: Keep,
 }
 
 impl Fine {
-    /// The sweep that computes them.
+    /// Returns the sweep.
     pub(super) fn sweep<'a>(&'a self, region: &Region<'a>, best: &'a BestSoFar) -> Sweep<'a> {
         Sweep {
             pair: region.pair,
@@ -95,14 +97,15 @@ impl Fine {
         }
     }
 
-    /// What comes from the left.
+    /// Returns the left border.
     pub(super) fn left<'a>(&self, region: &Region<'a>) -> Given<'a> {
         Given { edge: region.left, first: region.rows.0 }
     }
 }
 
 impl Retained {
-    /// What a panel has left of a region in its edges along columns and along rows, if those of all chunks were kept.
+    /// Returns the part of the matrix whose borders a panel has left, or `None` if it did not keep
+    /// the borders of all chunks.
     pub(super) fn new(
         region: &Region,
         fine: &Fine,
@@ -115,7 +118,7 @@ impl Retained {
         Some(Retained { pair: region.pair.clone(), edges, rows: region.rows, columns: region.columns, grid })
     }
 
-    /// Whether a region can be traced with these edges.
+    /// Returns whether a region can be traced with these borders.
     fn holds(&self, region: &Region, kernels: &TraceKernels) -> bool {
         let Retained { pair, edges, rows, columns, grid } = self;
         let same = Arc::ptr_eq(&pair.query, &region.pair.query)
@@ -134,7 +137,7 @@ impl Retained {
     }
 }
 
-/// The edges of chunks that a panel has left, if all were kept.
+/// Returns the borders of chunks that a panel has left, or `None` if it did not keep all of them.
 fn grid(
     plan: &PanelPlan,
     rows: u32,
@@ -157,7 +160,7 @@ fn grid(
 }
 
 impl GpuLong {
-    /// Columns of a strip and rows of a chunk.
+    /// Returns the columns of a strip and the rows of a chunk.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
         let suits = if self.software { NARROW_CELLS } else { REGION_CELLS };
@@ -167,7 +170,7 @@ impl GpuLong {
         (lanes * cells.clamp(4, (MAX_STRIP / lanes).max(4) & !3), chunk)
     }
 
-    /// Whether there is memory to trace through a region.
+    /// Returns whether the memory suffices to trace through a region.
     pub(super) fn can_trace_by(
         &self,
         rows: u32,
@@ -179,13 +182,15 @@ impl GpuLong {
         self.traced_bytes(rows, columns, method, strip, chunk).is_some()
     }
 
-    /// Bytes of the edges of a region's chunks; `None` if there is no memory to trace through it.
+    /// Returns the bytes of the borders of a region's chunks, or `None` if the memory does not
+    /// suffice to trace through it.
     pub(super) fn fine_bytes(&self, region: &Region) -> Option<u64> {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         self.traced_bytes(rows, columns, region.method, region.strip, region.chunk)
     }
 
-    /// The same by rows and columns, strip and chunk.
+    /// Returns the bytes of the borders of chunks for these rows and columns, or `None` if the
+    /// memory does not suffice.
     fn traced_bytes(
         &self,
         rows: u32,
@@ -202,11 +207,12 @@ impl GpuLong {
         (fits && self.kernels.can_trace(rows, strip, chunk, method)).then_some(vertical + horizontal)
     }
 
-    /// The rows of a chunk, if a sweep is to leave the edges of its chunks: of a whole pair, if there is room.
+    /// Returns the rows of a chunk if a sweep is to leave the borders of its chunks. Only the sweep
+    /// of a whole pair does, if the memory suffices.
     pub(super) fn retained_chunk(&self, sweep: &Sweep) -> Option<u32> {
         let (m, n) = (sweep.pair.query.len() as u32, sweep.pair.target.len() as u32);
         let is_whole = sweep.is_kept && sweep.rows == (0, m) && sweep.columns == (0, n);
-        // A mark is the edge of a chunk.
+        // A mark is the border of a chunk.
         let (_, usual) = self.chunks(None, None);
         let divides = |chunk: &u32| sweep.mark_every.is_multiple_of(*chunk);
         let chunk = (1..=2 * usual / 64).rev().map(|count| count * 64).find(divides)?;
@@ -214,9 +220,9 @@ impl GpuLong {
             .then_some(chunk)
     }
 
-    /// Remembers what a sweep has left.
+    /// Records the borders that a sweep has left.
     pub(super) fn retain(&mut self, sweep: &Sweep, plan: &PanelPlan, chunk: u32) {
-        // If memory was short, the edges of chunks were not kept.
+        // If memory was short, the borders of chunks were not kept.
         let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
         if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
             let (pair, rows, columns) = (sweep.pair.clone(), sweep.rows, sweep.columns);
@@ -224,15 +230,16 @@ impl GpuLong {
         }
     }
 
-    /// The edges of chunks that the last panel has left, if all were kept.
+    /// Returns the borders of chunks that the last panel has left, or `None` if it did not keep all
+    /// of them.
     fn grid(&self, plan: &PanelPlan, rows: u32, chunk: u32) -> Option<FineGrid> {
         grid(plan, rows, chunk, self.buffers.vertical.get()?, self.buffers.horizontal.get()?)
     }
 
-    /// Traces through a region. `sparing`: memory was short for it.
+    /// Traces through a region. `sparing`: memory was too short for it before.
     pub(super) fn trace_region(&mut self, region: &Region, sparing: bool) -> Result<Traced> {
         if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
-            // On an edge: at most it ends there.
+            // The traceback starts on a border, and can only end there.
             let at = match region.from.i == region.rows.0 {
                 true => region.top.h[(region.from.j - region.columns.0) as usize],
                 false => region.left.h[(region.from.i - region.rows.0) as usize],
@@ -265,19 +272,20 @@ impl GpuLong {
         self.kernels.trace(&input)
     }
 
-    /// The edges of a region's chunks, if they are there.
+    /// Returns the borders of a region's chunks if they are known.
     fn known(&self, region: &Region) -> Option<FineGrid> {
         let there = self.retained.iter().chain(self.ahead.regions());
         there.into_iter().find(|kept| kept.holds(region, &self.kernels)).map(|kept| kept.grid.clone())
     }
 
-    /// How the edges of a region's chunks are computed, as far as its walk comes.
+    /// Returns the sweep that computes the borders of a region's chunks, as far as its traceback
+    /// needs them.
     pub(super) fn fine_sweep(&self, region: &Region) -> Fine {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         let (strip, chunk) = self.chunks(region.strip, region.chunk);
-        // Rows beyond the walk's are computed from whatever is there, and never looked at.
+        // Rows below the traceback's are computed from arbitrary symbols, and never read.
         let whole = rows.next_multiple_of(BLOCK_ROWS).max(BLOCK_ROWS);
-        // So are columns: with a lane's last cell the last, all regions share a pipeline.
+        // So are columns: if the panel ends with a lane's last cell, all regions share a pipeline.
         let columns = columns.next_multiple_of(strip / self.lanes()).max(1);
         let entries = columns as usize + 1;
         let mut top = Edge { h: region.top.h.clone(), gap: region.top.gap.clone() };
@@ -291,7 +299,7 @@ impl GpuLong {
         }
     }
 
-    /// Computes the edges of a region's chunks.
+    /// Computes the borders of a region's chunks.
     fn fine(&mut self, region: &Region) -> Result<FineGrid> {
         let fine = self.fine_sweep(region);
         let best = BestSoFar::default();

@@ -1,4 +1,4 @@
-//! The pair in device memory.
+//! A pair in device memory.
 
 use std::sync::{Arc, Weak};
 
@@ -9,17 +9,17 @@ use crate::long::LongPair;
 use crate::score::Scoring;
 use crate::seq::Code;
 
-/// Bytes that are added to each sequence: strips may end behind the last symbol.
+/// Bytes after each sequence, because strips may end behind the last symbol.
 const BEHIND: usize = 256;
-/// Classes that the table of scores has room for.
+/// Maximum number of classes in the table of scores.
 const MAX_CLASSES: usize = 32;
 
-/// A pair's sequences and scores on the device. They stay as long as it is held.
+/// A pair's sequences and scores on the device. They stay there as long as this is held.
 #[derive(Debug, Clone)]
 pub(super) struct Resident {
-    /// The query, and how it is scored.
+    /// The query with its scores.
     pub query: Arc<ResidentQuery>,
-    /// The target's codes, four a word.
+    /// The target's codes, four in a u32.
     pub target: Arc<ResidentTarget>,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct Resident {
 #[derive(Debug)]
 pub(super) struct ResidentQuery {
     scoring: Weak<Scoring>,
-    /// Symbols that are left out before the first word.
+    /// Symbols that are skipped before the first u32.
     pub shift: u32,
-    /// Kinds of symbols.
+    /// Number of different symbols, rounded up.
     pub kinds: u32,
-    /// Symbols as classes, four a word.
+    /// Symbols as classes, four in a u32.
     pub classes: wgpu::Buffer,
-    /// Codes, four a word.
+    /// Codes, four in a u32.
     pub codes: wgpu::Buffer,
     /// Score of each class against each code.
     pub table: wgpu::Buffer,
@@ -44,10 +44,10 @@ pub(super) struct ResidentQuery {
 pub(super) struct ResidentTarget(pub wgpu::Buffer);
 
 impl Resident {
-    /// The pair so that row `row` begins a word, uploaded unless it is there.
+    /// Uploads a pair, unless it is on the device, so that the symbol of row `row` starts a u32.
     pub(super) fn of(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
         let is = |own: &ResidentQuery| own.is(pair, row);
-        // Both are looked for first, so that neither is evicted for the other.
+        // Both are looked up first, so that neither is evicted for the other.
         let (query, target) =
             (residents.find(&pair.query, is), residents.find(&pair.target, |_: &ResidentTarget| true));
         let query = match query {
@@ -74,7 +74,7 @@ impl Resident {
 }
 
 impl ResidentQuery {
-    /// Bytes of a query without its first symbols.
+    /// Returns the bytes of a query without its first `shift` symbols.
     fn bytes(pair: &LongPair, shift: u32) -> u64 {
         let table = 4 * MAX_CLASSES * pair.scoring.substitution.size();
         (2 * padded(pair.query.len() - shift as usize) + table) as u64
@@ -98,11 +98,12 @@ impl ResidentQuery {
         Ok(ResidentQuery {
             scoring: Arc::downgrade(&pair.scoring),
             shift,
-            // A few sizes, so that pairs share compiled shaders.
+            // Few different numbers, so that pairs share compiled shaders.
             kinds: match codes.len() as u32 {
                 ..=4 => 4,
                 5 => 5,
-                // So many that four strips of 21 or 22 kinds of residues still fit a compute unit.
+                // A multiple of 2 allows four strips of 21 or 22 different residues on a compute
+                // unit.
                 many => many.next_multiple_of(2),
             },
             classes: gpu.upload("query of a long pair", &words(classes))?,
@@ -111,7 +112,7 @@ impl ResidentQuery {
         })
     }
 
-    /// Whether it is scored as this pair, with that row at a word's begin.
+    /// Returns whether the query is scored as in this pair, and the symbol of the row starts a u32.
     fn is(&self, pair: &LongPair, row: u32) -> bool {
         std::ptr::eq(self.scoring.as_ptr(), Arc::as_ptr(&pair.scoring))
             && row >= self.shift
@@ -119,7 +120,7 @@ impl ResidentQuery {
     }
 }
 
-/// Bytes of so many symbols on the device: whole words, and some more.
+/// Returns the bytes of this number of symbols on the device, with padding.
 fn padded(symbols: usize) -> usize {
     symbols.next_multiple_of(4) + BEHIND
 }

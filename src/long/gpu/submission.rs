@@ -1,4 +1,4 @@
-//! The submissions of a panel: dispatches with their part of the left edge, and what comes back of each.
+//! The submissions of a panel: dispatches with their part of the left border, and their results.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::gpu::timer::PassTimer;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
 use crate::long::{Sink, Source, Sweep};
 
-/// Least time of a panel that shows how fast the device is.
+/// Least time of a panel that shows the speed of the device.
 const TELLING: Duration = Duration::from_millis(50);
 /// Share of a panel's time, as a divisor, that may be spent waiting for the left neighbour where the device has no clock.
 const WAITING_SHARE: u32 = 20;
@@ -25,16 +25,17 @@ pub(super) struct PanelRun<'a> {
     sweep: &'a Sweep<'a>,
     laid: &'a Laid,
     schedule: Schedule,
-    /// Whether the right edge is not wanted.
+    /// Whether the right border is not needed.
     is_quiet: bool,
     started: Instant,
     /// The next dispatch.
     pub next: u32,
-    /// Last row of the left edge that is on the device.
+    /// Last row of the left border that is on the device.
     left_rows: Option<u32>,
-    /// Greatest H of the left edge's rows that the submission before reads: strips read some of them late.
+    /// Greatest H in the rows of the left border that the previous submission reads. Strips read
+    /// some of them late.
     reached_before: i32,
-    /// Next row of the right edge.
+    /// Next row of the right border.
     right_begin: u32,
     /// Time that the host waited for the left neighbour.
     waited: Duration,
@@ -44,19 +45,19 @@ pub(super) struct PanelRun<'a> {
     shared: Shared,
 }
 
-/// A submission that the device computes.
+/// A submission that the device is computing.
 pub(super) struct Flight {
     readback: Readback,
     staging: wgpu::Buffer,
     clock: PassTimer,
-    /// Rows of the right edge that come with it.
+    /// Rows of the right border that it returns.
     right: Range<u32>,
     /// Cells that are done after it.
     cells: u64,
 }
 
 impl<'a> PanelRun<'a> {
-    /// Starts a panel.
+    /// Creates the state of a panel before its first submission.
     pub(super) fn new(sweep: &'a Sweep<'a>, laid: &'a Laid, schedule: Schedule, is_quiet: bool) -> Self {
         PanelRun {
             sweep,
@@ -76,7 +77,7 @@ impl<'a> PanelRun<'a> {
 }
 
 impl GpuLong {
-    /// Uploads the next part of the left edge and submits at most `count` dispatches.
+    /// Uploads the next part of the left border, and submits at most `count` dispatches.
     pub(super) fn submit_dispatches(
         &mut self,
         run: &mut PanelRun<'_>,
@@ -94,13 +95,13 @@ impl GpuLong {
         run.reached_before = reached;
         let mut commands = Commands::default();
         for (index, dispatch) in run.laid.hand_over(&gpu, run.next..end, known).into_iter().enumerate() {
-            // Where strips wait for each other, each dispatch draws tickets of its own.
+            // If strips wait for each other, each dispatch needs its own tickets.
             if index == 0 || run.schedule == Schedule::Persistent {
                 run.laid.clear_tickets(&mut commands);
             }
             commands.dispatch(0, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
         }
-        // Row 0 is there once the last strip has begun.
+        // Row 0 is known once the last strip has started.
         let right_end = match plan.right_rows(end - 1, variant.lanes) {
             rows if rows > 0 && !run.is_quiet => rows + 1,
             _ => run.right_begin,
@@ -119,7 +120,8 @@ impl GpuLong {
         Ok(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) })
     }
 
-    /// Waits for a submission and hands on its rows of the right edge. Returns `false` if a strip waited too long.
+    /// Waits for a submission and delivers its rows of the right border. Returns `false` if a strip
+    /// waited too long.
     pub(super) fn receive(
         &mut self,
         run: &mut PanelRun<'_>,
@@ -139,7 +141,7 @@ impl GpuLong {
         if run.laid.variant.prune {
             run.sweep.best.raise(run.shared.best);
         }
-        // After a schedule that failed, rows may be known already.
+        // After a schedule that failed, rows may have been delivered already.
         let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
         if skip < right.end - right.start {
             let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
@@ -157,7 +159,7 @@ impl GpuLong {
         Ok(true)
     }
 
-    /// Learns the speed of the device from a panel, and returns the cells of the panel that were pruned.
+    /// Learns the speed of the device from a panel. Returns the number of cells that were pruned.
     pub(super) fn learn_speed(&mut self, run: &PanelRun<'_>) -> u64 {
         let Laid { plan, variant, .. } = run.laid;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
@@ -178,7 +180,7 @@ impl GpuLong {
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
         let all = u64::from(rows) * u64::from(columns);
         let pruned_cells = (u64::from(run.shared.pruned) * batch_cells).min(all);
-        // A panel that was mostly pruned does not show it either.
+        // A panel that was mostly pruned does not show the speed.
         if let Some(busy) = busy.filter(|&busy| busy > TELLING && pruned_cells < all / 2) {
             self.speed = all as f64 / busy.as_secs_f64();
         }

@@ -1,4 +1,4 @@
-//! A panel on the device: edges up, dispatches, edges down.
+//! A panel on the device: upload of borders, dispatches, download of borders.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -16,15 +16,15 @@ use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
 use crate::long::{Edge, Sink, Source, Sweep, Swept};
 
-/// How many times shorter than others the first submission is.
+/// Divisor of the size of the first submission.
 const FIRST_PART: u32 = 8;
-/// Entries of edges that are read back at once, and that a thread takes of them.
+/// Entries of borders that are read back at once, and entries that a thread copies at once.
 const PIECE_ENTRIES: usize = 8 << 20;
 const THREAD_ENTRIES: usize = 1 << 16;
 
 impl GpuLong {
-    /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. What was handed on is right in
-    /// any case.
+    /// Computes a panel with one schedule. Returns `None` if a strip waited too long. Delivered
+    /// values are correct in any case.
     pub(super) fn run_panel(
         &mut self,
         sweep: &Sweep,
@@ -48,9 +48,11 @@ impl GpuLong {
             if sweep.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            // The device computes one submission while the host takes the results of the last one.
+            // The device computes one submission while the host reads the results of the previous
+            // one.
             if run.next < plan.dispatches && flights.len() < 2 {
-                // The first one is short: until its part of the left edge is there, the device has nothing to do.
+                // The first submission is short, because the device is idle until its part of the
+                // left border is known.
                 let count = if run.next == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
                 flights.push_back(self.submit_dispatches(&mut run, count, left)?);
                 if flights.len() < 2 && run.next < plan.dispatches {
@@ -67,7 +69,8 @@ impl GpuLong {
         Ok(Some((laid.plan, Swept { best, pruned_cells })))
     }
 
-    /// Hands on the edges along marked rows, and along the last one if it is `end`; else gives that one back.
+    /// Delivers the borders along marked rows, and along the last row if it is row `end`. Otherwise
+    /// returns the border along the last row.
     pub(super) fn hand_marks(
         &mut self,
         sweep: &Sweep,
@@ -96,7 +99,8 @@ impl GpuLong {
         Ok(last)
     }
 
-    /// Hands on the columns inside a panel that are wanted, `last` being their last rows, and leaves those on the device.
+    /// Delivers the requested columns inside a panel. `last` contains their last rows, which are
+    /// also written to the device.
     pub(super) fn hand_columns(
         &mut self,
         sweep: &Sweep,
@@ -116,7 +120,7 @@ impl GpuLong {
         self.read_edges(&vertical, &begins, rows + 1, true, |k, edge| sink.column(sweep.columns.0 + wanted[k].1, edge))
     }
 
-    /// Writes entries of an edge from entry `at` on.
+    /// Writes entries of a border from entry `at` on.
     pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Edge, flipped: bool) {
         const PIECE: usize = 4 << 20;
         let flip = if flipped { FLIP } else { 0 };
@@ -131,7 +135,7 @@ impl GpuLong {
         }
     }
 
-    /// Reads edges of `count` entries that begin at these entries, and gives them out in turn.
+    /// Reads borders of `count` entries that start at these entries, and passes each to `give`.
     fn read_edges(
         &mut self,
         buffer: &wgpu::Buffer,
@@ -141,7 +145,7 @@ impl GpuLong {
         mut give: impl FnMut(usize, Edge) -> Result<()>,
     ) -> Result<()> {
         let flip = if flipped { FLIP } else { 0 };
-        // Several short edges at once, a long one in parts.
+        // Several short borders at once, or a long one in parts.
         let at_once = (PIECE_ENTRIES / count as usize).max(1);
         for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
             let new = || Edge { h: vec![0; count as usize], gap: vec![0; count as usize] };
@@ -150,7 +154,7 @@ impl GpuLong {
                 let entries = PIECE_ENTRIES.min(count as usize - first);
                 let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
                 let words = self.read_pieces(buffer, &places, entries as u64 * 8)?;
-                // Threads share the pages that the host's memory is made of as they are written first.
+                // Threads share the cost of the first write to new pages of memory.
                 let parts = edges.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(edge, words)| {
                     let (h, gap) = (&mut edge.h[first..first + entries], &mut edge.gap[first..first + entries]);
                     let both = h.chunks_mut(THREAD_ENTRIES).zip(gap.chunks_mut(THREAD_ENTRIES));
@@ -174,12 +178,12 @@ impl GpuLong {
         Ok(())
     }
 
-    /// Reads words.
+    /// Reads u32 values.
     pub(super) fn read_words(&mut self, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Result<Vec<u32>> {
         Ok(self.read_pieces(buffer, &[offset], bytes)?.to_vec())
     }
 
-    /// Reads so many bytes from each of these places.
+    /// Reads this number of bytes from each of these offsets.
     pub(super) fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<ReadbackWords> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let all = bytes * places.len() as u64;
@@ -192,7 +196,7 @@ impl GpuLong {
         commands.submit(&self.gpu, "edges", &[], &staging, None).read(&self.gpu, PATIENCE)
     }
 
-    /// A buffer to be read that nobody uses.
+    /// Returns a free staging buffer.
     pub(super) fn free_staging(&mut self, bytes: u64) -> Result<wgpu::Buffer> {
         let spare = &mut self.buffers.spare;
         if let Some(at) = spare.iter().position(|buffer| buffer.size() >= bytes) {
@@ -203,7 +207,8 @@ impl GpuLong {
         self.gpu.buffer("edges to be read", bytes.max(1 << 16), usage)
     }
 
-    /// Uploads the left edge up to a row, when it is there; the greatest H of what is uploaded, at least 0.
+    /// Uploads the left border up to a row once it is known. Returns the greatest H of the uploaded
+    /// rows, at least 0.
     pub(super) fn write_left(
         &self,
         vertical: &wgpu::Buffer,

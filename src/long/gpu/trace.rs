@@ -1,9 +1,10 @@
-//! Tracing a path back through a region whose chunks' edges are on the device (Li, Ranka and Sahni, section V, phases 2
-//! and 3).
+//! Tracebacks through a region whose chunks have borders on the device (Li, Ranka and Sahni,
+//! section V, phases 2 and 3).
 //!
-//! A round takes one submission: start states of a window of blocks around the path's extrapolation, the chase from start
-//! state to start state, and the columns of the parts that it finds. If the path leaves the window, or the parts'
-//! directions need more memory than there is, another round goes on from there.
+//! A round takes one submission. It computes start states of a window of blocks around the
+//! extrapolated path, chases the path from start state to start state, and computes the columns of
+//! the parts that this finds. If the path leaves the window, or if there is not enough memory for
+//! the parts' directions, another round continues from there.
 
 mod buffers;
 mod decode;
@@ -29,49 +30,49 @@ use buffers::{Round, TraceBuffers};
 use decode::decode;
 use window::{Division, Reach, Window};
 
-/// Sizes of windows and memories.
+/// Sizes of windows and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceShape {
-    /// Blocks of a window at most.
+    /// Maximum number of blocks of a window.
     pub blocks: usize,
-    /// Cells of a window at most, so that no dispatch takes long.
+    /// Maximum number of cells of a window, so that no dispatch takes long.
     pub cells: u64,
-    /// Chunks above and below the extrapolated path that a first window has.
+    /// Chunks above and below the extrapolated path in a first window.
     pub margin_chunks: u32,
-    /// Bytes of directions at most.
+    /// Maximum number of bytes of directions.
     pub directions_bytes: u64,
-    /// Bytes of start states at most.
+    /// Maximum number of bytes of start states.
     pub starts_bytes: u64,
-    /// Rows of a block of several chunks at most.
+    /// Maximum number of rows of a block of several chunks.
     pub block_rows: u32,
 }
 
 /// A region to trace a path through.
 #[derive(Debug, Clone, Copy)]
 pub struct TraceInput<'a> {
-    /// The edges of its chunks.
+    /// Borders of its chunks.
     pub grid: &'a FineGrid,
-    /// Codes of the query, four a word, the first lowest.
+    /// Codes of the query, four in a u32, the first one lowest.
     pub query: &'a wgpu::Buffer,
-    /// Where in `query` the symbol of the region's first row is.
+    /// Index in `query` of the symbol of the region's first row.
     pub query_begin: u32,
     /// Codes of the target.
     pub target: &'a wgpu::Buffer,
-    /// Where in `target` the symbol of the region's first column is.
+    /// Index in `target` of the symbol of the region's first column.
     pub target_begin: u32,
     /// The scoring.
     pub scoring: &'a Scoring,
-    /// Row and column of the pair that the region's row 0 and column 0 are.
+    /// Row and column of the pair at the region's row 0 and column 0.
     pub origin: (u32, u32),
-    /// Where the walk enters, by rows and columns of the pair.
+    /// The point where the traceback enters, in rows and columns of the pair.
     pub from: Point,
-    /// How.
+    /// The method.
     pub method: Method,
     /// Set to end early with [`Error::Interrupted`].
     pub interrupt: &'a AtomicBool,
 }
 
-/// The kernels of the traceback, and their memory.
+/// The kernels of the traceback and their memory.
 pub struct TraceKernels {
     gpu: Gpu,
     pipelines: Pipelines<Variant>,
@@ -81,14 +82,14 @@ pub struct TraceKernels {
 }
 
 impl TraceKernels {
-    /// For an opened adapter.
+    /// Creates the kernels for an opened adapter.
     pub fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
         let share = (memory_budget(found, None) / 8).min(gpu.binding_bytes());
         TraceKernels {
             pipelines: Pipelines::default(),
             loop_budget: found.description.loop_budget(),
             shape: TraceShape {
-                // As many as are in flight at once on a large card.
+                // A large card runs this number at once.
                 blocks: if found.is_software() { 64 } else { 4096 },
                 cells: if found.is_software() { 20_000_000 } else { 5_000_000_000 },
                 margin_chunks: 1,
@@ -107,18 +108,18 @@ impl TraceKernels {
         self
     }
 
-    /// Other sizes.
+    /// Sets the sizes.
     pub fn with_shape(mut self, shape: TraceShape) -> Self {
         self.shape = shape;
         self
     }
 
-    /// The sizes.
+    /// Returns the sizes.
     pub fn shape(&self) -> TraceShape {
         self.shape
     }
 
-    /// Takes at most this many bytes for start states and directions together.
+    /// Limits the bytes of start states and directions together.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.shape.directions_bytes = self.shape.directions_bytes.min(bytes / 2);
         self.shape.starts_bytes = self.shape.starts_bytes.min(bytes / 2);
@@ -130,7 +131,7 @@ impl TraceKernels {
         self.buffers.release();
     }
 
-    /// Whether a region with so many rows can be traced, with these strips and chunks.
+    /// Returns whether a region of this number of rows can be traced, with these strips and chunks.
     pub fn can_trace(&self, rows: u32, strip: u32, chunk: u32, method: Method) -> bool {
         // The tallest block that may be needed, and the rectangle of directions.
         let block = if method == Method::Striped { rows } else { chunk.min(rows) };
@@ -143,7 +144,7 @@ impl TraceKernels {
             && self.loop_budget.is_none_or(|budget| iterations(block, strip) <= budget)
     }
 
-    /// Why a traceback is refused.
+    /// Returns why a traceback is refused, or `None` if it is not.
     fn refusal(&self, input: &TraceInput) -> Option<&'static str> {
         let (grid, scoring) = (input.grid, input.scoring);
         let at = (input.from.i.wrapping_sub(input.origin.0), input.from.j.wrapping_sub(input.origin.1));
@@ -172,8 +173,8 @@ impl TraceKernels {
     /// Traces a path back.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if sizes or scores are beyond the kernels, [`Error::Device`] if the device fails or the edges
-    /// contradict each other, [`Error::Interrupted`].
+    /// [`Error::Unsuited`] if sizes or scores exceed the kernels' limits; [`Error::Device`] if the
+    /// device fails or borders contradict each other; [`Error::Interrupted`].
     pub fn trace(&mut self, input: &TraceInput) -> Result<Traced> {
         if let Some(reason) = self.refusal(input) {
             return Err(self.gpu.unsuited(reason));
@@ -219,13 +220,13 @@ impl TraceKernels {
         Ok(Traced { cigar: backward, to: Some(to), ended, bytes: bytes + grid.bytes() })
     }
 
-    /// How far windows go at first.
+    /// Returns the extent of the first window.
     fn reach(&self, input: &TraceInput) -> Reach {
         let (strip, chunk) = (input.grid.strip, input.grid.chunk);
         let bits = START_BITS - column_bits(strip);
         let mut rows = self.shape.block_rows.min((1 << bits) - 1);
         if let Some(budget) = self.loop_budget {
-            // Every chunk of a block is begun anew when its directions are made.
+            // The kernel starts again at every chunk of a block to compute its directions.
             let lanes = strip.div_ceil(crate::long::kernels::striped_trace::CELLS);
             while rows > chunk && iterations(rows + (rows / chunk) * lanes, strip) > budget {
                 rows /= 2;
@@ -243,7 +244,7 @@ impl TraceKernels {
         }
     }
 
-    /// One submission, and what it leaves. Start states are made only of a new window.
+    /// Runs one submission, and returns its results. Computes start states only for a new window.
     fn round(&mut self, input: &TraceInput, window: &Window, at: Point, is_new: bool) -> Result<Vec<u32>> {
         let grid = input.grid;
         let edges = input.method == Method::Chunked1;

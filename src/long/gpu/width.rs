@@ -1,45 +1,51 @@
-//! How wide the strips of a panel are on a card.
+//! The width of the strips of a panel on a card.
 //!
-//! NVIDIA's Vulkan gives all workgroups of a compute unit 48 KiB of workgroup memory together, whatever the unit has (H200: 12
-//! workgroups of 4 KiB, 4 of 12 KiB, 1 of more than 24). Most of what a strip takes is its profile: its columns times the kinds
-//! of symbols. With more than a fifth of the 48 KiB, four strips are at work on a unit, one for each scheduler. With less a fifth one
-//! comes, one scheduler has two, and all strips wait for these: 1,000,000 squared then take 1.1 times as long.
+//! NVIDIA's Vulkan gives all workgroups of a compute unit 48 KiB of workgroup memory together,
+//! whatever the hardware has (H200: 12 workgroups of 4 KiB, 4 of 12 KiB, 1 of more than 24 KiB). A
+//! strip needs most of it for its profile, whose size is its columns times the number of different
+//! symbols. If a strip takes more than a fifth of the 48 KiB, four strips run on a unit, one for
+//! each scheduler. With less memory, a fifth strip joins, one scheduler has two strips, and all
+//! strips wait for these: 1,000,000 squared then takes 1.1 times as long.
 
 use crate::seq::Alphabet;
 
-/// Strips that fill a large device: one for each scheduler of an H200. With four times as many a panel begins and ends with
-/// idle schedulers a quarter as often, at 1.2 times the speed; but where other devices wait for its right edge, that comes
-/// the later.
+/// Strips that fill a large device: one for each scheduler of an H200. With four times as many
+/// strips a panel starts and ends with idle schedulers a quarter as often, at 1.2 times the speed.
+/// But where other devices wait for its right border, that border is available later.
 pub(super) const STRIPS: u32 = 528;
-/// Columns of an invocation where strips are few.
+/// Columns of an invocation in a panel of few strips.
 pub(super) const NARROW_CELLS: u32 = 8;
-/// The same where they are many, for [`ANY_KINDS`].
+/// Columns of an invocation in a panel of many strips, for [`ANY_KINDS`].
 pub(super) const WIDE_CELLS: u32 = 16;
-/// Kinds of symbols of a query of nucleotides of which it is not known, or does not matter, that it has fewer.
+/// Number of different symbols of a query of nucleotides, if a smaller number is unknown or
+/// irrelevant.
 pub(super) const ANY_KINDS: u32 = 5;
-/// Bytes of workgroup memory that a strip takes at most if four are to be at work on a compute unit, and of these what is not its
-/// profile: edges of a batch.
+/// Maximum bytes of workgroup memory of a strip if four strips are to run on a compute unit, and
+/// the share for the borders of a batch, which are not part of the profile.
 const STRIP_BYTES: u32 = 12 << 10;
 const EDGE_BYTES: u32 = 512;
-/// What a step takes beside its columns, in half columns: 1,000,000 rows of as many strips as are at work at the same time take 102 ms
-/// on an H100 with 8 columns an invocation, 125 with 12, 148 with 16, 166 with 20.
+/// Fixed cost of a step, in half columns. On an H100, 1,000,000 rows of as many strips as run at
+/// once take 102 ms with 8 columns an invocation, 125 ms with 12, 148 ms with 16, and 166 ms with
+/// 20.
 const STEP_CELLS: u32 = 19;
-/// Columns that an invocation has registers for.
+/// Maximum number of columns in the registers of an invocation.
 const MAX_CELLS: u32 = 20;
 
-/// Kinds of symbols that any query has of an alphabet, about.
+/// Returns the approximate number of different symbols of any query of an alphabet.
 pub(super) fn any_kinds(alphabet: Alphabet) -> u32 {
     if alphabet == Alphabet::Dna { ANY_KINDS } else { alphabet.size() as u32 }
 }
 
-/// Columns of an invocation with which four strips of 32 of them are at work on a compute unit.
+/// Returns the columns of an invocation that let four strips of 32 invocations run on a compute
+/// unit.
 fn widest_cells(kinds: u32) -> u32 {
     let columns = (STRIP_BYTES - EDGE_BYTES) / (kinds * 32 * size_of::<i32>() as u32);
     (columns / 4 * 4).clamp(4, MAX_CELLS)
 }
 
-/// Columns of an invocation, in a panel of so many, for a query of so many kinds of symbols: those with which all strips take least
-/// time, [`STRIPS`] of them at once, and not more than leave workgroup memory for so many.
+/// Returns the columns of an invocation in a panel of this width, for a query of this number of
+/// different symbols. All strips then take the least time, with [`STRIPS`] of them at once, and
+/// leave workgroup memory for that many.
 pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
     let most = widest_cells(kinds);
     let cost = |&cells: &u32| columns.div_ceil(cells * lanes).div_ceil(STRIPS) * (2 * cells + STEP_CELLS);
@@ -47,7 +53,8 @@ pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
     wider.min_by_key(cost).unwrap_or(most)
 }
 
-/// Classes that the profile of a query of so many kinds of symbols has room for. One more than four keeps a fifth strip away.
+/// Returns the number of classes in the profile of a query of this number of different symbols. One
+/// more than four prevents a fifth strip on a compute unit.
 pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
     if cells == WIDE_CELLS { kinds.max(ANY_KINDS) } else { kinds }
 }
@@ -58,7 +65,7 @@ mod tests {
     use crate::long::gpu::StripedShape;
     use crate::long::kernels::striped::Variant;
 
-    /// Workgroup memory of a strip of 32 lanes.
+    /// Returns the workgroup memory of a strip of 32 lanes.
     fn bytes(kinds: u32, cells: u32) -> u32 {
         let variant = Variant {
             lanes: 32,
@@ -83,7 +90,7 @@ mod tests {
         for (kinds, wanted) in [(1, 20), (4, 20), (5, 16), (20, 4), (22, 4)] {
             let cells = suiting_cells(1_000_000, kinds, 32);
             assert_eq!(cells, wanted);
-            // Of nucleotides that are traced afterwards, too.
+            // Also for nucleotides that are traced afterwards.
             let traced = if kinds <= ANY_KINDS { WIDE_CELLS } else { cells };
             for cells in [cells, traced] {
                 let bytes = bytes(kinds.max(4), cells);

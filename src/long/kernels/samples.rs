@@ -1,4 +1,4 @@
-//! Some programs of every kernel of the room, whose texts together have all of its parts.
+//! Sample programs of every kernel of the module, which together contain all parts of the shaders.
 
 use super::{striped, striped_trace};
 use crate::gpu::kernels::{KernelKind, KernelProgram, TracebackStage};
@@ -25,7 +25,7 @@ fn traceback(stage: TracebackStage, edges: bool) -> striped_trace::Variant {
     striped_trace::Variant { stage, workgroup, codes: 16, column_bits: 6, local: true, edges }
 }
 
-/// Programs of a kernel; none of those of other rooms.
+/// Returns sample programs of a kernel, or none for a kernel of another module.
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
         KernelKind::Strips => vec![Box::new(strips(false)), Box::new(strips(true))],

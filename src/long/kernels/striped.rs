@@ -1,14 +1,15 @@
-//! Host half of `sw_striped_score`: one very long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and
-//! Sahni, section IV).
+//! Constants and layouts of `sw_striped_score`: one very long pair, one strip of columns per
+//! workgroup (StripedScore; Li, Ranka and Sahni, section IV).
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 
-/// Rows of a block: what a lane computes in a step.
+/// Rows of a block, which a lane computes in a step.
 pub const BLOCK_ROWS: u32 = 4;
-/// What the words of vertical edges are combined with, so that 0 says "not there yet".
+/// Mask that is combined with the values of vertical borders by exclusive or, so that 0 means "not
+/// written yet".
 pub const FLIP: u32 = 0x8000_0000;
 
 /// `Params` of the shader.
@@ -17,59 +18,59 @@ pub const FLIP: u32 = 0x8000_0000;
 pub struct Params {
     /// Rows of the panel.
     pub rows: u32,
-    /// Its columns.
+    /// Columns of the panel.
     pub columns: u32,
-    /// Its strips.
+    /// Strips of the panel.
     pub strips: u32,
-    /// The strip of the dispatch's first workgroup.
+    /// Strip of the dispatch's first workgroup.
     pub first_strip: u32,
     /// Steps that strip 0 has made before this dispatch.
     pub base: i32,
     /// Steps of a strip in this dispatch.
     pub steps: i32,
-    /// Steps that a strip is behind its left neighbour.
+    /// Delay of a strip behind its left neighbour, in steps.
     pub lag: i32,
-    /// Steps of a strip in all.
+    /// Steps of a strip in total.
     pub total_steps: i32,
-    /// Word of the query's first block.
+    /// Index of the u32 with the query's first block.
     pub query_begin: u32,
-    /// Place of the first column's symbol.
+    /// Index of the symbol of the first column.
     pub target_begin: u32,
-    /// Entries of the panel's first vertical edge.
+    /// Entries of a vertical border that is kept as a whole.
     pub whole_entries: u32,
-    /// Entries of an inner one.
+    /// Entries of a vertical border that is a ring.
     pub inner_entries: u32,
-    /// Which bits of a row choose an entry of an inner edge.
+    /// Mask of the bits of a row that select an entry of a ring.
     pub inner_mask: u32,
-    /// Entries of a horizontal edge.
+    /// Entries of a horizontal border.
     pub columns_stride: u32,
     /// Blocks between marked rows.
     pub mark_blocks: u32,
-    /// Number of the horizontal edge along the last row.
+    /// Number of the horizontal border along the last row.
     pub marks: u32,
-    /// What a gap's first symbol adds: not above 0.
+    /// Score of the first symbol of a gap, at most 0.
     pub first: i32,
-    /// What each further one adds.
+    /// Score of each further symbol of a gap.
     pub next: i32,
     /// The greatest score of two symbols.
     pub greatest: i32,
-    /// Rows from the panel's first to the pair's last.
+    /// Rows from the first row of the panel to the last row of the pair.
     pub rows_to_end: i32,
-    /// Columns from the panel's first to the pair's last.
+    /// Columns from the first column of the panel to the last column of the pair.
     pub columns_to_end: i32,
-    /// A local score that somebody has found.
+    /// A local score that some engine has reached.
     pub best_floor: i32,
-    /// How often a lane may ask for what is not there yet, in a dispatch.
+    /// Maximum number of times that a lane polls for a missing value in a dispatch.
     pub spin_limit: u32,
-    /// Every so many-th edge between strips is kept whole.
+    /// Distance in strips of the vertical borders that are kept as a whole.
     pub keep_strips: u32,
-    /// Entries of all edges that are kept whole.
+    /// Entries of all vertical borders that are kept as a whole.
     pub rings_begin: u32,
     /// Columns that the first strip lacks, a multiple of the variant's cells.
     pub padding: u32,
-    /// The greatest H that the panel's left edge has in the rows that this dispatch reads.
+    /// The greatest H of the panel's left border in the rows that this dispatch reads.
     pub left_reached: i32,
-    /// Which of a strip's words that take turns tells of this dispatch.
+    /// Index of the strip's alternating u32 that belongs to this dispatch: 0 or 1.
     pub turn: u32,
 }
 
@@ -77,52 +78,53 @@ pub struct Params {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Shared {
-    /// The best local score of all strips, where tiles are pruned.
+    /// The best local score of all strips, if batches are pruned.
     pub best: i32,
-    /// Strips taken in this dispatch.
+    /// Strips that were taken in this dispatch.
     pub ticket: u32,
-    /// Not 0 if a strip waited too long: what was computed is worthless.
+    /// Not 0 if a strip waited too long. The results are then invalid.
     pub stuck: u32,
     /// Batches of steps that were pruned.
     pub pruned: u32,
 }
 
-/// What a pipeline is made for: shader constants.
+/// Constants of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// Invocations of a workgroup, each with columns of its own.
     pub lanes: u32,
     /// Columns that an invocation keeps in registers; a multiple of 4.
     pub cells: u32,
-    /// Kinds of query symbols, at least.
+    /// Least number of different query symbols.
     pub classes: u32,
     /// Codes of the alphabet.
     pub codes: u32,
     /// Steps between exchanges through memory (paper 2's T, in blocks of four rows); even.
     pub batch: u32,
-    /// Which of the last lane's columns is the panel's last.
+    /// Index of the panel's last column among the columns of the last lane.
     pub last_cell: u32,
-    /// Whether H is cut off at 0.
+    /// Whether H is clamped at 0.
     pub local: bool,
-    /// Linear gaps.
+    /// Whether gaps are linear.
     pub linear: bool,
-    /// Whether the best cell is looked for; only where H is cut off at 0.
+    /// Whether the kernel searches for the best cell. Only where H is clamped at 0.
     pub best: bool,
-    /// Whether hopeless batches are pruned.
+    /// Whether batches that cannot reach the best score are pruned.
     pub prune: bool,
     /// Whether strips wait for each other within a dispatch.
     pub persistent: bool,
-    /// Whether lanes talk by shuffles: a workgroup is one subgroup.
+    /// Whether lanes communicate by shuffles. A workgroup is then one subgroup.
     pub shuffle: bool,
 }
 
-/// Words that a strip tells of its records: its best score, the first step of the first batch that has it, how many batches it
-/// keeps.
+/// u32 values at the start of a strip's records: its best score, the first step of the first batch
+/// that has this score, and the number of recorded batches.
 pub const RECORD_HEAD: usize = 4;
-/// Words that it keeps beside these, in turns, of how long it was pruned.
+/// Alternating u32 values after these, which count pruned steps.
 pub const RECORD_TURNS: usize = 2;
 
-/// Batches whose blocks are not all below those of the first of them.
+/// Returns the number of batches that may be recorded. Batches that lie completely below the first
+/// one need not be.
 const fn slots(lanes: u32, batch: u32) -> u32 {
     (lanes + batch - 2) / batch + 1
 }
@@ -131,18 +133,18 @@ const fn slot_words(lanes: u32, cells: u32, batch: u32) -> u32 {
     (2 * cells + 9) * lanes + batch * 2 * BLOCK_ROWS + 1
 }
 
-/// Bytes of what a strip of so many lanes, each of so many columns, keeps to find its best cell.
+/// Returns the bytes that a strip of these lanes and columns records to find its best cell.
 pub const fn record_bytes(lanes: u32, cells: u32, batch: u32) -> u64 {
     4 * ((RECORD_HEAD + RECORD_TURNS) as u64 + slots(lanes, batch) as u64 * slot_words(lanes, cells, batch) as u64)
 }
 
-/// A batch that a strip kept, from which it can be computed again: its lanes before the first step, and what entered from
-/// the left.
+/// The input of a recorded batch, which allows to compute it again: the lanes before its first
+/// step, and the values that entered from the left.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
-    /// The kernel's constants.
+    /// Constants of the kernel.
     pub variant: &'a Variant,
-    /// What it wrote.
+    /// The u32 values that the kernel wrote.
     pub words: &'a [u32],
 }
 
@@ -151,35 +153,35 @@ impl Record<'_> {
         self.words[(word * self.variant.lanes + lane) as usize] as i32
     }
 
-    /// H of a lane's column above its block.
+    /// Returns H of a lane's column above its block.
     pub fn h(&self, lane: u32, cell: u32) -> i32 {
         self.of_lane(lane, cell)
     }
 
-    /// The gap that enters its block there.
+    /// Returns the gap that enters the block of a lane in a column.
     pub fn gap(&self, lane: u32, cell: u32) -> i32 {
         self.of_lane(lane, self.variant.cells + cell)
     }
 
-    /// H and gap that a lane handed on of its last block's row.
+    /// Returns H and gap that a lane delivered for a row of its last block.
     pub fn sent(&self, lane: u32, row: u32) -> (i32, i32) {
         let rest = 2 * self.variant.cells;
         (self.of_lane(lane, rest + row), self.of_lane(lane, rest + BLOCK_ROWS + row))
     }
 
-    /// H of the cell above and left of a lane's block.
+    /// Returns H of the cell above and left of a lane's block.
     pub fn corner(&self, lane: u32) -> i32 {
         self.of_lane(lane, 2 * self.variant.cells + 2 * BLOCK_ROWS)
     }
 
-    /// H and gap that entered the first lane's block in a step.
+    /// Returns H and gap that entered the first lane's block in a step.
     pub fn entered(&self, step: u32, row: u32) -> (i32, i32) {
         let begin = (2 * self.variant.cells + 2 * BLOCK_ROWS + 1) * self.variant.lanes;
         let at = (begin + 2 * (step * BLOCK_ROWS + row)) as usize;
         (self.words[at] as i32, self.words[at + 1] as i32)
     }
 
-    /// The strip's first step of the batch.
+    /// Returns the strip's first step of the batch.
     pub fn first_step(&self) -> i32 {
         self.words[self.words.len() - 1] as i32
     }
@@ -212,38 +214,39 @@ impl KernelProgram for Variant {
 }
 
 impl Variant {
-    /// Columns of a strip.
+    /// Returns the columns of a strip.
     pub const fn strip(&self) -> u32 {
         self.lanes * self.cells
     }
 
-    /// Words that a lane leaves between dispatches.
+    /// Returns the u32 values that a lane stores between dispatches.
     pub const fn state_words(&self) -> u32 {
         2 * self.cells + 10
     }
 
-    /// Batches that a strip may have to keep to find its best cell.
+    /// Returns the maximum number of batches that a strip records.
     pub const fn slots(&self) -> u32 {
         slots(self.lanes, self.batch)
     }
 
-    /// Words of a batch that is kept: see [`Record`].
+    /// Returns the u32 values of a recorded batch (see [`Record`]).
     pub const fn slot_words(&self) -> u32 {
         slot_words(self.lanes, self.cells, self.batch)
     }
 
-    /// Bytes of what a strip keeps to find its best cell.
+    /// Returns the bytes that a strip records to find its best cell.
     pub const fn record_bytes(&self) -> u64 {
         record_bytes(self.lanes, self.cells, self.batch)
     }
 
-    /// Workgroup memory in bytes.
+    /// Returns the bytes of workgroup memory.
     pub const fn workgroup_bytes(&self) -> u32 {
         let exchange = if self.shuffle { 0 } else { 2 * self.lanes * 16 + 8 };
         self.classes * self.strip() * 4 + 2 * self.batch * 8 * 4 + exchange
     }
 
-    /// Loop iterations that an invocation makes at most in so many steps, if no loop is unrolled.
+    /// Returns the maximum number of loop iterations of an invocation in this number of steps, if
+    /// no loop is unrolled.
     pub const fn iterations(&self, steps: u64) -> u64 {
         let cells = self.cells as u64;
         let a_row = cells + cells / 4 + 1;

@@ -2,7 +2,7 @@ use super::*;
 use crate::long::oracle::LongMatrices;
 use crate::score::{Ambiguity, EndGaps};
 
-/// The next random number.
+/// Returns the next random number.
 fn random(state: &mut fastrand::Rng) -> u64 {
     state.u64(..)
 }
@@ -11,7 +11,7 @@ fn below(state: &mut fastrand::Rng, bound: usize) -> usize {
     random(state) as usize % bound
 }
 
-/// Random matrices, and where a walk through them begins.
+/// Returns random matrices, and the first point of a traceback through them.
 fn case(state: &mut fastrand::Rng) -> (Vec<Code>, Vec<Code>, Scoring, LongMatrices, Point) {
     let letters: &[Code] = &[1, 2, 4, 8, 1, 15][..1 + below(state, 6)];
     let mut codes =

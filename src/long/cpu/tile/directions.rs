@@ -1,51 +1,52 @@
-//! Directions of a tile's cells: four bits each, as its strips make them.
+//! Directions of the cells of a tile, four bits each, in the order of computation.
 
-/// Cells of one row in a word, where rows are computed one by one.
+/// Cells of a row in one u64, where rows are computed one by one.
 pub(super) const PACKED: usize = 16;
 
-/// Which way a walk goes on.
+/// Next step of a traceback at a cell in state H.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// H is 0 where H is cut off: a local alignment begins.
+    /// H is 0 and clamped: a local alignment starts here.
     Ends,
-    /// Two symbols.
+    /// Align two symbols.
     Two,
-    /// I.
+    /// Enter state I.
     Insertion,
-    /// D.
+    /// Enter state D.
     Deletion,
 }
 
 /// Directions of all cells of a tile.
 ///
-/// A word has, in each of four fields of 16 bits, one bit for each lane of a vector: whether H comes from two symbols;
-/// from I, and not from two symbols (both bits: H is 0 where it is cut off); whether the gap that enters the next row is
-/// opened here rather than extended; and the one that enters the next column.
+/// A u64 has four fields of 16 bits, with one bit for each lane of a vector. Field 0: H comes from
+/// two symbols. Field 1: H comes from I, and not from two symbols. Both bits are set where H is 0
+/// and clamped. Field 2: the gap that enters the next row is opened here rather than extended.
+/// Field 3: the gap that enters the next column is opened here.
 #[derive(Debug, Default)]
 pub struct Directions {
     words: Vec<u64>,
     columns: usize,
     strips: Vec<Place>,
-    /// The strip of each row.
+    /// Number of the strip of each row.
     of_row: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
     first_row: usize,
-    /// Where its words begin.
+    /// Index of its first u64.
     words: usize,
-    /// Lanes and rows a lane; none if rows were computed one by one.
+    /// Lanes, and rows a lane. `None` if rows were computed one by one.
     shape: Option<(usize, usize)>,
 }
 
 impl Directions {
-    /// Bytes that are kept.
+    /// Returns the bytes of the directions.
     pub fn bytes(&self) -> usize {
         self.words.len() * size_of::<u64>() + self.of_row.len() * size_of::<u32>()
     }
 
-    /// How a walk goes on from H of a cell (row and column from 0).
+    /// Returns the next step of a traceback in state H of a cell (row and column from 0).
     pub fn step(&self, row: usize, column: usize) -> Step {
         let word = self.word(row, column);
         match (word & 1, word >> 16 & 1) {
@@ -56,17 +57,19 @@ impl Directions {
         }
     }
 
-    /// Whether the gap that enters the next row below a cell is opened there: a walk leaves it.
+    /// Returns whether the gap that enters the row below a cell is opened at the cell, so that a
+    /// traceback leaves it.
     pub fn insertion_leaves(&self, row: usize, column: usize) -> bool {
         self.word(row, column) >> 32 & 1 == 1
     }
 
-    /// Whether the gap that enters the next column behind a cell is opened there.
+    /// Returns whether the gap that enters the column right of a cell is opened at the cell.
     pub fn deletion_leaves(&self, row: usize, column: usize) -> bool {
         self.word(row, column) >> 48 & 1 == 1
     }
 
-    /// The word of a cell, its bits moved to the lowest of each field.
+    /// Returns the u64 of a cell, shifted so that the cell's bits are the lowest bits of the
+    /// fields.
     #[inline]
     fn word(&self, row: usize, column: usize) -> u64 {
         let place = self.strips[self.of_row[row] as usize];
@@ -82,7 +85,7 @@ impl Directions {
         }
     }
 
-    /// Forgets all; the next tile has so many columns.
+    /// Clears the directions for a tile of this number of columns.
     pub(super) fn clear(&mut self, columns: usize) {
         self.words.clear();
         self.strips.clear();
@@ -90,7 +93,7 @@ impl Directions {
         self.columns = columns;
     }
 
-    /// Room for a strip's words.
+    /// Adds space for the directions of a strip.
     pub(super) fn strip(&mut self, first_row: usize, rows: usize, shape: Option<(usize, usize)>) -> &mut [u64] {
         let words = match shape {
             Some((lanes, slots)) => (self.columns + lanes - 1) * slots,

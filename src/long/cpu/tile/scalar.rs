@@ -1,11 +1,12 @@
-//! Rows of a tile one by one: those that fill no vector, and those whose scores do not fit bytes.
+//! Rows of a tile that are computed one by one: rows that fill no vector, and rows whose scores do
+//! not fit in 8 bits.
 
 use super::directions::PACKED;
 use super::strip::{MARGIN, Strip};
 use crate::long::NEVER;
 use crate::seq::Code;
 
-/// Computes a strip; its greatest value.
+/// Computes a strip. Returns its greatest value.
 pub(super) fn compute(strip: &mut Strip<'_>, target: &[Code]) -> i32 {
     let n = strip.columns;
     let (first, next) = (strip.scheme.gaps.first, strip.scheme.gaps.next);

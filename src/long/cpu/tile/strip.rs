@@ -1,78 +1,83 @@
-//! Some rows of a tile in vectors: every lane has a few rows, and is a column behind the lane that has the rows above
-//! (vectors along antidiagonals, Wozniak 1997, with several rows a lane).
+//! Rows of a tile in vectors. Every lane has a few rows, and is one column behind the lane with the
+//! rows above (vectors along antidiagonals, Wozniak 1997, with several rows a lane).
 //!
-//! A strip has COUNT * R rows. Its block b of R rows is in lane COUNT - 1 - b and computes column t - b at step t, one
-//! row after the other; what leaves a block at the bottom enters the next one a step later, by a shift of lanes. Within
-//! a step a lane's values stay in registers.
+//! A strip has COUNT * R rows. Its block b of R rows is in lane COUNT - 1 - b, and computes column
+//! t - b at step t, one row after the other. The values at the bottom of a block enter the next
+//! block one step later, by a shift of lanes. Within a step the values of a lane stay in registers.
 //!
-//! Lanes need the scores of their own rows against different columns. These are made for 16 steps at a time: 16 rows'
-//! scores, each from its own place in the profile, are transposed so that a step's scores lie side by side, as bytes.
+//! Lanes need the scores of their own rows against different columns. These are prepared for 16
+//! steps at a time: the scores of 16 rows, each from its own position in the profile, are
+//! transposed so that the scores of a step are adjacent bytes.
 //!
-//! Lanes that have not come to their first column, or are past the last, compute padding. It scores less than anything
-//! and so adds nothing to a strip's greatest value; what it leaves behind is written over.
+//! Lanes before their first column or after their last column compute padding. Padding scores less
+//! than any symbol, so it does not change the greatest value of a strip, and its results are
+//! overwritten.
 
 use super::Scheme;
 use crate::long::NEVER;
 use crate::seq::Code;
 use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
-/// Room before and behind values and scores of columns, for lanes ahead and behind.
+/// Entries before and after the values and scores of columns, for lanes that are ahead or behind.
 pub(super) const MARGIN: usize = 2 * MAX_I32_LANES;
-/// The score of padding.
+/// Score of padding.
 pub(super) const PADDING: i8 = i8::MIN;
 
-/// Values alone.
+/// Computes values only.
 pub(super) const SWEEP: u8 = 0;
-/// The first cell that has a value.
+/// Finds the first cell that has a value.
 pub(super) const LOCATE: u8 = 1;
-/// Values and directions.
+/// Computes values and directions.
 pub(super) const DIRECTIONS: u8 = 2;
 
-/// Rows of a tile.
+/// Some rows of a tile.
 pub(super) struct Strip<'a> {
     pub scheme: &'a Scheme,
-    /// Their codes.
+    /// Codes of the rows.
     pub rows: &'a [Code],
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: usize,
-    /// A row of scores for each code, `stride` apart; the first column's is at [`MARGIN`].
+    /// A row of scores for each code, `stride` apart. The score of the first column is at
+    /// [`MARGIN`].
     pub profile: &'a [i8],
     pub stride: usize,
-    /// H and gap of the row above, the corner first; behind them [`MARGIN`] values of [`NEVER`].
+    /// H and gap of the row above, starting with the corner, followed by [`MARGIN`] values of
+    /// [`NEG_INF`].
     pub top: (&'a [i32], &'a [i32]),
-    /// H and gap of the last row, the corner at [`MARGIN`].
+    /// H and gap of the last row, with the corner at [`MARGIN`].
     pub bottom: (&'a mut [i32], &'a mut [i32]),
-    /// H and gap of the column to the left, the corner first.
+    /// H and gap of the column to the left, starting with the corner.
     pub left: (&'a [i32], &'a [i32]),
-    /// H and gap of the last column, likewise; the corner is left as it is.
+    /// H and gap of the last column, starting with the corner, which is not changed.
     pub right: (&'a mut [i32], &'a mut [i32]),
-    /// Room for scores.
+    /// Buffer for scores.
     pub stream: &'a mut Vec<i8>,
-    /// For [`DIRECTIONS`]: a word for each step and row of a lane, zeros.
+    /// For [`DIRECTIONS`]: a u64 for each step and row of a lane, initially 0.
     pub directions: &'a mut [u64],
     /// For [`LOCATE`]: the value.
     pub value: i32,
-    /// The first cell that has it, by rows.
+    /// The first cell that has the value, by rows.
     pub found: Option<(usize, usize)>,
 }
 
-/// Rows a lane of high strips, with so many lanes.
+/// Returns the rows a lane of high strips, for this number of lanes.
 const fn high(lanes: usize) -> usize {
     if lanes == 16 { 8 } else { 4 }
 }
 
-/// Lanes, and rows a lane, of the strips of a level: high ones and low ones.
+/// Returns the lanes, and the rows a lane, of the high and the low strips of an instruction set.
 pub(super) fn shapes(level: InstructionSet) -> [(usize, usize); 2] {
     let lanes = level.i32_lanes();
     [(lanes, high(lanes)), (lanes, 1)]
 }
 
-/// Computes a strip of so many rows a lane, one of [`shapes`]; its greatest value, if H is cut off at 0.
+/// Computes a strip with `slots` rows a lane, as in [`shapes`]. Returns its greatest value if H is
+/// clamped at 0.
 pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
     strip.scheme.level.run(Compute::<WHAT> { slots, strip })
 }
 
-/// A strip with what is wanted of it.
+/// A strip and the rows a lane, to be run with an instruction set.
 struct Compute<'s, 'a, const WHAT: u8> {
     slots: usize,
     strip: &'s mut Strip<'a>,
@@ -83,7 +88,8 @@ impl<const WHAT: u8> SimdKernel for Compute<'_, '_, WHAT> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> i32 {
-        // SAFETY: the caller's.
+        // SAFETY: `SimdKernel::run` requires the instructions of `S`. The strip was built with a
+        // profile of a row of `stride` scores for each code.
         unsafe {
             match const { high(S::I32Lanes::COUNT) } {
                 8 => choose::<S::I32Lanes, 8, WHAT>(self.slots, self.strip),
@@ -93,14 +99,14 @@ impl<const WHAT: u8> SimdKernel for Compute<'_, '_, WHAT> {
     }
 }
 
-/// Computes the strip with the body for its scheme.
+/// Computes a strip with the body for its scoring.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
 /// each code of `strip.rows`.
 #[inline(always)]
 unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
-    // SAFETY: the caller's.
+    // SAFETY: `body` has the same preconditions, which the caller guarantees.
     unsafe {
         match (slots == R && WHAT != LOCATE, strip.scheme.clamp, strip.scheme.is_linear()) {
             (true, true, true) => body::<W, R, WHAT, true, true>(strip),
@@ -115,14 +121,14 @@ unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, stri
     }
 }
 
-/// Registers as memory: where single lanes are written and read at the ends of a strip.
+/// Registers in memory, where single lanes are written and read at the ends of a strip.
 struct Spilled<const R: usize> {
     h: [[i32; MAX_I32_LANES]; R],
     gap: [[i32; MAX_I32_LANES]; R],
     diagonal: [i32; MAX_I32_LANES],
 }
 
-/// Computes the strip. Returns its greatest value, if H is cut off at 0.
+/// Computes a strip. Returns its greatest value if H is clamped at 0.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
@@ -141,7 +147,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
     let groups = (count * R).div_ceil(BLOCK);
     strip.stream.resize(groups * BLOCK * BLOCK, 0);
     let stream = strip.stream.as_mut_ptr();
-    // The profile's row of each byte of the stream, begun as many columns early as its lane is late.
+    // The profile row of each byte of the stream, shifted by as many columns as its lane is behind.
     let mut sources = [[strip.profile.as_ptr(); BLOCK]; MAX_GROUPS];
     for slot in 0..R {
         for lane in 0..count {
@@ -153,9 +159,10 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
     }
     let mut spilled =
         Spilled { h: [[0; MAX_I32_LANES]; R], gap: [[0; MAX_I32_LANES]; R], diagonal: [0; MAX_I32_LANES] };
-    // SAFETY: the caller's: W's instructions are there. Columns are read and written up to MARGIN before the first and
-    // behind the last, as the asserts allow; the profile is read from `block` columns before its row's first to
-    // 2 BLOCK behind its last, which is within its row's margins.
+    // SAFETY: the caller guarantees that W's instructions exist. Columns are accessed up to MARGIN
+    // before the first and after the last, as the asserts allow. The profile is read from `block`
+    // columns before the first column of its row to 2 BLOCK after the last one, which is within the
+    // margins of the row.
     unsafe {
         let (first, next, zero) = (W::splat(gaps.first), W::splat(gaps.next), W::splat(0));
         let mut h = [zero; R];
@@ -163,21 +170,22 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
         let (mut diagonal, mut cell, mut gap, mut best) = (zero, zero, zero, zero);
         let value = W::splat(strip.value);
         let (top_h, top_gap) = (strip.top.0.as_ptr().add(1), strip.top.1.as_ptr().add(1));
-        // Lane 0 is the one that ends a row; the lanes above are written over by later steps.
+        // Lane 0 computes the last row of the strip. Later steps overwrite the lanes above it.
         let bottom_h = strip.bottom.0.as_mut_ptr().add(MARGIN + 2 - count);
         let bottom_gap = strip.bottom.1.as_mut_ptr().add(MARGIN + 2 - count);
         for t in 0..n + count - 1 {
             if t % BLOCK == 0 {
                 for (group, sources) in sources[..groups].iter().enumerate() {
                     let rows: [*const i8; BLOCK] = std::array::from_fn(|k| sources[k].add(t));
-                    // The bytes beyond a low strip's lanes are of no account; they come from the profile's beginning.
+                    // The bytes beyond the lanes of a low strip do not matter. They are read from
+                    // the start of the profile.
                     let rows =
                         if count * R < BLOCK { unused_from_start::<BLOCK>(rows, *sources, count * R) } else { rows };
                     W::transpose(&rows, stream.add(group * BLOCK * BLOCK));
                 }
             }
             if t < count {
-                // A block comes to its first column.
+                // A block reaches its first column.
                 for slot in 0..R {
                     h[slot].store(spilled.h[slot].as_mut_ptr());
                     d[slot].store(spilled.gap[slot].as_mut_ptr());
@@ -207,7 +215,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
                 } else {
                     (insertion, deletion) = (gap, d[slot]);
                 }
-                // What comes from above last: it is what is waited for.
+                // The value from above comes last, because it is the last one to be known.
                 let mut early = substituted.max(deletion);
                 if CLAMP {
                     early = early.max(zero);
@@ -248,7 +256,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
                 gap.store(bottom_gap.add(t));
             }
             if t + 1 >= n {
-                // A block has done its last column.
+                // A block has finished its last column.
                 let block = t + 1 - n;
                 for slot in 0..R {
                     h[slot].store(spilled.h[slot].as_mut_ptr());
@@ -276,14 +284,14 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
 /// Groups of 16 rows of the highest strips.
 const MAX_GROUPS: usize = 8;
 
-/// Rows that no lane has must not be read beyond the profile's end.
+/// Rows without a lane must not be read beyond the end of the profile.
 #[inline(always)]
 fn unused_from_start<const N: usize>(mut rows: [*const i8; N], sources: [*const i8; N], used: usize) -> [*const i8; N] {
     rows[used..].copy_from_slice(&sources[used..]);
     rows
 }
 
-/// Cells of a step's row of lanes have the value that is looked for.
+/// Records cells of a step that have the value.
 #[cold]
 fn note(strip: &mut Strip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
     for lane in (0..count).filter(|lane| lanes >> lane & 1 == 1) {

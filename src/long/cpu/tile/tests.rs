@@ -4,12 +4,13 @@ use crate::long::oracle::LongMatrices;
 use crate::long::{Point, State};
 use crate::score::{Ambiguity, EndGaps, Mode};
 
-/// The next random number.
+/// Returns the next random number.
 fn random(state: &mut fastrand::Rng) -> u64 {
     state.u64(..)
 }
 
-/// Every strip and the rows between: values, the first best cell and directions, of a tile inside the matrices.
+/// Strips of all heights give the oracle's values, first best cell and directions, for a tile
+/// inside the matrices.
 #[test]
 fn tiles_are_the_oracles() {
     println!("seed 7");

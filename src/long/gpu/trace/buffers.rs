@@ -1,4 +1,4 @@
-//! The memory of a traceback on the device.
+//! Device memory of a traceback.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) struct Round<'a> {
     pub limit: Duration,
 }
 
-/// Words of the buffers of a round.
+/// u32 values of the buffers of a round.
 pub(super) struct Sizes {
     /// Start states.
     pub starts: u64,
@@ -66,7 +66,8 @@ impl TraceBuffers {
         Ok(())
     }
 
-    /// Computes a round: uploads its window if that is new, runs the stages, and returns the list of parts and their runs.
+    /// Computes a round: uploads its window if that is new, runs the stages, and returns the list
+    /// of parts and their runs.
     pub(super) fn run(&mut self, gpu: &Gpu, input: &TraceInput, round: &Round<'_>) -> Result<Vec<u32>> {
         let Round { params, window, is_new, sizes, stages, limit } = round;
         let Some((_, table)) = &self.table else { return Err(gpu.error("no scores")) };

@@ -1,23 +1,24 @@
-//! What the chase and the trace leave: the parts of a path and their columns.
+//! Decodes the results of the chase and the trace: the parts of a path and their columns.
 
 use crate::alignment::cigar::{Cigar, Op};
 use crate::long::Point;
 use crate::long::kernels::striped_trace::{PATHS_HEADER_WORDS, Path, Stop, point};
 
-/// One round's share of a path.
+/// The part of a path that one round found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Round {
-    /// Where the walk is now.
+    /// Position of the traceback.
     pub at: Point,
-    /// Why it is there.
+    /// Reason why it stopped there.
     pub stop: Stop,
-    /// Parts that were found.
+    /// Number of parts.
     pub parts: u32,
-    /// Words of directions that they took.
+    /// u32 values of their directions.
     pub directions_words: u32,
 }
 
-/// Appends the columns of a round, from the path's end on, to `backward`. An error says what cannot be right.
+/// Appends the columns of a round to `backward`, from the end of the path on. An error describes
+/// impossible results.
 pub(super) fn decode(
     words: &[u32],
     parts_capacity: u32,

@@ -1,38 +1,39 @@
-//! Which blocks get start states: those that the path may come through, a window around its extrapolation.
+//! The window: the blocks that get start states, around the extrapolated path.
 
 use crate::long::kernels::striped_trace::start_words;
 use crate::long::{Method, Point};
 
-/// Blocks that a window has if it has not to have fewer: about what a device does in the time that a round takes anyway.
+/// Least number of blocks of a window, unless there must be fewer: about as many as a device
+/// computes in the fixed time of a round.
 const MIN_BLOCKS: usize = 512;
 
-/// How far a window goes.
+/// Extent of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
     /// Rows above and below the extrapolated path.
     pub margin: u32,
-    /// Rows of the extrapolated path a column.
+    /// Rows of the extrapolated path for each column.
     pub slope: f64,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub blocks: usize,
-    /// Words of start states at most.
+    /// Maximum number of u32 values of start states.
     pub start_words: u64,
-    /// Cells at most.
+    /// Maximum number of cells.
     pub cells: u64,
-    /// Rows of a block of several chunks at most.
+    /// Maximum number of rows of a block of several chunks.
     pub block_rows: u32,
 }
 
 impl Reach {
-    /// A walk went through a window from one point to another, and out of it: what the next one is like. It has at most
-    /// `blocks` blocks.
+    /// Adapts the extent after a traceback went through a window from one point to another and left
+    /// it. The next window has at most `blocks` blocks.
     pub fn follow(&mut self, window: &Window, before: Point, at: Point, chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
-        // Of a short walk one gap may be the greater part.
+        // In a short path, one gap may be the greater part.
         if rows > 4 * chunk && columns > 4 * chunk {
             self.slope = (f64::from(rows) / f64::from(columns)).clamp(0.25, 4.0);
         }
-        // Most of the window was for nothing if the path left it early.
+        // Most of the window was unused if the path left it early.
         if u64::from(rows + columns) < window.path_columns / 2 {
             self.margin = self.margin.saturating_mul(2).max(chunk);
             self.blocks = (self.blocks / 2).max(MIN_BLOCKS).min(blocks);
@@ -43,7 +44,7 @@ impl Reach {
     }
 }
 
-/// How a region is divided.
+/// Division of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
     /// Columns of a strip.
@@ -54,31 +55,33 @@ pub struct Division {
     pub lead: u32,
 }
 
-/// A window: blocks that end at the row and column where the walk is.
+/// A window: blocks that end at the row and column of the traceback.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The walk's row: the last that is looked at.
+    /// Row of the traceback, and last row of the window.
     pub rows: u32,
-    /// The walk's column: the last that is looked at.
+    /// Column of the traceback, and last column of the window.
     pub columns: u32,
     /// The first strip.
     pub strip_begin: u32,
-    /// Of each strip the first chunk row, the one after the last, the first's block, and 1 if each chunk is a block.
+    /// For each strip: the first chunk row, the chunk row after the last one, the block of the
+    /// first chunk row, and 1 if each chunk is a block.
     pub spans: Vec<[u32; 4]>,
-    /// Of each block the strip, the row before its first, and its last row.
+    /// For each block: the strip, the row before its first row, and its last row.
     pub blocks: Vec<[u32; 4]>,
     /// Rows of the tallest block.
     pub block_rows: u32,
-    /// Parts of a path through the window at most.
+    /// Maximum number of parts of a path through the window.
     pub parts: u32,
-    /// Columns of a path through the window at most.
+    /// Maximum number of columns of a path through the window.
     pub path_columns: u64,
     /// Cells of all blocks.
     pub cells: u64,
 }
 
 impl Window {
-    /// The window of a walk that is at a row and a column, with as many strips as the reach allows, one at least.
+    /// Creates the window of a traceback at a row and a column, with as many strips as the extent
+    /// allows, at least one.
     pub fn new(method: Method, division: Division, row: u32, column: u32, reach: &Reach) -> Self {
         let Division { strip, chunk, lead } = division;
         let mut window = Window { rows: row, columns: column, parts: 1, ..Window::default() };
@@ -91,7 +94,7 @@ impl Window {
             let (left, right) = ((k * strip).max(lead) - lead, ((k + 1) * strip - lead).min(column));
             let at = |place: u32| f64::from(row) - reach.slope * f64::from(column - place);
             if at(right) + f64::from(reach.margin) < 0.0 && !window.spans.is_empty() {
-                // The path has come out above.
+                // The path has left the region at the top.
                 break;
             }
             // Casts saturate.
@@ -106,7 +109,7 @@ impl Window {
             let block_of = |first: u32, after: u32| [k, first * chunk, (after * chunk).min(row), 0];
             let more: Vec<[u32; 4]> = match method {
                 Method::Chunked2 => {
-                    // If there is room for a part only, that where the walk is.
+                    // If only a part of the chunks fits, the part at the traceback is taken.
                     first =
                         first.max((last + 1).saturating_sub(u32::try_from(reach.blocks).unwrap_or(u32::MAX).max(1)));
                     (first..=last).map(|c| block_of(c, c + 1)).collect()
@@ -139,7 +142,7 @@ impl Window {
         window
     }
 
-    /// Words of its start states.
+    /// Returns the u32 values of the start states.
     pub fn start_words(&self, strip: u32) -> u64 {
         self.blocks.len() as u64 * start_words(self.block_rows, strip)
     }
