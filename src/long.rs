@@ -48,7 +48,7 @@ use crate::seq::Code;
 
 /// Minus infinity in borders. It is below the value of every path, and subtracting a cost from it
 /// does not wrap.
-pub const NEVER: i32 = -(1 << 30);
+pub const NEG_INF: i32 = -(1 << 30);
 
 /// A panel also takes the remaining columns if they are at least this many times narrower than the
 /// panel. A panel with a few more strips may take twice as long, as if it had twice as many strips.
@@ -72,21 +72,21 @@ impl LongPair {
     }
 
     /// Returns the border above row 1, for columns `columns.start..=columns.end`.
-    pub fn top(&self, columns: Range<u32>) -> Edge {
+    pub fn top(&self, columns: Range<u32>) -> Border {
         self.border(columns)
     }
 
     /// Returns the border left of column 1, for rows `rows.start..=rows.end`.
-    pub fn left(&self, rows: Range<u32>) -> Edge {
+    pub fn left(&self, rows: Range<u32>) -> Border {
         self.border(rows)
     }
 
-    fn border(&self, places: Range<u32>) -> Edge {
+    fn border(&self, places: Range<u32>) -> Border {
         let (local, gaps, ends) = (self.is_local(), self.scoring.gaps, self.scoring.end_costs());
-        let value = |k: u32| if local { 0 } else { -i32::try_from(ends.cost(k.into())).unwrap_or(-NEVER) };
+        let value = |k: u32| if local { 0 } else { -i32::try_from(ends.cost(k.into())).unwrap_or(-NEG_INF) };
         let h: Vec<i32> = (places.start..=places.end).map(value).collect();
         let gap = h.iter().map(|h| h - gaps.first).collect();
-        Edge { h, gap }
+        Border { h, gap }
     }
 
     /// Returns whether every value of the matrix fits in 32 bits and stays well above [`NEG_INF`].
@@ -100,7 +100,7 @@ impl LongPair {
         let step = i64::from(gaps.first).max(-i64::from(substitution.min_score()));
         let least =
             if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
-        greatest + step < i64::from(i32::MAX) && least < i64::from(-NEVER)
+        greatest + step < i64::from(i32::MAX) && least < i64::from(-NEG_INF)
     }
 }
 
@@ -112,7 +112,7 @@ impl LongPair {
 /// a row it would enter a column left of the part below, and along a column it would enter a row
 /// above the part to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Edge {
+pub struct Border {
     /// H.
     pub h: Vec<i32>,
     /// Value of the gap that enters the next row or column.
@@ -121,7 +121,7 @@ pub struct Edge {
 
 /// A cell with the best score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Best {
+pub struct BestCell {
     /// H of the cell.
     pub score: i32,
     /// Row, from 1.
@@ -130,11 +130,11 @@ pub struct Best {
     pub j: u32,
 }
 
-impl Best {
+impl BestCell {
     /// Returns the better of two cells: the greater score, then the lesser row, then the lesser
     /// column.
-    pub fn better(a: Option<Best>, b: Option<Best>) -> Option<Best> {
-        let key = |best: &Best| (best.score, std::cmp::Reverse(best.i), std::cmp::Reverse(best.j));
+    pub fn better(a: Option<BestCell>, b: Option<BestCell>) -> Option<BestCell> {
+        let key = |best: &BestCell| (best.score, std::cmp::Reverse(best.i), std::cmp::Reverse(best.j));
         a.into_iter().chain(b).max_by_key(key)
     }
 }
@@ -160,7 +160,7 @@ impl BestSoFar {
 /// - 1 and j - 1. The panel has the cells with `rows.start < i <= rows.end` and `columns.start < j
 /// <= columns.end`.
 #[derive(Debug, Clone, Copy)]
-pub struct Sweep<'a> {
+pub struct PanelSweep<'a> {
     /// The pair.
     pub pair: &'a LongPair,
     /// Rows of the upper and the lower border.
@@ -168,7 +168,7 @@ pub struct Sweep<'a> {
     /// Columns of the left and the right border.
     pub columns: (u32, u32),
     /// The border along `rows.0`, from `columns.0` to `columns.1`.
-    pub top: &'a Edge,
+    pub top: &'a Border,
     /// Distance of the rows `rows.0 + k * mark_every` whose borders [`SweepSink::mark`] receives.
     /// It receives the border along `rows.1` as well. A multiple of 64.
     pub mark_every: u32,
@@ -189,7 +189,7 @@ pub struct Sweep<'a> {
 }
 
 /// The left border of a panel, which the panel to its left may still be computing.
-pub trait Source: Sync {
+pub trait LeftSource: Sync {
     /// Waits until rows up to `until` (inclusive) of the column are known, and copies rows
     /// `first..=until`. Rows are numbered as in the pair.
     ///
@@ -202,38 +202,38 @@ pub trait Source: Sync {
 }
 
 /// Receives the results of a sweep.
-pub trait Sink: Sync {
+pub trait SweepSink: Sync {
     /// Receives the panel's last column from row `first` on. Rows come in order without gaps, from
     /// `rows.0` on.
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
 
     /// Receives the border along a marked row, over all columns of the panel.
-    fn mark(&self, row: u32, edge: Edge) -> Result<()>;
+    fn mark(&self, row: u32, edge: Border) -> Result<()>;
 
     /// Receives the border along a column inside the panel, over all rows of the panel.
-    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+    fn column(&self, column: u32, edge: Border) -> Result<()> {
         let _ = (column, edge);
         Ok(())
     }
 
     /// Receives the number of cells that were computed or pruned since the last call. `best` is the
     /// best cell of all cells so far, if the engine knows it already.
-    fn progress(&self, cells: u64, best: Option<Best>);
+    fn progress(&self, cells: u64, best: Option<BestCell>);
 }
 
 /// Result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     /// The best cell of a local pair, if any cell scores more than 0. With pruning it is reliable
     /// only if it is the best cell of the pair.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// Number of cells that were skipped because no alignment of the best score passes them.
     pub pruned_cells: u64,
 }
 
 /// The matrix of a path at a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum State {
+pub enum PathState {
     /// The last column of the alignment is unknown.
     H,
     /// The last column is a query symbol against a gap.
@@ -244,13 +244,13 @@ pub enum State {
 
 /// Position of a traceback. All columns of the alignment after this cell are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Point {
+pub struct PathPoint {
     /// Row.
     pub i: u32,
     /// Column.
     pub j: u32,
     /// Matrix.
-    pub state: State,
+    pub state: PathState,
 }
 
 /// How the path through a region is found (paper 2, section V). All methods find the same path.
@@ -272,7 +272,7 @@ pub enum Method {
 /// are given. They need not follow from each other by the recurrence (next to forbidden cells H is
 /// 0), and no path runs along them.
 #[derive(Debug, Clone, Copy)]
-pub struct Region<'a> {
+pub struct TraceRegion<'a> {
     /// The pair.
     pub pair: &'a LongPair,
     /// Rows of the upper and the lower border.
@@ -280,12 +280,12 @@ pub struct Region<'a> {
     /// Columns of the left and the right border.
     pub columns: (u32, u32),
     /// The border along `rows.0`, from `columns.0` to `columns.1`.
-    pub top: &'a Edge,
+    pub top: &'a Border,
     /// The border along `columns.0`, from `rows.0` to `rows.1`.
-    pub left: &'a Edge,
+    pub left: &'a Border,
     /// The cell through which the traceback enters from below or from the right. It lies in the
     /// region or on its last row or column.
-    pub from: Point,
+    pub from: PathPoint,
     /// The method.
     pub method: Method,
     /// Columns of a strip. `None` lets the engine choose.
@@ -298,12 +298,12 @@ pub struct Region<'a> {
 
 /// The part of a path that lies in a region.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traced {
+pub struct TracebackResult {
     /// Columns of the alignment from `to` to the region's `from`.
     pub cigar: Cigar,
     /// Last position of the traceback in the region, on its first row or column, or the start of a
     /// local alignment.
-    pub to: Option<Point>,
+    pub to: Option<PathPoint>,
     /// Whether a local alignment starts at `to`.
     pub ended: bool,
     /// Peak number of bytes of borders, start states and directions.
@@ -341,7 +341,7 @@ pub trait LongEngine: Send {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the device is lost or out of memory; errors of
     /// `left` and `sink`; [`Error::Interrupted`](crate::Error::Interrupted).
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept>;
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult>;
 
     /// Returns whether the engine's memory suffices to trace through a region of these rows and
     /// columns. It always suffices for 1,024 x 1,024.
@@ -359,7 +359,7 @@ pub trait LongEngine: Send {
     ///
     /// # Errors
     /// The errors of [`LongEngine::sweep`].
-    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+    fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         let _ = regions;
         Ok(0)
     }
@@ -368,5 +368,5 @@ pub trait LongEngine: Send {
     ///
     /// # Errors
     /// The errors of [`LongEngine::sweep`].
-    fn trace(&mut self, region: &Region) -> Result<Traced>;
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult>;
 }

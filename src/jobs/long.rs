@@ -26,14 +26,14 @@
 //! The list of a strand does not depend on the other strand, so each strand can be a block
 //! (`blocks`).
 
-mod ahead;
 mod blocks;
 mod bound;
 mod checkpoint;
 pub mod open;
 mod parts;
+mod prefetch;
 mod run;
-mod walk;
+mod traceback;
 
 pub(super) use checkpoint::{checksum, hold};
 
@@ -58,7 +58,7 @@ use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
-pub use crate::long::chain::{LongEngineStats, Reserve, Tuning};
+pub use crate::long::chain::{LongEngineStats, LongTuning, Reserve};
 pub use crate::seq::{Strand, Strands};
 
 /// Requested results.
@@ -112,7 +112,7 @@ pub struct LongAlignment {
     /// The files and options of this job. A checkpoint of other files or options is refused.
     pub origin: Option<Fingerprint>,
     /// How finely the work is cut.
-    pub tuning: Tuning,
+    pub tuning: LongTuning,
 }
 
 /// An alignment, or its score.
@@ -263,7 +263,7 @@ impl LongAlignment {
             host_memory: None,
             checkpoint: None,
             origin: None,
-            tuning: Tuning::default(),
+            tuning: LongTuning::default(),
         }
     }
 

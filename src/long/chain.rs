@@ -7,7 +7,7 @@
 //! engines (`engine_pool`).
 
 pub(crate) mod border;
-pub(crate) mod edge_store;
+pub(crate) mod border_store;
 pub(crate) mod engine_pool;
 pub(crate) mod grid;
 pub(crate) mod log_file;
@@ -31,7 +31,7 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// How finely the work is cut. No setting changes the result. The defaults suit everything except
 /// tests.
 #[derive(Debug, Clone, Default)]
-pub struct Tuning {
+pub struct LongTuning {
     /// Least distance of the grid's rows and columns, rounded up to a multiple of 64. `None`
     /// chooses it from the lengths and the memory.
     pub grid_pitch: Option<u32>,

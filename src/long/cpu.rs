@@ -10,7 +10,7 @@ mod start;
 mod sweep;
 pub mod tile;
 
-use super::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use super::{LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult};
 use crate::error::Result;
 use crate::simd::InstructionSet;
 
@@ -92,7 +92,7 @@ impl LongEngine for CpuLong {
         true
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         sweep::run(self, sweep, left, sink)
     }
 
@@ -101,7 +101,7 @@ impl LongEngine for CpuLong {
         small || path::bytes_for(self, rows.into(), columns.into(), method) <= self.memory
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         path::run(self, region)
     }
 }

@@ -1,12 +1,12 @@
 //! The GPU engine for long pairs: the strips of a panel run as a pipeline over the card's compute
 //! units.
 
-mod ahead;
+mod delivery;
 pub mod fine;
 mod finish;
-mod handing;
-mod laid;
+mod layout;
 pub mod panel;
+mod prefetch;
 mod probe;
 mod records;
 mod region;
@@ -18,15 +18,17 @@ mod width;
 
 use std::sync::Arc;
 
-use self::ahead::Ahead;
+use self::delivery::{DeliveredRange, RecordPolicy};
 use self::finish::finish;
-use self::handing::{Handed, Keep};
-use self::panel::{Extent, PanelPlan};
+use self::panel::{PanelExtent, PanelPlan};
+use self::prefetch::PreparedRegions;
 use self::region::Retained;
 use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
-use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
-use super::{Best, LongEngine, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
+use super::kernels::striped::{BLOCK_ROWS, StripedVariant, record_bytes};
+use super::{
+    BestCell, LeftSource, LongEngine, Method, PanelSweep, SLIVER, SweepResult, SweepSink, TraceRegion, TracebackResult,
+};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::{Gpu, GrowingBuffer};
@@ -73,7 +75,7 @@ impl Default for StripedShape {
 /// A GPU that sweeps and traces long pairs.
 pub struct GpuLong {
     gpu: Gpu,
-    pipelines: Pipelines<Variant>,
+    pipelines: Pipelines<StripedVariant>,
     shape: StripedShape,
     subgroup: Option<u32>,
     workgroup_bytes: u32,
@@ -87,7 +89,7 @@ pub struct GpuLong {
     residents: Residents,
     pool: Option<Arc<rayon::ThreadPool>>,
     retained: Option<Retained>,
-    ahead: Ahead,
+    ahead: PreparedRegions,
     regions_ahead: usize,
     kernels: TraceKernels,
     buffers: PanelBuffers,
@@ -142,7 +144,7 @@ impl GpuLong {
             residents: Residents::new(memory / RESIDENT_PART),
             pool: None,
             retained: None,
-            ahead: Ahead::default(),
+            ahead: PreparedRegions::default(),
             // On a CPU, an unneeded region costs as much as a needed one.
             regions_ahead: found.description.suited(32, 8, 0),
             kernels: TraceKernels::new(&gpu, found),
@@ -216,7 +218,7 @@ impl GpuLong {
 
     /// Returns the constants for a sweep with this record policy, whose query has this number of
     /// different symbols.
-    fn variant(&self, sweep: &Sweep, kinds: u32, keep: Keep, schedule: Schedule) -> Variant {
+    fn variant(&self, sweep: &PanelSweep, kinds: u32, keep: RecordPolicy, schedule: Schedule) -> StripedVariant {
         let pair = sweep.pair;
         let columns = sweep.columns.1 - sweep.columns.0;
         let best = !keep.quiet;
@@ -224,7 +226,7 @@ impl GpuLong {
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
         let cells =
             keep.strip.map_or_else(|| self.cells(columns, kinds), |strip| strip.div_ceil(wanted).next_multiple_of(4));
-        let mut variant = Variant {
+        let mut variant = StripedVariant {
             lanes: wanted,
             cells,
             classes: suiting_classes(kinds, cells),
@@ -249,13 +251,13 @@ impl GpuLong {
     /// `least`.
     fn run(
         &mut self,
-        sweep: &Sweep,
-        keep: Keep,
-        least: Keep,
-        left: &dyn Source,
-        sink: &dyn Sink,
-    ) -> Result<(PanelPlan, Swept)> {
-        let mut handed = Handed::default();
+        sweep: &PanelSweep,
+        keep: RecordPolicy,
+        least: RecordPolicy,
+        left: &dyn LeftSource,
+        sink: &dyn SweepSink,
+    ) -> Result<(PanelPlan, SweepResult)> {
+        let mut handed = DeliveredRange::default();
         let ran = shortage::attempt(self, |engine, sparing| {
             if sparing {
                 engine.buffers = PanelBuffers::default();
@@ -268,12 +270,12 @@ impl GpuLong {
     /// Computes a panel. If strips wait too long for each other, computes it again without waiting.
     fn run_once(
         &mut self,
-        sweep: &Sweep,
-        keep: Keep,
-        left: &dyn Source,
-        sink: &dyn Sink,
-        handed: &mut Handed,
-    ) -> Result<(PanelPlan, Swept)> {
+        sweep: &PanelSweep,
+        keep: RecordPolicy,
+        left: &dyn LeftSource,
+        sink: &dyn SweepSink,
+        handed: &mut DeliveredRange,
+    ) -> Result<(PanelPlan, SweepResult)> {
         let schedule = self.schedule()?;
         if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, handed)? {
             return Ok(ran);
@@ -291,7 +293,7 @@ impl GpuLong {
     }
 
     /// Returns the steps of a strip in a dispatch.
-    fn steps(&self, variant: &Variant, extent: Extent, schedule: Schedule) -> u32 {
+    fn steps(&self, variant: &StripedVariant, extent: PanelExtent, schedule: Schedule) -> u32 {
         let strips = f64::from(extent.columns.div_ceil(variant.strip()));
         let rows = f64::from(extent.rows);
         let wanted = self.shape.steps.unwrap_or_else(|| match schedule {
@@ -314,7 +316,7 @@ impl GpuLong {
 
     /// Returns the plan of a panel, or `None` if it does not fit the device. Fewer steps in a
     /// dispatch make the rings between strips shorter.
-    fn plan(&self, extent: Extent, variant: &Variant, schedule: Schedule) -> Option<PanelPlan> {
+    fn plan(&self, extent: PanelExtent, variant: &StripedVariant, schedule: Schedule) -> Option<PanelPlan> {
         let steps = self.steps(variant, extent, schedule);
         let fewer = |steps: &u32| Some((steps / 2).next_multiple_of(variant.batch)).filter(|less| less < steps);
         std::iter::successors(Some(steps), fewer).find_map(|steps| {
@@ -339,7 +341,7 @@ impl shortage::MemoryHolder for GpuLong {
     fn free(&mut self) {
         let bytes = self.residents.clear();
         self.kernels.release();
-        self.ahead = Ahead::default();
+        self.ahead = PreparedRegions::default();
         self.buffers.spare.clear();
         self.buffers.staging = GrowingBuffer::default();
         tracing::debug!(bytes, "pairs freed");
@@ -372,13 +374,13 @@ impl LongEngine for GpuLong {
         true
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         if !sweep.pair.fits() {
             return Err(self.gpu.unsuited("scores of this pair can exceed 32 bits"));
         }
         if sweep.rows.0 == sweep.rows.1 || sweep.columns.0 == sweep.columns.1 {
             finish::hand_empty(sweep, left, sink)?;
-            return Ok(Swept::default());
+            return Ok(SweepResult::default());
         }
         let columns = sweep.columns.1 - sweep.columns.0;
         let end = sweep.rows.1 - (sweep.rows.1 - sweep.rows.0) % BLOCK_ROWS;
@@ -390,11 +392,11 @@ impl LongEngine for GpuLong {
             sink.mark(sweep.rows.1, last.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
             last.best.iter().for_each(|best| sweep.best.raise(best.score));
-            return Ok(Swept { best: last.best, pruned_cells: 0 });
+            return Ok(SweepResult { best: last.best, pruned_cells: 0 });
         }
-        let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
+        let whole = PanelSweep { rows: (sweep.rows.0, end), ..*sweep };
         let chunk = self.retained_chunk(sweep);
-        let least = Keep {
+        let least = RecordPolicy {
             columns: sweep.keep_every,
             // The traceback needs strips of this width.
             strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, any_kinds(sweep.pair.scoring.alphabet))),
@@ -402,7 +404,7 @@ impl LongEngine for GpuLong {
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,
         };
-        let keep = chunk.map_or(least, |chunk| Keep { columns: Some(1), mark_every: chunk, ..least });
+        let keep = chunk.map_or(least, |chunk| RecordPolicy { columns: Some(1), mark_every: chunk, ..least });
         let (plan, mut swept) = self.run(&whole, keep, least, left, sink)?;
         let begin = std::time::Instant::now();
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
@@ -414,7 +416,7 @@ impl LongEngine for GpuLong {
             sink.right(end + 1, &finished.right.h, &finished.right.gap)?;
             sink.mark(sweep.rows.1, finished.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
-            swept.best = Best::better(swept.best, finished.best);
+            swept.best = BestCell::better(swept.best, finished.best);
             // The traceback may start in these rows.
             let vertical = self.buffers.vertical.get().expect("a panel was computed");
             self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
@@ -444,11 +446,11 @@ impl LongEngine for GpuLong {
         self.regions_ahead
     }
 
-    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+    fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         self.prepare_regions(regions)
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         let traced = shortage::attempt(self, |engine, sparing| engine.trace_region(region, sparing))?;
         traced.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the region: {error}")))
     }

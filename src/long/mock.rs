@@ -4,7 +4,8 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    Best, Edge, LongEngine, LongPair, Method, NEVER, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
+    BestCell, Border, LeftSource, LongEngine, LongPair, Method, NEG_INF, PanelSweep, PathPoint, PathState, SweepResult,
+    SweepSink, TraceRegion, TracebackResult,
 };
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -49,7 +50,7 @@ impl Textbook {
 
 /// Returns a value as a border stores it. No value rises from [`NEG_INF`] to a real one.
 fn narrow(value: i64) -> i32 {
-    value.clamp(NEVER.into(), i32::MAX.into()) as i32
+    value.clamp(NEG_INF.into(), i32::MAX.into()) as i32
 }
 
 /// Returns H of a cell from H\[i-1,j-1\], I\[i,j\] and D\[i,j\].
@@ -82,17 +83,17 @@ impl LongEngine for Textbook {
         true
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         let (pair, (first_row, last_row), (first, last)) = (sweep.pair, sweep.rows, sweep.columns);
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
         let wide = |values: &[i32]| values.iter().copied().map(i64::from).collect::<Vec<i64>>();
         let (mut h, mut gap) = (wide(&sweep.top.h), wide(&sweep.top.gap));
         let every = sweep.keep_every.filter(|_| self.keeps_columns).unwrap_or(u32::MAX).max(1);
         let inner: Vec<u32> = (first..last).step_by(every as usize).skip(1).collect();
-        let corner = |&column: &u32| Edge { h: vec![sweep.top.h[(column - first) as usize]], gap: vec![NEVER] };
-        let mut kept: Vec<Edge> = inner.iter().map(corner).collect();
+        let corner = |&column: &u32| Border { h: vec![sweep.top.h[(column - first) as usize]], gap: vec![NEG_INF] };
+        let mut kept: Vec<Border> = inner.iter().map(corner).collect();
         let mut best = None;
-        sink.right(first_row, &[sweep.top.h[(last - first) as usize]], &[NEVER])?;
+        sink.right(first_row, &[sweep.top.h[(last - first) as usize]], &[NEG_INF])?;
         let mut row = first_row;
         while row < last_row {
             if sweep.interrupt.load(Ordering::Relaxed) {
@@ -120,7 +121,7 @@ impl LongEngine for Textbook {
                         next_kept += 1;
                     }
                     if pair.is_local() && value > 0 {
-                        best = Best::better(best, Some(Best { score: narrow(value), i, j }));
+                        best = BestCell::better(best, Some(BestCell { score: narrow(value), i, j }));
                     }
                 }
                 right_h.push(narrow(h[h.len() - 1]));
@@ -129,7 +130,7 @@ impl LongEngine for Textbook {
             sink.right(row + 1, &right_h, &right_gap)?;
             if (until - first_row).is_multiple_of(sweep.mark_every) || until == last_row {
                 let narrowed = |values: &[i64]| values.iter().copied().map(narrow).collect();
-                sink.mark(until, Edge { h: narrowed(&h), gap: narrowed(&gap) })?;
+                sink.mark(until, Border { h: narrowed(&h), gap: narrowed(&gap) })?;
             }
             if let Some(best) = best {
                 sweep.best.raise(best.score);
@@ -141,36 +142,36 @@ impl LongEngine for Textbook {
         for (&column, edge) in inner.iter().zip(kept).rev() {
             sink.column(column, edge)?;
         }
-        Ok(Swept { best, pruned_cells: 0 })
+        Ok(SweepResult { best, pruned_cells: 0 })
     }
 
     fn can_trace(&self, rows: u32, columns: u32, _method: Method) -> bool {
         u64::from(rows) * u64::from(columns) <= self.trace_cells
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
-        let matrices = Matrices::fill(region)?;
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
+        let matrices = RegionMatrices::fill(region)?;
         Ok(matrices.walk(region))
     }
 }
 
 /// H, I and D of a region, one row after another. Row 0 and column 0 are its borders.
-struct Matrices {
+struct RegionMatrices {
     width: usize,
     h: Vec<i64>,
     insertion: Vec<i64>,
     deletion: Vec<i64>,
 }
 
-impl Matrices {
-    fn fill(region: &Region) -> Result<Matrices> {
+impl RegionMatrices {
+    fn fill(region: &TraceRegion) -> Result<RegionMatrices> {
         let (pair, (row, _), (column, _)) = (region.pair, region.rows, region.columns);
         let (rows, columns) = ((region.from.i - row) as usize, (region.from.j - column) as usize);
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
         let width = columns + 1;
         let zeros = || vec![0i64; (rows + 1) * width];
-        let mut matrices = Matrices { width, h: zeros(), insertion: zeros(), deletion: zeros() };
-        let Matrices { h, insertion, deletion, .. } = &mut matrices;
+        let mut matrices = RegionMatrices { width, h: zeros(), insertion: zeros(), deletion: zeros() };
+        let RegionMatrices { h, insertion, deletion, .. } = &mut matrices;
         for (k, value) in h[..width].iter_mut().enumerate() {
             *value = region.top.h[k].into();
         }
@@ -199,15 +200,15 @@ impl Matrices {
         Ok(matrices)
     }
 
-    fn walk(&self, region: &Region) -> Traced {
+    fn walk(&self, region: &TraceRegion) -> TracebackResult {
         let pair = region.pair;
         let open = i64::from(pair.scoring.gaps.first);
-        let Point { mut i, mut j, mut state } = region.from;
+        let PathPoint { mut i, mut j, mut state } = region.from;
         let mut cigar = Cigar::new();
         let mut ended = false;
         loop {
             let at = (i - region.rows.0) as usize * self.width + (j - region.columns.0) as usize;
-            if state == State::H && pair.is_local() && self.h[at] == 0 {
+            if state == PathState::H && pair.is_local() && self.h[at] == 0 {
                 ended = true;
                 break;
             }
@@ -215,32 +216,32 @@ impl Matrices {
                 break;
             }
             match state {
-                State::H => {
+                PathState::H => {
                     let (a, b) = (pair.query[i as usize - 1], pair.target[j as usize - 1]);
                     let substitution = &pair.scoring.substitution;
                     if self.h[at - self.width - 1] + i64::from(substitution.score(a, b)) == self.h[at] {
                         cigar.push(1, if substitution.is_match(a, b) { Op::Match } else { Op::Mismatch });
                         (i, j) = (i - 1, j - 1);
                     } else {
-                        state = if self.insertion[at] == self.h[at] { State::I } else { State::D };
+                        state = if self.insertion[at] == self.h[at] { PathState::I } else { PathState::D };
                     }
                 }
-                State::I => {
+                PathState::I => {
                     cigar.push(1, Op::Insertion);
                     i -= 1;
                     let leaves = self.h[at - self.width] - open == self.insertion[at];
-                    state = if leaves { State::H } else { State::I };
+                    state = if leaves { PathState::H } else { PathState::I };
                 }
-                State::D => {
+                PathState::D => {
                     cigar.push(1, Op::Deletion);
                     j -= 1;
                     let leaves = self.h[at - 1] - open == self.deletion[at];
-                    state = if leaves { State::H } else { State::D };
+                    state = if leaves { PathState::H } else { PathState::D };
                 }
             }
         }
         cigar.reverse();
         let bytes = 24 * self.h.len() as u64;
-        Traced { cigar, to: Some(Point { i, j, state }), ended, bytes }
+        TracebackResult { cigar, to: Some(PathPoint { i, j, state }), ended, bytes }
     }
 }

@@ -11,7 +11,7 @@
 //! Row 0 and column 0 of H are 0 in local mode, and otherwise the cost of an end gap. I\[0,j\] and
 //! D\[i,0\] are minus infinity.
 
-use super::{Edge, NEVER, Point, State};
+use super::{Border, NEG_INF, PathPoint, PathState};
 use crate::alignment::{Cigar, Op};
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
@@ -34,17 +34,17 @@ pub struct ReferenceLongAlignment {
 
 /// A traceback through a part of the matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walk {
+pub struct OraclePath {
     /// Positions from the first one on, each with the column that leads to the next position. The
     /// column is `None` where the traceback changes the matrix, and at its end.
-    pub points: Vec<(Point, Option<Op>)>,
+    pub points: Vec<(PathPoint, Option<Op>)>,
     /// Whether it ended at the start of a local alignment.
     pub ended: bool,
 }
 
-impl Walk {
+impl OraclePath {
     /// Returns the last position.
-    pub fn to(&self) -> Point {
+    pub fn to(&self) -> PathPoint {
         self.points[self.points.len() - 1].0
     }
 
@@ -71,13 +71,13 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLon
         let Some((score, i, j)) = matrices.best(0..m, 0..n) else {
             return ReferenceLongAlignment { score: 0, start: (0, 0), end: (0, 0), cigar: Cigar::new() };
         };
-        let walk = matrices.walk(point(i, j, State::H), 0, 0);
+        let walk = matrices.walk(point(i, j, PathState::H), 0, 0);
         let to = walk.to();
         let start = (to.i as usize, to.j as usize);
         return ReferenceLongAlignment { score, start, end: (i, j), cigar: walk.cigar() };
     }
     let (i, j) = matrices.last_cell();
-    let walk = matrices.walk(point(i, j, State::H), 0, 0);
+    let walk = matrices.walk(point(i, j, PathState::H), 0, 0);
     let mut cigar = Cigar::new();
     cigar.push(walk.to().i, Op::Insertion);
     cigar.push(walk.to().j, Op::Deletion);
@@ -171,56 +171,56 @@ impl LongMatrices {
     }
 
     /// Returns the border along row `i`, for columns `columns.start..=columns.end`.
-    pub fn row_edge(&self, i: usize, columns: std::ops::Range<usize>) -> Edge {
+    pub fn row_edge(&self, i: usize, columns: std::ops::Range<usize>) -> Border {
         self.edge(columns, |j| (self.h[i][j], self.insertion[i][j]))
     }
 
     /// Returns the border along column `j`, for rows `rows.start..=rows.end`.
-    pub fn column_edge(&self, j: usize, rows: std::ops::Range<usize>) -> Edge {
+    pub fn column_edge(&self, j: usize, rows: std::ops::Range<usize>) -> Border {
         self.edge(rows, |i| (self.h[i][j], self.deletion[i][j]))
     }
 
-    fn edge(&self, places: std::ops::Range<usize>, values: impl Fn(usize) -> (i64, i64)) -> Edge {
+    fn edge(&self, places: std::ops::Range<usize>, values: impl Fn(usize) -> (i64, i64)) -> Border {
         let gaps = self.scoring.gaps;
-        let narrow = |value: i64| value.max(NEVER.into()) as i32;
+        let narrow = |value: i64| value.max(NEG_INF.into()) as i32;
         let (h, gap) = (places.start..=places.end)
             .map(values)
             .map(|(h, gap)| (narrow(h), narrow((h - i64::from(gaps.first)).max(gap - i64::from(gaps.next)))))
             .unzip();
-        Edge { h, gap }
+        Border { h, gap }
     }
 
     /// Traces back from a point to row `top` or column `left`, or to the start of a local
     /// alignment.
-    pub fn walk(&self, from: Point, top: usize, left: usize) -> Walk {
+    pub fn walk(&self, from: PathPoint, top: usize, left: usize) -> OraclePath {
         let first = i64::from(self.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
         let mut points = Vec::new();
         loop {
             let here = point(i, j, state);
-            let ended = self.scoring.mode == Mode::Local && state == State::H && self.h[i][j] == 0;
+            let ended = self.scoring.mode == Mode::Local && state == PathState::H && self.h[i][j] == 0;
             if ended || i == top || j == left {
                 points.push((here, None));
-                return Walk { points, ended };
+                return OraclePath { points, ended };
             }
             let op = match state {
-                State::H => {
+                PathState::H => {
                     let (a, b) = (self.query[i - 1], self.target[j - 1]);
                     if self.h[i][j] == self.h[i - 1][j - 1] + i64::from(self.scoring.substitution.score(a, b)) {
                         (i, j) = (i - 1, j - 1);
                         Some(if self.scoring.substitution.is_match(a, b) { Op::Match } else { Op::Mismatch })
                     } else {
-                        state = if self.h[i][j] == self.insertion[i][j] { State::I } else { State::D };
+                        state = if self.h[i][j] == self.insertion[i][j] { PathState::I } else { PathState::D };
                         None
                     }
                 }
-                State::I => {
-                    state = if self.insertion[i][j] == self.h[i - 1][j] - first { State::H } else { State::I };
+                PathState::I => {
+                    state = if self.insertion[i][j] == self.h[i - 1][j] - first { PathState::H } else { PathState::I };
                     i -= 1;
                     Some(Op::Insertion)
                 }
-                State::D => {
-                    state = if self.deletion[i][j] == self.h[i][j - 1] - first { State::H } else { State::D };
+                PathState::D => {
+                    state = if self.deletion[i][j] == self.h[i][j - 1] - first { PathState::H } else { PathState::D };
                     j -= 1;
                     Some(Op::Deletion)
                 }
@@ -230,8 +230,8 @@ impl LongMatrices {
     }
 }
 
-fn point(i: usize, j: usize, state: State) -> Point {
-    Point { i: i as u32, j: j as u32, state }
+fn point(i: usize, j: usize, state: PathState) -> PathPoint {
+    PathPoint { i: i as u32, j: j as u32, state }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, TryLockError};
 
 use crate::error::{Error, Result};
-use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use crate::long::{LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult};
 
 /// An engine that outlives the jobs that use it, and keeps its compiled kernels.
 ///
@@ -57,7 +57,7 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.is_host()).unwrap_or(false)
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         self.with(|engine| engine.sweep(sweep, left, sink)).unwrap_or_else(|| Err(self.abandoned()))
     }
 
@@ -69,11 +69,11 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.regions_ahead()).unwrap_or(0)
     }
 
-    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+    fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         self.with(|engine| engine.prepare(regions)).unwrap_or_else(|| Err(self.abandoned()))
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         self.with(|engine| engine.trace(region)).unwrap_or_else(|| Err(self.abandoned()))
     }
 }
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::long::mock::Textbook;
-    use crate::long::{LongPair, Point, State};
+    use crate::long::{LongPair, PathPoint, PathState};
     use crate::score::{Mode, Scoring};
 
     /// Blocks in every traceback until the test releases it.
@@ -108,7 +108,7 @@ mod tests {
             self.inner.panel_columns(rows, columns, alone)
         }
 
-        fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+        fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
             self.inner.sweep(sweep, left, sink)
         }
 
@@ -116,7 +116,7 @@ mod tests {
             self.inner.can_trace(rows, columns, method)
         }
 
-        fn trace(&mut self, region: &Region) -> Result<Traced> {
+        fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
             self.entered.send(()).expect("the test waits for it");
             self.go_on.recv().expect("the test says when");
             self.inner.trace(region)
@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn jobs_do_not_wait_for_an_abandoned_engine() {
-        fn trace(engine: &mut SharedEngine) -> Result<Traced> {
+        fn trace(engine: &mut SharedEngine) -> Result<TracebackResult> {
             let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::truong() });
             let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
             let (top, left, interrupt) = (&pair.top(0..3), &pair.left(0..3), &AtomicBool::new(false));
-            let from = Point { i: 3, j: 3, state: State::H };
+            let from = PathPoint { i: 3, j: 3, state: PathState::H };
             let (rows, columns, method) = ((0, 3), (0, 3), Method::default());
             let (strip, chunk) = (None, None);
-            engine.trace(&Region { pair, rows, columns, top, left, from, method, strip, chunk, interrupt })
+            engine.trace(&TraceRegion { pair, rows, columns, top, left, from, method, strip, chunk, interrupt })
         }
         let inner = Textbook {
             label: "hanging".into(),

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use pairwave::long::cpu::CpuLong;
-use pairwave::long::{LongEngine, LongPair, Point, Region, State};
+use pairwave::long::{LongEngine, LongPair, PathPoint, PathState, TraceRegion};
 use support::long::{LongCase, check_sweep, check_trace_whole};
 use support::long_cases::METHODS;
 
@@ -122,8 +122,8 @@ fn gaps_beyond_32_bits_beside_a_local_path() {
             let mut engine = CpuLong::new(1).with_level(level);
             for method in METHODS {
                 let strip = Some(3_000);
-                let from = Point { i: 2_400, j: 2_400, state: State::H };
-                let region = Region {
+                let from = PathPoint { i: 2_400, j: 2_400, state: PathState::H };
+                let region = TraceRegion {
                     pair: &pair,
                     rows,
                     columns: rows,

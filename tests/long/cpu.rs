@@ -1,4 +1,4 @@
-//! The CPU's engine for long pairs gives what the oracle gives, however it is cut up.
+//! The CPU engine for long pairs gives the oracle's results, however the work is cut.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::{
-    Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
+    BestCell, BestSoFar, Border, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint, PathState,
+    SweepResult, SweepSink, TraceRegion, TracebackResult,
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -15,7 +16,7 @@ use support::long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_tr
 use support::long_cases::{METHODS, case, codes, relative};
 use support::random::{Rng, rng};
 
-/// An engine with tiles of a size that reaches edges.
+/// Returns an engine with tiles of a size that reaches borders.
 fn engine(rng: &mut Rng) -> CpuLong {
     let side = |rng: &mut Rng| rng.of(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
@@ -50,7 +51,7 @@ fn all_methods_trace_the_oracles_path() {
             let side = |rng: &mut Rng| rng.of(&[None, Some(1), Some(16), Some(17), Some(31), Some(64), Some(100)]);
             let how = (method, side(rng), side(rng));
             check_trace_whole(&mut engine, &case, how);
-            // Part of the path through part of the matrix, from any of its points.
+            // A part of the path through a part of the matrix, from any of its points.
             let Some(from) = case.from() else { continue };
             let walk = case.matrices.walk(from, 0, 0);
             let from = walk.points[rng.below(walk.points.len())].0;
@@ -88,11 +89,16 @@ fn memory_decides_what_can_be_traced() {
     }
 }
 
-/// A sweep of a pair of 100 symbols each.
-fn hundred_squared<'a>(pair: &'a LongPair, top: &'a Edge, best: &'a BestSoFar, interrupt: &'a AtomicBool) -> Sweep<'a> {
+/// Returns a sweep of a pair of 100 symbols each.
+fn hundred_squared<'a>(
+    pair: &'a LongPair,
+    top: &'a Border,
+    best: &'a BestSoFar,
+    interrupt: &'a AtomicBool,
+) -> PanelSweep<'a> {
     let (rows, columns) = ((0, 100), (0, 100));
     let (mark_every, keep_every, is_kept, prune) = (64, None, true, false);
-    Sweep { pair, rows, columns, top, mark_every, keep_every, is_kept, prune, best, interrupt }
+    PanelSweep { pair, rows, columns, top, mark_every, keep_every, is_kept, prune, best, interrupt }
 }
 
 #[test]
@@ -105,19 +111,19 @@ fn an_interrupt_ends_sweep_and_trace() {
     let sweep = hundred_squared(pair, &top, best, interrupt);
     let source = Dripping::new(left.clone(), 0, 1);
     assert!(matches!(engine.sweep(&sweep, &source, &Kept::default()), Err(Error::Interrupted)));
-    let from = Point { i: 100, j: 100, state: State::H };
+    let from = PathPoint { i: 100, j: 100, state: PathState::H };
     for method in METHODS {
         let (strip, chunk) = (Some(16), Some(16));
-        let region = Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt };
+        let region = TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt };
         assert!(matches!(engine.trace(&region), Err(Error::Interrupted)), "{method:?}");
     }
     interrupt.store(false, Ordering::Relaxed);
 }
 
-/// A source that fails after some rows.
+/// A left border that fails after some rows.
 struct Broken;
 
-impl Source for Broken {
+impl LeftSource for Broken {
     fn read(&self, _: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         h.fill(0);
         gap.fill(-10);
@@ -140,13 +146,13 @@ fn a_source_that_fails_ends_the_sweep() {
     assert!(error.to_string().contains("no more"), "{error}");
 }
 
-/// An engine whose answers are slightly wrong in one respect.
+/// An engine whose results are slightly wrong in one respect.
 struct Wrong(CpuLong, u32);
 
-/// Hands on what it gets, with a fault in it.
-struct Faulty<'a>(&'a dyn Sink, u32);
+/// Delivers the results with a fault in them.
+struct Faulty<'a>(&'a dyn SweepSink, u32);
 
-impl Sink for Faulty<'_> {
+impl SweepSink for Faulty<'_> {
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let (mut h, mut gap) = (h.to_vec(), gap.to_vec());
         match self.1 {
@@ -157,7 +163,7 @@ impl Sink for Faulty<'_> {
         self.0.right(first, &h, &gap)
     }
 
-    fn mark(&self, row: u32, mut edge: pairwave::long::Edge) -> Result<()> {
+    fn mark(&self, row: u32, mut edge: pairwave::long::Border) -> Result<()> {
         let last = edge.h.len() - 1;
         match self.1 {
             2 => edge.h[0] += 1,
@@ -167,7 +173,7 @@ impl Sink for Faulty<'_> {
         self.0.mark(row, edge)
     }
 
-    fn progress(&self, cells: u64, best: Option<Best>) {
+    fn progress(&self, cells: u64, best: Option<BestCell>) {
         self.0.progress(cells + u64::from(self.1 == 4), best);
     }
 }
@@ -185,7 +191,7 @@ impl LongEngine for Wrong {
         self.0.panel_columns(rows, columns, alone)
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         let mut swept = self.0.sweep(sweep, left, &Faulty(sink, self.1))?;
         if let (5, Some(best)) = (self.1, &mut swept.best) {
             best.j += 1;
@@ -197,7 +203,7 @@ impl LongEngine for Wrong {
         self.0.can_trace(rows, columns, method)
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         let mut traced = self.0.trace(region)?;
         match self.1 {
             6 => traced.ended = !traced.ended,

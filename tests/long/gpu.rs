@@ -1,4 +1,4 @@
-//! The GPU's engine for long pairs gives what the oracle gives, by both schedules and whatever its sizes.
+//! The GPU engine for long pairs gives the oracle's results, by both schedules and for all sizes.
 
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
@@ -8,7 +8,8 @@ use support::long::{LongCase, check_prepared, check_pruned_sweep, check_sweep, c
 use support::long_cases::{METHODS, case, codes, relative};
 use support::random::rng;
 
-/// Shapes with which short pairs have many strips and dispatches; by both schedules, and with every kind of exchange.
+/// Returns shapes that give short pairs many strips and dispatches, by both schedules and with
+/// every kind of exchange.
 fn shapes() -> Vec<StripedShape> {
     let usual = StripedShape::default();
     let (wavefront, persistent) = (Some(Schedule::Wavefront), Some(Schedule::Persistent));
@@ -23,7 +24,7 @@ fn shapes() -> Vec<StripedShape> {
     ]
 }
 
-/// With wgpu's checks in the shaders.
+/// Returns engines with wgpu's checks in the shaders.
 fn engines() -> Vec<GpuLong> {
     let found = adapter();
     let open = |shape| GpuLong::open(&found).expect("the adapter opens").with_shape(shape).with_runtime_checks();
@@ -45,9 +46,10 @@ fn sweeps_are_the_oracles() {
     }
 }
 
-/// Many cells have the best score: in all lanes and strips, in one block and in several, in one row and not.
+/// Many cells have the best score: in all lanes and strips, in one block and in several, in one row
+/// and in several.
 #[test]
-fn of_equal_cells_the_first_is_the_best() {
+fn first_of_equal_cells_is_the_best() {
     let (rng, mut engines) = (&mut rng(16), engines());
     let scoring = |gaps| {
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged).expect("it makes sense");
@@ -57,7 +59,8 @@ fn of_equal_cells_the_first_is_the_best() {
         let gaps = rng.of(&[Gaps::linear(0), Gaps::linear(4), Gaps::from_blast(5, 2)]);
         let unit = codes(rng, Alphabet::Dna, 8);
         let (before, after) = (rng.below(130), rng.below(130));
-        // A unit here and there in nothing that it is like: in rows of the same block and of others, in all columns.
+        // Copies of a unit in unrelated symbols: in rows of the same block and of others, in all
+        // columns.
         let mut query = vec![1; before];
         let mut target = Vec::new();
         for _ in 0..rng.below(3) + 1 {
@@ -100,7 +103,7 @@ fn all_methods_trace_the_oracles_path() {
 }
 
 #[test]
-fn what_a_sweep_leaves_is_traced() {
+fn borders_left_by_a_sweep_are_traced() {
     let rng = &mut rng(13);
     for (mode, rows) in [(Mode::Local, 700), (Mode::Global, 702), (Mode::Local, 703)] {
         let scoring = Scoring { mode, ..Scoring::truong() };
@@ -132,9 +135,10 @@ fn similar_sequences_are_pruned_and_right() {
     assert!(pruned * 5 > u64::from(case.m()) * u64::from(case.n()), "a fifth is pruned, not {pruned}");
 }
 
-/// Strips are passed over while nothing comes to them: before an alignment comes by and after it, and where another one comes later.
+/// Strips without values are skipped: before an alignment reaches them, after it, and before a
+/// later one.
 #[test]
-fn what_a_known_score_makes_hopeless_is_passed_over() {
+fn strips_without_values_are_skipped() {
     let rng = &mut rng(19);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let shapes = shapes().into_iter().filter(|shape| shape.schedule != Some(Schedule::Wavefront));
@@ -155,7 +159,8 @@ fn what_a_known_score_makes_hopeless_is_passed_over() {
         let cells = u64::from(case.m()) * u64::from(case.n());
         for engine in &mut engines {
             for known in [best, best * 3 / 4, best / 3] {
-                // With a cut, the second panel is clear until the alignment comes over its left edge.
+                // With a cut, the second panel is clear until the alignment crosses its left
+                // border.
                 let (cuts, mark_every) = (vec![case.n() / 2; 1 - round % 2], rng.of(&[64, 256]));
                 let pruned = check_pruned_sweep(engine, &case, &cuts, mark_every, Some(known)).pruned_cells;
                 eprintln!("round {round}: {known} of {best}, cut at {cuts:?}: {pruned} of {cells} pruned");
@@ -166,9 +171,9 @@ fn what_a_known_score_makes_hopeless_is_passed_over() {
     assert!(all_pruned * 2 > all, "half of all is pruned, not {all_pruned} of {all}");
 }
 
-/// What was in memory before, from a panel with great scores, is nowhere taken for a pruned panel's.
+/// Values of an earlier panel with great scores are never read as those of a pruned panel.
 #[test]
-fn a_pruned_panel_leaves_nothing_of_the_one_before() {
+fn a_pruned_panel_hides_values_of_the_previous_panel() {
     let rng = &mut rng(15);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let alike = vec![1; 500];
@@ -184,9 +189,10 @@ fn a_pruned_panel_leaves_nothing_of_the_one_before() {
     }
 }
 
-/// Whatever of a region is made ready, and whatever comes after it, it is traced as if nothing had been.
+/// A region is traced in the same way whatever part of it was prepared, and whatever is traced
+/// after it.
 #[test]
-fn regions_made_ready_together_are_traced_alike() {
+fn prepared_regions_are_traced_alike() {
     let rng = &mut rng(16);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let query = codes(rng, Alphabet::Dna, 500);
@@ -195,7 +201,7 @@ fn regions_made_ready_together_are_traced_alike() {
     let from = case.from().expect("it is not empty");
     let walk = case.matrices.walk(from, 0, 0);
     for mut engine in engines() {
-        // Parts of the path, each with room around it, that begin anywhere.
+        // Parts of the path, each with space around it, that start anywhere.
         let parts: Vec<_> = (0..5)
             .map(|_| {
                 let at = walk.points[rng.below(walk.points.len())].0;

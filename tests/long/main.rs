@@ -1,4 +1,4 @@
-//! One long pair, by every engine and by several.
+//! One long pair, on every engine and on several at once.
 
 mod cpu;
 mod gpu;

@@ -1,5 +1,6 @@
-//! GPUs of little memory and long pairs: where a buffer cannot be had a panel is swept all the same, and a region traced;
-//! where there is no memory the engine says so and goes on. Pairs that lie on the device stay within their budget.
+//! GPUs of little memory and long pairs. If a buffer is refused, the engine still sweeps a panel
+//! and traces a region. Without memory the engine returns an error and stays usable. Pairs on the
+//! device stay within their budget.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,7 @@ use support::warnings;
 use pairwave::Error;
 use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
-use pairwave::long::{BestSoFar, LongEngine, Region, Sweep};
+use pairwave::long::{BestSoFar, LongEngine, PanelSweep, TraceRegion};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 use support::adapter_called;
@@ -16,7 +17,7 @@ use support::long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check
 use support::long_cases::{METHODS, codes, relative};
 use support::random::rng;
 
-/// An engine whose messages have this name.
+/// Opens an engine whose messages have this name.
 fn open(name: &str) -> GpuLong {
     GpuLong::open(&adapter_called(name)).expect("the adapter opens")
 }
@@ -28,7 +29,8 @@ fn local_case(seed: u64, rows: usize) -> LongCase {
     LongCase::new(&query, &target, &Scoring { mode: Mode::Local, ..Scoring::truong() })
 }
 
-/// Has every buffer refused once that `check` takes, each with a new engine; gives how many there are.
+/// Refuses each buffer of `check` in turn, each time with a new engine. Returns the number of
+/// buffers.
 fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
     warnings::record("warn");
     for after in 0.. {
@@ -46,11 +48,11 @@ fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
     unreachable!("an engine that takes no end of buffers")
 }
 
-/// A sweep of the whole pair is refused for want of memory.
+/// Checks that a sweep of the whole pair is refused for lack of memory.
 fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
     let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
-    let sweep = Sweep {
+    let sweep = PanelSweep {
         pair,
         rows: (0, m),
         columns: (0, n),
@@ -67,15 +69,16 @@ fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
 }
 
 #[test]
-fn a_pair_is_swept_and_traced_though_a_buffer_is_refused() {
+fn a_pair_is_swept_and_traced_without_a_refused_buffer() {
     let case = local_case(0x10e9, 300);
-    // What a sweep of a whole pair leaves is traced, or is not there because memory was short.
+    // The borders that a sweep of a whole pair leaves are traced, or are missing because memory was
+    // short.
     let buffers = each_buffer_refused("whole", |engine| {
         check_sweep(engine, &case, &[], 128, false);
         check_trace_whole(engine, &case, (METHODS[2], None, None));
     });
     assert!(buffers >= 16, "{buffers} buffers only");
-    // Panels, the second of which needs more, and a region whose chunks are computed anew.
+    // Panels, of which the second needs more memory, and a region whose chunks are computed again.
     let (m, n, from) = (case.m(), case.n(), case.from().expect("it is not empty"));
     let buffers = each_buffer_refused("parts", |engine| {
         check_sweep(engine, &case, &[40], 64, false);
@@ -85,25 +88,25 @@ fn a_pair_is_swept_and_traced_though_a_buffer_is_refused() {
 }
 
 #[test]
-fn regions_are_traced_though_a_buffer_to_make_them_ready_is_refused() {
+fn regions_are_traced_without_a_refused_buffer_of_their_preparation() {
     let case = local_case(0x10ec, 260);
     let from = case.from().expect("it is not empty");
     let walk = case.matrices.walk(from, 0, 0);
-    // Each from a cell of the path, up to where it is a third of the way before.
+    // Each from a cell of the path to the cell a third of the path before.
     let points: Vec<_> = (1..=3).map(|third| walk.points[(walk.points.len() - 1) * (3 - third) / 3].0).collect();
     let parts: Vec<_> = points.iter().map(|&at| ((at.i / 2, at.i), (at.j / 3, at.j), at)).collect();
     let buffers = each_buffer_refused("ahead", |engine| {
         let ready = check_prepared(engine, &case, &parts);
         let refused = engine.gpu().refused_buffers() > 0;
-        // What is refused afterwards is not a matter of theirs.
+        // A buffer that is refused later does not affect them.
         assert!(ready == 3 || refused && ready == 0, "{ready} are ready");
     });
     assert!(buffers >= 20, "{buffers} buffers only");
 }
 
-/// Strips that hand edges on in shorter rings, in more dispatches.
+/// If rings are too long for the memory, strips use shorter rings and more dispatches.
 #[test]
-fn where_rings_are_too_long_dispatches_are_shorter() {
+fn dispatches_are_shorter_if_rings_are_too_long() {
     let case = local_case(0x10ed, 1500);
     let shape = StripedShape {
         cells: Some(4),
@@ -112,14 +115,14 @@ fn where_rings_are_too_long_dispatches_are_shorter() {
         schedule: Some(Schedule::Wavefront),
         ..StripedShape::default()
     };
-    // All edges whole would take 1.1 MB.
+    // All borders as a whole would take 1.1 MB.
     check_sweep(&mut open("short of rings").with_shape(shape).with_memory(700_000), &case, &[], 64, false);
     let mut engine = open("short of all").with_shape(shape).with_memory(200_000);
     check_refused(&mut engine, &case, "short of all");
 }
 
 #[test]
-fn without_memory_an_engine_refuses_and_goes_on() {
+fn an_engine_without_memory_refuses_and_stays_usable() {
     let case = local_case(0x10ea, 130);
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
     let (top, left, interrupt) = (pair.top(0..n), pair.left(0..m), AtomicBool::new(false));
@@ -127,7 +130,7 @@ fn without_memory_an_engine_refuses_and_goes_on() {
     let (rows, columns, method) = ((0, m), (0, n), METHODS[2]);
     let (strip, chunk) = (None, None);
     let region =
-        Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
+        TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
     let mut engine = open("without memory");
     for label in ["", "vertical edges", "target of a long pair"] {
         let mut engine = open("without memory");
@@ -154,7 +157,7 @@ fn pairs_on_the_device_stay_within_their_budget() {
     let targets: Vec<_> = (0..4).map(|_| codes(rng, Alphabet::Dna, budget as usize / 3)).collect();
     let mut all: Vec<LongCase> = targets.iter().map(|target| LongCase::new(&query, target, &scoring)).collect();
     for at in [0, 1, 2, 3, 1, 0] {
-        // In panels as wide as the engine would have them.
+        // In panels of the width that the engine prefers.
         let (m, n) = (all[at].m(), all[at].n());
         let wide = engine.panel_columns(m, n, true) as usize;
         let cuts: Vec<u32> = (wide..n as usize).step_by(wide).map(|column| column as u32).collect();
@@ -162,12 +165,12 @@ fn pairs_on_the_device_stay_within_their_budget() {
         let bytes = engine.residents().bytes();
         assert!(bytes > 0 && bytes <= budget, "{bytes} bytes of {budget}");
     }
-    // What the host drops goes when another pair comes.
+    // A pair that the host drops is evicted when another pair arrives.
     all.truncate(1);
     let short = LongCase::new(&query, &query, &scoring);
     check_sweep(&mut engine, &short, &[], 64, false);
     assert!(engine.residents().bytes() < budget / 2, "{} bytes", engine.residents().bytes());
-    // One query against two targets is uploaded once, and scored another way once more.
+    // One query against two targets is uploaded once, and again for another scoring.
     let mut engine = open("budget");
     let upload = |engine: &mut GpuLong, pair: &pairwave::long::LongPair| {
         let case = LongCase { pair: pair.clone(), ..LongCase::new(&pair.query, &pair.target, &pair.scoring) };

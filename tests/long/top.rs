@@ -1,5 +1,5 @@
-//! Several local alignments of a long pair, and both strands on two devices: against an oracle of whole matrices,
-//! whoever computes, by whatever method, however the work is cut and begun again.
+//! Several local alignments of a long pair, and both strands on two devices, against an oracle of
+//! whole matrices: on all engines, by all methods, and with all cuts and restarts.
 
 mod definition;
 mod devices;
@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pairwave::jobs::LongAlignment;
-use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use pairwave::long::{
+    BestCell, Border, LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult,
+};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::{Error, Result, Run};
@@ -18,16 +20,16 @@ use support::{LongResult, Rng};
 
 type Engines = Vec<Box<dyn LongEngine>>;
 
-/// An engine that outlives a job, so that the next one finds what it has left; and that can be stopped.
+/// An engine that outlives a job, so that the next job finds its state, and that can be stopped.
 struct Lent<E> {
     label: String,
     engine: Arc<Mutex<E>>,
-    /// Marks that all such engines of a job hand on before the job is stopped.
+    /// Marks that all such engines of a job deliver before the job is stopped.
     marks_left: Arc<AtomicU64>,
 }
 
 impl<E: LongEngine> Lent<E> {
-    /// An engine that is never stopped.
+    /// Returns an engine that is never stopped.
     fn boxed(engine: &Arc<Mutex<E>>) -> Box<dyn LongEngine>
     where
         E: 'static,
@@ -35,7 +37,7 @@ impl<E: LongEngine> Lent<E> {
         Self::stopped(engine, &Arc::new(AtomicU64::new(u64::MAX)))
     }
 
-    /// One that is stopped after so many marks.
+    /// Returns an engine that is stopped after this number of marks.
     fn stopped(engine: &Arc<Mutex<E>>, marks_left: &Arc<AtomicU64>) -> Box<dyn LongEngine>
     where
         E: 'static,
@@ -63,7 +65,7 @@ impl<E: LongEngine> LongEngine for Lent<E> {
         self.engine.lock().unwrap().keeps_columns()
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         let counting = Counting { sink, marks_left: &self.marks_left };
         self.engine.lock().unwrap().sweep(sweep, left, &counting)
     }
@@ -76,26 +78,26 @@ impl<E: LongEngine> LongEngine for Lent<E> {
         self.engine.lock().unwrap().regions_ahead()
     }
 
-    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+    fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         self.engine.lock().unwrap().prepare(regions)
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         self.engine.lock().unwrap().trace(region)
     }
 }
 
 struct Counting<'a> {
-    sink: &'a dyn Sink,
+    sink: &'a dyn SweepSink,
     marks_left: &'a AtomicU64,
 }
 
-impl Sink for Counting<'_> {
+impl SweepSink for Counting<'_> {
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         self.sink.right(first, h, gap)
     }
 
-    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+    fn mark(&self, row: u32, edge: Border) -> Result<()> {
         self.sink.mark(row, edge)?;
         let less = |left: u64| Some(left.saturating_sub(1));
         match self.marks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
@@ -104,11 +106,11 @@ impl Sink for Counting<'_> {
         }
     }
 
-    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+    fn column(&self, column: u32, edge: Border) -> Result<()> {
         self.sink.column(column, edge)
     }
 
-    fn progress(&self, cells: u64, best: Option<Best>) {
+    fn progress(&self, cells: u64, best: Option<BestCell>) {
         self.sink.progress(cells, best);
     }
 }

@@ -1,5 +1,6 @@
-//! Paths through regions of long pairs on a device, against a walk through whole matrices: all methods, scorings and states,
-//! small strips and chunks, lengths around them, windows and memories that are too small for the whole path.
+//! Paths through regions of long pairs on a device, against a traceback through whole matrices: all
+//! methods, scorings and states, small strips and chunks, lengths around them, windows and buffers
+//! that are too small for the whole path.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,13 +8,13 @@ use pairwave::alignment::{Cigar, Op};
 use pairwave::gpu::device::Gpu;
 use pairwave::long::gpu::fine::FineGrid;
 use pairwave::long::gpu::trace::{TraceInput, TraceKernels, TraceShape};
-use pairwave::long::{LongPair, Method, NEVER, Point, State, Traced};
+use pairwave::long::{LongPair, Method, NEG_INF, PathPoint, PathState, TracebackResult};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 use support::Rng;
 
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
-const STATES: [State; 3] = [State::H, State::I, State::D];
+const STATES: [PathState; 3] = [PathState::H, PathState::I, PathState::D];
 
 /// The matrices of a pair.
 struct Matrices {
@@ -30,7 +31,7 @@ impl Matrices {
         let (top, left) = (pair.top(0..n as u32), pair.left(0..m as u32));
         let Gaps { first, next } = scoring.gaps;
         let mut h = vec![vec![0; n + 1]; m + 1];
-        let mut insertion = vec![vec![NEVER; n + 1]; m + 1];
+        let mut insertion = vec![vec![NEG_INF; n + 1]; m + 1];
         let mut deletion = insertion.clone();
         h[0] = top.h;
         for i in 1..=m {
@@ -48,56 +49,56 @@ impl Matrices {
         Matrices { pair, h, insertion, deletion }
     }
 
-    /// The canonical walk, from the text of `long`.
-    fn walk(&self, from: Point, origin: (u32, u32)) -> Traced {
+    /// The canonical traceback, as the documentation of `long` describes it.
+    fn walk(&self, from: PathPoint, origin: (u32, u32)) -> TracebackResult {
         let (scoring, first) = (&self.pair.scoring, self.pair.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
         let mut cigar = Cigar::new();
         let mut ended = false;
         loop {
-            ended = ended || (self.pair.is_local() && state == State::H && self.h[i][j] == 0);
+            ended = ended || (self.pair.is_local() && state == PathState::H && self.h[i][j] == 0);
             if ended || i == origin.0 as usize || j == origin.1 as usize {
                 break;
             }
             let leaves = match state {
-                State::H => {
+                PathState::H => {
                     let (a, b) = (self.pair.query[i - 1], self.pair.target[j - 1]);
                     if self.h[i - 1][j - 1] + scoring.substitution.score(a, b) == self.h[i][j] {
                         let is_match = scoring.substitution.is_match(a, b);
                         cigar.push(1, if is_match { Op::Match } else { Op::Mismatch });
                         (i, j) = (i - 1, j - 1);
                     } else {
-                        state = if self.insertion[i][j] == self.h[i][j] { State::I } else { State::D };
+                        state = if self.insertion[i][j] == self.h[i][j] { PathState::I } else { PathState::D };
                     }
                     false
                 }
-                State::I => {
+                PathState::I => {
                     cigar.push(1, Op::Insertion);
                     i -= 1;
                     self.h[i][j] - first == self.insertion[i + 1][j]
                 }
-                State::D => {
+                PathState::D => {
                     cigar.push(1, Op::Deletion);
                     j -= 1;
                     self.h[i][j] - first == self.deletion[i][j + 1]
                 }
             };
             if leaves {
-                state = State::H;
+                state = PathState::H;
             }
         }
         cigar.reverse();
-        Traced { cigar, to: Some(Point { i: i as u32, j: j as u32, state }), ended, bytes: 0 }
+        TracebackResult { cigar, to: Some(PathPoint { i: i as u32, j: j as u32, state }), ended, bytes: 0 }
     }
 
-    /// H and the gap that enters the next row, or the next column.
+    /// Returns H and the gap that enters the next row, or the next column.
     fn edge(&self, i: usize, j: usize, down: bool) -> [i32; 2] {
         let Gaps { first, next } = self.pair.scoring.gaps;
         let gap = if down { self.insertion[i][j] } else { self.deletion[i][j] };
         [self.h[i][j], (self.h[i][j] - first).max(gap - next)]
     }
 
-    /// The edges of a region's chunks, changed by `change`.
+    /// Returns the borders of a region's chunks, changed by `change`.
     fn grid(&self, gpu: &Gpu, region: &Case, change: impl Fn(&mut [u32], &mut [i32])) -> FineGrid {
         let ((top, bottom), (left, right)) = (region.rows, region.columns);
         let (rows, columns, strip, chunk) = (bottom - top, right - left, region.strip, region.chunk);
@@ -126,7 +127,7 @@ impl Matrices {
     }
 }
 
-/// A region and how it is cut.
+/// A region and its division.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     rows: (u32, u32),
@@ -162,16 +163,17 @@ impl Device {
         self.gpu.upload("codes", &bytes).expect("there is memory")
     }
 
-    /// Traces from all these points with all methods. The first difference from the textbook.
+    /// Traces from all these points with all methods. Returns the first difference from the
+    /// textbook.
     fn differences(
         &mut self,
         matrices: &Matrices,
         case: Case,
-        points: &[Point],
+        points: &[PathPoint],
         change: impl Fn(&mut [u32], &mut [i32]),
     ) -> Option<String> {
         let grid = matrices.grid(&self.gpu, &case, change);
-        // Some symbols before the region's own, and some that are not where the pair's are.
+        // Some symbols before the region's own, and some positions that differ from the pair's.
         let mut codes = vec![1; 3];
         codes.extend_from_slice(&matrices.pair.query);
         let (query, target) = (self.codes(&codes), self.codes(&matrices.pair.target));
@@ -210,7 +212,7 @@ impl Device {
         None
     }
 
-    fn check(&mut self, matrices: &Matrices, case: Case, points: &[Point]) {
+    fn check(&mut self, matrices: &Matrices, case: Case, points: &[PathPoint]) {
         assert_eq!(self.differences(matrices, case, points, |_, _| {}), None, "{:?}", matrices.pair.scoring.gaps);
     }
 }
@@ -237,7 +239,8 @@ fn scorings() -> Vec<Scoring> {
     ]
 }
 
-/// Sequences of these lengths at the most: relatives, all of one symbol, few symbols, unrelated.
+/// Returns sequences of at most these lengths: relatives, all of one symbol, few symbols,
+/// unrelated.
 fn sequences(rng: &mut Rng, alphabet: Alphabet, kind: usize, m: usize, n: usize) -> (Vec<Code>, Vec<Code>) {
     let fit = |mut codes: Vec<Code>, length: usize, rng: &mut Rng| {
         let more = length.saturating_sub(codes.len());
@@ -257,17 +260,17 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet, kind: usize, m: usize, n: usize)
     }
 }
 
-/// The region's corner in all states, its best cell, and some cells in any state.
-fn points(rng: &mut Rng, matrices: &Matrices, case: Case, some: u32) -> Vec<Point> {
+/// Returns the region's corner in all states, its best cell, and some cells in any state.
+fn points(rng: &mut Rng, matrices: &Matrices, case: Case, some: u32) -> Vec<PathPoint> {
     let ((top, bottom), (left, right)) = (case.rows, case.columns);
-    let mut points: Vec<Point> = STATES.map(|state| Point { i: bottom, j: right, state }).into();
+    let mut points: Vec<PathPoint> = STATES.map(|state| PathPoint { i: bottom, j: right, state }).into();
     for _ in 0..some {
         let (i, j) = (top + 1 + rng.below(bottom - top), left + 1 + rng.below(right - left));
-        points.push(Point { i, j, state: STATES[rng.below(3) as usize] });
+        points.push(PathPoint { i, j, state: STATES[rng.below(3) as usize] });
     }
     let cells = (top + 1..=bottom).flat_map(|i| (left + 1..=right).map(move |j| (i, j)));
     let (i, j) = cells.max_by_key(|&(i, j)| matrices.h[i as usize][j as usize]).expect("there are cells");
-    points.push(Point { i, j, state: State::H });
+    points.push(PathPoint { i, j, state: PathState::H });
     points
 }
 
@@ -302,7 +305,7 @@ fn lengths_around_strips_and_chunks() {
                     let (query, target) = sequences(&mut rng, Alphabet::Dna, kind, rows as usize, columns as usize);
                     let matrices = Matrices::new(query, target, scoring);
                     let case = Case { rows: (0, rows), columns: (0, columns), strip, chunk };
-                    let points = [Point { i: rows, j: columns, state: STATES[rng.below(2) as usize] }];
+                    let points = [PathPoint { i: rows, j: columns, state: STATES[rng.below(2) as usize] }];
                     device.check(&matrices, case, &points);
                 }
             }
@@ -310,23 +313,28 @@ fn lengths_around_strips_and_chunks() {
     }
 }
 
-/// Where the walk has nowhere to go.
+/// On the border there is nothing to trace.
 #[test]
 fn on_the_border_there_is_no_path() {
     let mut device = Device::new();
     for scoring in &scorings()[..2] {
         let matrices = Matrices::new(vec![1; 20], vec![1; 20], scoring);
         let case = Case { rows: (3, 20), columns: (5, 20), strip: 8, chunk: 16 };
-        let at = |i, j, state| Point { i, j, state };
-        let points =
-            [at(3, 9, State::H), at(9, 5, State::H), at(3, 5, State::H), at(3, 9, State::I), at(9, 5, State::D)];
+        let at = |i, j, state| PathPoint { i, j, state };
+        let points = [
+            at(3, 9, PathState::H),
+            at(9, 5, PathState::H),
+            at(3, 5, PathState::H),
+            at(3, 9, PathState::I),
+            at(9, 5, PathState::D),
+        ];
         device.check(&matrices, case, &points);
         let case = Case { rows: (0, 20), columns: (0, 20), ..case };
-        device.check(&matrices, case, &[at(0, 9, State::H), at(9, 0, State::H)]);
+        device.check(&matrices, case, &[at(0, 9, PathState::H), at(9, 0, PathState::H)]);
     }
 }
 
-/// Long gaps lead out of windows; small memories mean many rounds.
+/// Long gaps lead out of windows, and small buffers mean many rounds.
 #[test]
 fn a_path_takes_several_rounds() {
     let mut rng = support::rng(3);
@@ -351,7 +359,7 @@ fn a_path_takes_several_rounds() {
     }
 }
 
-/// Blocks as tall as are taken: software Vulkan ends long loops in silence.
+/// Blocks of the maximum height: software Vulkan ends long loops without an error.
 #[test]
 fn the_tallest_blocks() {
     let mut rng = support::rng(5);
@@ -362,13 +370,13 @@ fn the_tallest_blocks() {
     let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, strip, chunk, Method::Striped));
     let rows = rows.last().expect("1,024 rows always are");
     let query = support::random_codes(&mut rng, Alphabet::Dna, rows as usize);
-    // A gap for nearly every row makes the longest walk.
+    // A gap for nearly every row makes the longest traceback.
     for target in [query[..100].to_vec(), query.iter().step_by(28).copied().collect()] {
         let matrices = Matrices::new(query.clone(), target, &scorings()[0]);
         let columns = matrices.pair.target.len() as u32;
         for (strip, chunk) in [(strip, chunk), (8, 32)] {
             let case = Case { rows: (0, rows), columns: (0, columns), strip, chunk };
-            let from = Point { i: rows, j: columns, state: State::H };
+            let from = PathPoint { i: rows, j: columns, state: PathState::H };
             device.check(&matrices, case, &[from]);
         }
     }
@@ -386,12 +394,12 @@ fn a_region_of_the_usual_size() {
 }
 
 #[test]
-fn what_is_too_large_is_refused() {
+fn regions_that_are_too_large_are_refused() {
     let mut device = Device::new();
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(1_000_000), EndGaps::Charged);
     let matrices = Matrices::new(vec![1; 20], vec![1; 20], &scoring.expect("a valid scheme"));
     let case = Case { rows: (0, 20), columns: (0, 20), strip: 8, chunk: 2048 };
-    let point = Point { i: 20, j: 20, state: State::H };
+    let point = PathPoint { i: 20, j: 20, state: PathState::H };
     device.check(&matrices, case, &[point]);
     let kernels = &device.kernels;
     for method in METHODS {
@@ -402,15 +410,15 @@ fn what_is_too_large_is_refused() {
 }
 
 #[test]
-fn the_harness_sees_a_wrong_edge() {
+fn the_harness_detects_a_wrong_border() {
     let mut rng = support::rng(4);
     let mut device = Device::new();
     let (query, target) = sequences(&mut rng, Alphabet::Dna, 0, 100, 100);
     let matrices = Matrices::new(query, target, &scorings()[0]);
     let case = Case { rows: (0, 100), columns: (0, 100), strip: 8, chunk: 16 };
-    let from = Point { i: 100, j: 100, state: State::H };
+    let from = PathPoint { i: 100, j: 100, state: PathState::H };
     device.check(&matrices, case, &[from]);
-    // A cell beside the path, in the block where the walk enters, draws it to itself.
+    // A cell next to the path, in the block where the traceback enters, attracts the path.
     let place = 2 * (12 * (100 + 3) + 97);
     let wrong = |vertical: &mut [u32], _: &mut [i32]| vertical[place] = 1000 ^ 1 << 31;
     assert!(device.differences(&matrices, case, &[from], wrong).is_some());

@@ -263,8 +263,8 @@ fn params_of_distances() {
     assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
 }
 
-fn strip(persistent: bool, shuffle: bool) -> striped::Variant {
-    striped::Variant {
+fn strip(persistent: bool, shuffle: bool) -> striped::StripedVariant {
+    striped::StripedVariant {
         lanes: 32,
         cells: 8,
         classes: 4,
@@ -291,7 +291,7 @@ fn strips() -> Vec<naga::Module> {
 fn params_of_strips() {
     same_layout!(
         strips(),
-        striped::Params,
+        striped::StripedParams,
         "Params",
         [
             rows,
@@ -328,15 +328,15 @@ fn params_of_strips() {
 
 #[test]
 fn what_strips_share() {
-    same_layout!(strips(), striped::Shared, "Shared", [best, ticket, stuck, pruned]);
+    same_layout!(strips(), striped::StripedShared, "Shared", [best, ticket, stuck, pruned]);
     // The host clears the ticket alone.
-    assert_eq!(std::mem::offset_of!(striped::Shared, ticket), 4);
+    assert_eq!(std::mem::offset_of!(striped::StripedShared, ticket), 4);
 }
 
 fn traceback(stage: TracebackStage) -> naga::Module {
     let (local, edges) = (true, true);
     parsed(
-        &striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
+        &striped_trace::TracebackVariant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
             .source()
             .expect("its parts are there"),
     )
@@ -347,7 +347,7 @@ fn params_of_tracebacks() {
     let modules = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
-        striped_trace::Params,
+        striped_trace::TracebackParams,
         "Params",
         [
             query_begin_symbols,
@@ -379,7 +379,7 @@ fn parts_of_a_path() {
     let modules = [TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
-        striped_trace::Path,
+        striped_trace::PathPart,
         "Path",
         [start_row, start_column, start_state, end_row, end_column, end_state, directions_begin, runs_begin, run_count,]
     );

@@ -209,7 +209,7 @@ fn distances() -> Vec<myers::Variant> {
 }
 
 /// Sets of constants of the kernels for the traceback of long pairs: all of what changes the text, narrow and wide strips.
-fn tracebacks() -> Vec<striped_trace::Variant> {
+fn tracebacks() -> Vec<striped_trace::TracebackVariant> {
     let mut all = Vec::new();
     for stage in [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace] {
         for strip in [1, 4, 256, striped_trace::MAX_STRIP] {
@@ -217,7 +217,7 @@ fn tracebacks() -> Vec<striped_trace::Variant> {
                 for codes in [16, 28, striped_trace::MAX_CODES] {
                     let workgroup = if stage == TracebackStage::Chase { 1 } else { striped_trace::workgroup(strip) };
                     let column_bits = striped_trace::column_bits(strip);
-                    all.push(striped_trace::Variant { stage, workgroup, codes, column_bits, local, edges });
+                    all.push(striped_trace::TracebackVariant { stage, workgroup, codes, column_bits, local, edges });
                 }
             }
         }
@@ -227,7 +227,7 @@ fn tracebacks() -> Vec<striped_trace::Variant> {
 
 /// Sets of constants of `sw_striped_score`: all of what changes the text with every width of a strip, and each of what only
 /// changes sizes somewhere. As on a device, lanes have fewer columns where workgroup memory does not hold more.
-fn strips() -> Vec<striped::Variant> {
+fn strips() -> Vec<striped::StripedVariant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 4, 5, 16, 24, 28][index % 6], [8, 2, 16][index % 3], index as u32));
     for (local, best, prune) in [(false, false, false), (true, false, false), (true, true, false), (true, true, true)] {
@@ -237,7 +237,7 @@ fn strips() -> Vec<striped::Variant> {
                     for codes in [16, 28] {
                         let (classes, batch, last) = rest.next().expect("it has no end");
                         let classes = classes.min(codes);
-                        let mut variant = striped::Variant {
+                        let mut variant = striped::StripedVariant {
                             lanes,
                             cells,
                             classes,

@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use pairwave::error::Result;
 use pairwave::long::oracle::LongMatrices;
-use pairwave::long::{Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep};
+use pairwave::long::{
+    BestCell, BestSoFar, Border, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint, PathState, SweepSink,
+    TraceRegion,
+};
 use pairwave::score::Scoring;
 use pairwave::seq::Code;
 
@@ -39,25 +42,25 @@ impl LongCase {
     }
 
     /// The best cell of some columns, of a local pair.
-    pub fn best(&self, columns: Range<u32>) -> Option<Best> {
+    pub fn best(&self, columns: Range<u32>) -> Option<BestCell> {
         let best = self.matrices.best(0..self.m() as usize, columns.start as usize..columns.end as usize);
-        let best = best.map(|(score, i, j)| Best { score: score as i32, i: i as u32, j: j as u32 });
+        let best = best.map(|(score, i, j)| BestCell { score: score as i32, i: i as u32, j: j as u32 });
         best.filter(|_| self.pair.is_local())
     }
 
     /// Where the pair's walk begins.
-    pub fn from(&self) -> Option<Point> {
+    pub fn from(&self) -> Option<PathPoint> {
         let (i, j) = match self.pair.is_local() {
             true => self.best(0..self.n()).map(|best| (best.i, best.j))?,
             false => (self.matrices.last_cell().0 as u32, self.matrices.last_cell().1 as u32),
         };
-        Some(Point { i, j, state: State::H })
+        Some(PathPoint { i, j, state: PathState::H })
     }
 }
 
 /// A column that is there already, but says so bit by bit: each question finds `step` more rows.
 pub struct Dripping {
-    edge: Edge,
+    edge: Border,
     first: u32,
     step: u32,
     ready: AtomicU32,
@@ -65,7 +68,7 @@ pub struct Dripping {
 
 impl Dripping {
     /// Rows from `first` on.
-    pub fn new(edge: Edge, first: u32, step: u32) -> Self {
+    pub fn new(edge: Border, first: u32, step: u32) -> Self {
         Dripping { edge, first, step, ready: AtomicU32::new(first) }
     }
 
@@ -74,7 +77,7 @@ impl Dripping {
     }
 }
 
-impl Source for Dripping {
+impl LeftSource for Dripping {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         assert!(self.first <= first && first <= until && until <= self.last(), "rows {first}..={until} are asked for");
         let places = (first - self.first) as usize..=(until - self.first) as usize;
@@ -95,13 +98,13 @@ impl Source for Dripping {
 pub struct Kept {
     first: u32,
     /// Its right column, from its first row on.
-    pub right: Mutex<Edge>,
+    pub right: Mutex<Border>,
     /// Its marks, by row.
-    pub marks: Mutex<BTreeMap<u32, Edge>>,
-    progress: Mutex<(u64, Vec<Best>)>,
+    pub marks: Mutex<BTreeMap<u32, Border>>,
+    progress: Mutex<(u64, Vec<BestCell>)>,
 }
 
-impl Sink for Kept {
+impl SweepSink for Kept {
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut right = self.right.lock().unwrap();
         assert_eq!(first as usize, self.first as usize + right.h.len(), "rows come in order, none twice");
@@ -111,12 +114,12 @@ impl Sink for Kept {
         Ok(())
     }
 
-    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+    fn mark(&self, row: u32, edge: Border) -> Result<()> {
         assert!(self.marks.lock().unwrap().insert(row, edge).is_none(), "row {row} is marked twice");
         Ok(())
     }
 
-    fn progress(&self, cells: u64, best: Option<Best>) {
+    fn progress(&self, cells: u64, best: Option<BestCell>) {
         let mut progress = self.progress.lock().unwrap();
         progress.0 += cells;
         progress.1.extend(best);
@@ -126,9 +129,9 @@ impl Sink for Kept {
 /// What a sweep of a pair's panels gave, for tests that go on with it.
 pub struct SweptPair {
     /// Its best cell.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// Marked edges of each panel.
-    pub marks: Vec<BTreeMap<u32, Edge>>,
+    pub marks: Vec<BTreeMap<u32, Border>>,
     /// Cells that were pruned.
     pub pruned_cells: u64,
 }
@@ -164,9 +167,9 @@ pub fn check_pruned_sweep(
     let path = case.from().map(|from| matrices.walk(from, 0, 0));
     // Cells of the path in state H: these are right whatever is pruned.
     let on_path = |i: u32, j: u32| {
-        path.iter().flat_map(|walk| &walk.points).any(|(at, _)| (at.i, at.j, at.state) == (i, j, State::H))
+        path.iter().flat_map(|walk| &walk.points).any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
     };
-    let same = |found: &Edge, expected: &Edge, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
+    let same = |found: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
         assert_eq!((found.h.len(), found.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
         for k in 0..expected.h.len() {
             let (i, j) = at(k);
@@ -188,7 +191,7 @@ pub fn check_pruned_sweep(
         let top = pair.top(start..end);
         // Panels between others may leave out what only a walk would want.
         let is_kept = known.map_or(start == 0, |known| known == 0);
-        let sweep = Sweep {
+        let sweep = PanelSweep {
             pair,
             rows: (0, m),
             columns,
@@ -233,7 +236,7 @@ pub fn check_pruned_sweep(
         for seen in progress.1 {
             assert_eq!(matrices.h[seen.i as usize][seen.j as usize], i64::from(seen.score), "best on the way, {what}");
         }
-        all.best = Best::better(all.best, swept.best);
+        all.best = BestCell::better(all.best, swept.best);
         all.pruned_cells += swept.pruned_cells;
         all.marks.push(marks);
         (left, start) = (right, end);
@@ -247,7 +250,7 @@ pub fn check_trace(
     engine: &mut dyn LongEngine,
     case: &LongCase,
     (rows, columns): ((u32, u32), (u32, u32)),
-    from: Point,
+    from: PathPoint,
     (method, strip, chunk): (Method, Option<u32>, Option<u32>),
 ) {
     let LongCase { pair, matrices } = case;
@@ -255,7 +258,7 @@ pub fn check_trace(
     let left = matrices.column_edge(columns.0 as usize, rows.0 as usize..rows.1 as usize);
     let interrupt = AtomicBool::new(false);
     let region =
-        Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
+        TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
     assert!(engine.can_trace(rows.1 - rows.0, columns.1 - columns.0, method), "small regions can be traced");
     let traced = engine.trace(&region).expect("the region is traced");
     let expected = matrices.walk(from, rows.0 as usize, columns.0 as usize);
@@ -265,13 +268,13 @@ pub fn check_trace(
 }
 
 /// Rows and columns of a part of a matrix, and where a walk enters it.
-pub type Part = ((u32, u32), (u32, u32), Point);
+pub type Part = ((u32, u32), (u32, u32), PathPoint);
 
 /// [`check_trace`] of parts of the matrix, each with where a walk enters it, that the engine has made ready together: how
 /// many it has.
 pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Part]) -> usize {
     let LongCase { pair, matrices } = case;
-    let edges: Vec<(Edge, Edge)> = parts
+    let edges: Vec<(Border, Border)> = parts
         .iter()
         .map(|&(rows, columns, _)| {
             let top = matrices.row_edge(rows.0 as usize, columns.0 as usize..columns.1 as usize);
@@ -279,12 +282,12 @@ pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Par
         })
         .collect();
     let (interrupt, method, strip, chunk) = (AtomicBool::new(false), Method::default(), None, None);
-    let regions: Vec<Region> = parts
+    let regions: Vec<TraceRegion> = parts
         .iter()
         .zip(&edges)
         .map(|(&(rows, columns, _), (top, left))| {
-            let from = Point { i: rows.1, j: columns.1, state: State::H };
-            Region { pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &interrupt }
+            let from = PathPoint { i: rows.1, j: columns.1, state: PathState::H };
+            TraceRegion { pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &interrupt }
         })
         .collect();
     let ready = engine.prepare(&regions).expect("regions are made ready");

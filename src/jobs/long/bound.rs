@@ -12,20 +12,20 @@ use crate::seq::{Alphabet, Code};
 
 /// Bases of a k-mer. Unrelated k-mers of this length agree by chance in less than one pair of
 /// genomes.
-const WORD: usize = 24;
+const KMER: usize = 24;
 /// Divisor of the number of k-mers of a sequence that are sampled, and the least and the greatest
 /// number of samples (a quarter of a gigabyte).
 const ONE_OF: usize = 16;
 const MIN_WORDS: usize = 1 << 18;
 const MAX_WORDS: usize = 1 << 24;
 /// Stands for a symbol that is no base.
-const NONE: u8 = 4;
+const NO_BASE: u8 = 4;
 
 /// Positions in query and target of a common k-mer.
-type Anchor = (u32, u32);
+type KmerAnchor = (u32, u32);
 
 /// A k-mer and its position.
-type Word = (u64, u32);
+type KmerPosition = (u64, u32);
 
 /// Returns lower bounds of the best local scores of pairs with the same target and queries of the
 /// same length. Returns none for proteins.
@@ -38,7 +38,7 @@ pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
         let target = words(&first.target, one_of);
-        let bound = |(pair, query): (&&LongPair, std::thread::ScopedJoinHandle<Vec<Word>>)| {
+        let bound = |(pair, query): (&&LongPair, std::thread::ScopedJoinHandle<Vec<KmerPosition>>)| {
             let chain = chain(anchors(&query.join().ok()?, &target));
             Some(i32::try_from(best_part(pair, &chain)).unwrap_or(i32::MAX))
         };
@@ -48,9 +48,9 @@ pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
 
 /// Number of each code that stands for a single base.
 const BASES: [u8; 256] = {
-    let mut bases = [NONE; 256];
+    let mut bases = [NO_BASE; 256];
     let mut base = 0;
-    while base < NONE {
+    while base < NO_BASE {
         bases[1 << base] = base;
         base += 1;
     }
@@ -59,19 +59,19 @@ const BASES: [u8; 256] = {
 
 /// Returns the sampled k-mers that occur once in a sequence, sorted, with their positions. Samples
 /// every `one_of`-th k-mer on average (a power of two).
-fn words(codes: &[Code], one_of: u64) -> Vec<Word> {
-    const MASK: u64 = (1 << (2 * WORD)) - 1;
+fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
+    const MASK: u64 = (1 << (2 * KMER)) - 1;
     let mut found = Vec::with_capacity(codes.len() / one_of as usize);
     let (mut word, mut length) = (0u64, 0);
     for (end, &code) in (1u32..).zip(codes) {
         let base = BASES[code as usize];
         // A k-mer consists of the four bases only.
-        length = if base == NONE { 0 } else { length + 1 };
+        length = if base == NO_BASE { 0 } else { length + 1 };
         word = (word << 2 | u64::from(base & 3)) & MASK;
         // The sample does not depend on positions.
         let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        if length >= WORD && mixed & (one_of - 1) == 0 {
-            found.push((word, end - WORD as u32));
+        if length >= KMER && mixed & (one_of - 1) == 0 {
+            found.push((word, end - KMER as u32));
         }
     }
     found.sort_unstable();
@@ -80,7 +80,7 @@ fn words(codes: &[Code], one_of: u64) -> Vec<Word> {
 }
 
 /// Returns the common k-mers, sorted by their positions in the query.
-fn anchors(query: &[Word], target: &[Word]) -> Vec<Anchor> {
+fn anchors(query: &[KmerPosition], target: &[KmerPosition]) -> Vec<KmerAnchor> {
     let mut targets = target.iter().peekable();
     let mut anchors = Vec::new();
     for &(word, place) in query {
@@ -92,7 +92,7 @@ fn anchors(query: &[Word], target: &[Word]) -> Vec<Anchor> {
 }
 
 /// Returns the longest chain of anchors that increases in both sequences.
-fn chain(anchors: Vec<Anchor>) -> Vec<Anchor> {
+fn chain(anchors: Vec<KmerAnchor>) -> Vec<KmerAnchor> {
     // `ends[k]` is the last anchor of the chain of k + 1 anchors that ends first in the target.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
@@ -105,7 +105,7 @@ fn chain(anchors: Vec<Anchor>) -> Vec<Anchor> {
             ends[length] = index;
         }
     }
-    let mut chain: Vec<Anchor> =
+    let mut chain: Vec<KmerAnchor> =
         std::iter::successors(ends.last().copied(), |&at| before[at]).map(|at| anchors[at]).collect();
     chain.reverse();
     chain
@@ -113,8 +113,8 @@ fn chain(anchors: Vec<Anchor>) -> Vec<Anchor> {
 
 /// Returns the score of the best part of the path along a chain. The part starts and ends with a
 /// k-mer.
-fn best_part(pair: &LongPair, chain: &[Anchor]) -> i64 {
-    let word = |&(i, j): &Anchor| -> i64 { diagonal(pair, (i, j), WORD as u32).sum() };
+fn best_part(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
+    let word = |&(i, j): &KmerAnchor| -> i64 { diagonal(pair, (i, j), KMER as u32).sum() };
     let mut best = chain.first().map_or(0, word);
     let mut score = 0;
     for step in chain.windows(2) {
@@ -125,14 +125,14 @@ fn best_part(pair: &LongPair, chain: &[Anchor]) -> i64 {
 }
 
 /// Returns the scores of the pairs of symbols from these positions on.
-fn diagonal(pair: &LongPair, (i, j): Anchor, length: u32) -> impl Iterator<Item = i64> {
+fn diagonal(pair: &LongPair, (i, j): KmerAnchor, length: u32) -> impl Iterator<Item = i64> {
     let (query, target) = (&pair.query[i as usize..][..length as usize], &pair.target[j as usize..][..length as usize]);
     query.iter().zip(target).map(|(&a, &b)| pair.scoring.substitution.score(a, b).into())
 }
 
 /// Returns the score of the path from an anchor to the next one. If it leaves the diagonal, it has
 /// one gap where that costs least.
-fn between(pair: &LongPair, from: Anchor, to: Anchor) -> i64 {
+fn between(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
     let (rows, columns) = (to.0 - from.0, to.1 - from.1);
     let (length, gap) = (rows.min(columns), rows.abs_diff(columns));
     if gap == 0 {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bound_is_above_the_best() {
+    fn no_bound_exceeds_the_best_score() {
         for seed in 0..40 {
             let bases = &mut Bases(seed);
             let (common, rate) = (400 + bases.next(800) as usize, [5, 10, 20, 40, 100][seed as usize % 5]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_relatives_it_is_near_the_best() {
+    fn bounds_of_relatives_are_near_the_best_score() {
         for (rate, share) in [(100, 95), (50, 90), (20, 70)] {
             let bases = &mut Bases(rate);
             let common = bases.some(3000);
@@ -242,22 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_word_in_common_has_none() {
+    fn sequences_without_common_kmer_have_no_bound() {
         let bases = &mut Bases(4);
         let (one, other, unknown) = (bases.some(2000), bases.some(2000), vec![15; 100]);
-        let short = &one[..WORD - 1];
+        let short = &one[..KMER - 1];
         // A k-mer that occurs twice has no position.
-        let twice = [&one[..WORD], &[15], &one[..WORD]].concat();
+        let twice = [&one[..KMER], &[15], &one[..KMER]].concat();
         for (query, target) in [
             (&one[..], &other[..]),
             (&one[..], &[]),
             (&[], &one[..]),
             (short, short),
             (&unknown, &unknown),
-            (&twice, &one[..WORD]),
+            (&twice, &one[..KMER]),
         ] {
             assert_eq!(bound(&pair(query, target)), 0);
         }
-        assert_eq!(bound(&pair(&one[..WORD], &one[..WORD])), best(&pair(&one[..WORD], &one[..WORD])));
+        assert_eq!(bound(&pair(&one[..KMER], &one[..KMER])), best(&pair(&one[..KMER], &one[..KMER])));
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Checkpoint {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Manifest<C> {
+struct CheckpointManifest<C> {
     version: u32,
     job: Fingerprint,
     cut: C,
@@ -49,7 +49,7 @@ struct Manifest<C> {
 
 /// The fields that a manifest of any version has.
 #[derive(Deserialize)]
-struct About {
+struct ManifestVersion {
     version: u32,
 }
 
@@ -75,12 +75,12 @@ impl Checkpoint {
         let there = match fs::read(&path) {
             Ok(bytes) => {
                 let damaged = |error| refuse(format!("its manifest is damaged: {error}"));
-                let About { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
+                let ManifestVersion { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if version != VERSION {
                     let message = format!("another version of pairwave made it (form {version}, this is {VERSION})");
                     return Err(refuse(message));
                 }
-                let there: Manifest<C> = serde_json::from_slice(&bytes).map_err(damaged)?;
+                let there: CheckpointManifest<C> = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if let Some(differs) = there.job.difference(&job) {
                     return Err(refuse(format!("it is of another job: {differs}")));
                 }
@@ -95,7 +95,7 @@ impl Checkpoint {
         let cut = match there {
             Some(cut) => cut,
             None => {
-                let manifest = Manifest { version: VERSION, job, cut };
+                let manifest = CheckpointManifest { version: VERSION, job, cut };
                 let bytes = serde_json::to_vec_pretty(&manifest).map_err(broken)?;
                 write_whole(&path, |file| file.write_all(&bytes))?;
                 manifest.cut

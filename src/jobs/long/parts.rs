@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
 use crate::error::Result;
-use crate::long::chain::border::{Line, Part};
-use crate::long::chain::edge_store::EdgeStore;
+use crate::long::chain::border::{BorderLine, LinePart};
+use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::{Cut, Grid};
+use crate::long::chain::grid::{BorderGrid, MatrixCut};
 use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
-use crate::long::{Best, BestSoFar, LongPair, NEVER, Point, State};
+use crate::long::{BestCell, BestSoFar, LongPair, NEG_INF, PathPoint, PathState};
 
 /// A rectangle of cells that no alignment may pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Forbidden {
+pub(super) struct ForbiddenRectangle {
     /// Query symbols, on the aligned strand.
     pub query: Range<u32>,
     /// Target symbols.
@@ -30,19 +30,19 @@ pub(super) struct Forbidden {
 
 /// A swept matrix.
 #[derive(Debug, Default)]
-pub(super) struct Pass {
+pub(super) struct MatrixSweep {
     /// Tiles, if alignments are traced back.
-    pub tiles: Vec<Grid>,
+    pub tiles: Vec<BorderGrid>,
     /// The best cell of a local pair.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// Number of cells that are not forbidden.
     pub cells: u64,
     /// Number of cells that were pruned.
     pub pruned_cells: u64,
     /// The last row.
-    bottom: Line,
+    bottom: BorderLine,
     /// The last column as far as it is not forbidden.
-    right: Line,
+    right: BorderLine,
 }
 
 /// State that all sweeps of a job share.
@@ -50,13 +50,13 @@ pub(super) struct JobShared<'a> {
     /// The engines.
     pub engine_pool: &'a mut EnginePool,
     /// Store of borders.
-    pub edge_store: Arc<EdgeStore>,
+    pub border_store: Arc<BorderStore>,
     /// The checkpoint.
     pub checkpoint: Option<Checkpoint>,
     /// How parts are cut.
-    pub cut: Cut,
+    pub cut: MatrixCut,
     /// Whether alignments are traced back, so that tiles are needed.
-    pub walks: bool,
+    pub needs_traceback: bool,
     /// Whether cells that cannot reach the best score may be pruned.
     pub prune: bool,
     /// The best score so far.
@@ -66,7 +66,7 @@ pub(super) struct JobShared<'a> {
 }
 
 /// Returns the columns of a belt from left to right, and whether they are free.
-fn segments(forbidden: &[Forbidden], belt: (u32, u32), columns: u32) -> Vec<(u32, u32, bool)> {
+fn segments(forbidden: &[ForbiddenRectangle], belt: (u32, u32), columns: u32) -> Vec<(u32, u32, bool)> {
     let mut masked: Vec<(u32, u32)> = forbidden
         .iter()
         .filter(|part| part.query.start <= belt.0 && belt.1 <= part.query.end && !part.target.is_empty())
@@ -91,14 +91,19 @@ fn segments(forbidden: &[Forbidden], belt: (u32, u32), columns: u32) -> Vec<(u32
     segments
 }
 
-impl Pass {
+impl MatrixSweep {
     /// Sweeps the matrix of a pair. `name` names the sweep in the checkpoint.
     ///
     /// # Errors
     /// The errors of [`sweep`].
-    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, shared: &mut JobShared) -> Result<Pass> {
+    pub(super) fn run(
+        pair: &LongPair,
+        forbidden: &[ForbiddenRectangle],
+        name: &str,
+        shared: &mut JobShared,
+    ) -> Result<MatrixSweep> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let mut pass = Pass { bottom: Line::of(0..=n, Part::Border), ..Pass::default() };
+        let mut pass = MatrixSweep { bottom: BorderLine::of(0..=n, LinePart::Border), ..MatrixSweep::default() };
         let mut cuts: BTreeSet<u32> = (0..m).step_by(shared.cut.belt_rows as usize).chain([m]).collect();
         cuts.extend(forbidden.iter().flat_map(|part| [part.query.start, part.query.end]));
         let cuts: Vec<u32> = cuts.into_iter().collect();
@@ -107,17 +112,17 @@ impl Pass {
             let top = std::mem::take(&mut pass.bottom);
             for (first, last, free) in segments(forbidden, belt, n) {
                 if !free {
-                    pass.bottom.push(first..=last, Part::Masked(0));
+                    pass.bottom.push(first..=last, LinePart::Masked(0));
                     continue;
                 }
                 let left = match first {
-                    0 => Part::Border,
-                    _ => Part::Masked(top.slice(pair, first, first)?.h[0]),
+                    0 => LinePart::Border,
+                    _ => LinePart::Masked(top.slice(pair, first, first)?.h[0]),
                 };
-                let left = Line::of(belt.0..=belt.1, left);
+                let left = BorderLine::of(belt.0..=belt.1, left);
                 let swath = tile(pair, belt, (first, last), &top, &left, (name, number), shared)?;
                 number += 1;
-                pass.add(swath, n, shared.walks);
+                pass.add(swath, n, shared.needs_traceback);
             }
         }
         Ok(pass)
@@ -125,13 +130,13 @@ impl Pass {
 
     /// Returns the result of a matrix that was pruned as a whole, because no alignment in it has
     /// the best score.
-    pub(super) fn over(cells: u64, pruned_cells: u64) -> Pass {
-        Pass { cells, pruned_cells, ..Pass::default() }
+    pub(super) fn over(cells: u64, pruned_cells: u64) -> MatrixSweep {
+        MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
     }
 
     fn add(&mut self, swath: Swath, columns: u32, keep: bool) {
         let Swath { grid, best, pruned_cells } = swath;
-        self.best = Best::better(self.best, best);
+        self.best = BestCell::better(self.best, best);
         self.pruned_cells += pruned_cells;
         self.cells += u64::from(grid.rows.1 - grid.rows.0) * u64::from(grid.columns.1 - grid.columns.0);
         if let Some(bottom) = grid.across.get(&grid.rows.1) {
@@ -150,9 +155,9 @@ impl Pass {
     ///
     /// # Errors
     /// The errors of [`BorderLine::slice`].
-    pub(super) fn end(&self, pair: &LongPair) -> Result<(i64, Point)> {
+    pub(super) fn end(&self, pair: &LongPair) -> Result<(i64, PathPoint)> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let at = |i, j| Point { i, j, state: State::H };
+        let at = |i, j| PathPoint { i, j, state: PathState::H };
         if m == 0 || n == 0 {
             let score = -pair.scoring.end_costs().cost(u64::from(m) + u64::from(n));
             return Ok((score, at(m, n)));
@@ -173,7 +178,7 @@ impl Pass {
 
 /// Returns the greatest H minus the end gap that follows, along a line that starts at 0, and the
 /// last position that has it.
-fn greatest(line: &Line, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
+fn greatest(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
     let ends = pair.scoring.end_costs();
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {
@@ -182,7 +187,7 @@ fn greatest(line: &Line, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
             // Fits in 32 bits: LongPair::fits has checked an inner gap of this length, and an end
             // gap costs no more.
             let value = i64::from(h) - ends.cost(u64::from(last - place));
-            best = best.max((i32::try_from(value).unwrap_or(NEVER), place));
+            best = best.max((i32::try_from(value).unwrap_or(NEG_INF), place));
         }
     }
     Ok(best)
@@ -192,17 +197,27 @@ fn tile(
     pair: &LongPair,
     rows: (u32, u32),
     columns: (u32, u32),
-    top: &Line,
-    left: &Line,
+    top: &BorderLine,
+    left: &BorderLine,
     (name, number): (&str, usize),
     shared: &mut JobShared,
 ) -> Result<Swath> {
-    let JobShared { engine_pool, edge_store, checkpoint, cut, walks, prune, best, watch, .. } = shared;
+    let JobShared { engine_pool, border_store, checkpoint, cut, needs_traceback, prune, best, watch, .. } = shared;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
     let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
-    let part = MatrixPart { pair, rows, columns, top, left, cut: *cut, walks: *walks, prune: *prune, best };
-    sweep(part, engine_pool, edge_store, saver, *watch)
+    let part = MatrixPart {
+        pair,
+        rows,
+        columns,
+        top,
+        left,
+        cut: *cut,
+        needs_traceback: *needs_traceback,
+        prune: *prune,
+        best,
+    };
+    sweep(part, engine_pool, border_store, saver, *watch)
 }
 
 #[cfg(test)]
@@ -210,8 +225,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_between_forbidden_ones() {
-        let part = |query, target| Forbidden { query, target };
+    fn free_columns_lie_between_forbidden_ones() {
+        let part = |query, target| ForbiddenRectangle { query, target };
         assert_eq!(segments(&[], (0, 9), 7), [(0, 7, true)]);
         let parts = [part(2..6, 3..5), part(0..4, 4..6), part(0..9, 0..1)];
         assert_eq!(segments(&parts, (2, 4), 8), [(0, 1, false), (1, 3, true), (3, 6, false), (6, 8, true)]);

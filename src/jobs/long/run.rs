@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
-use super::parts::{Forbidden, JobShared, Pass};
-use super::walk::{Walk, WalkOptions};
+use super::parts::{ForbiddenRectangle, JobShared, MatrixSweep};
+use super::traceback::{LongTraceback, TracebackOptions};
 use super::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
-use crate::long::chain::border::{Line, Part};
-use crate::long::chain::edge_store::{EdgeStore, default_limit};
+use crate::long::chain::border::{BorderLine, LinePart};
+use crate::long::chain::border_store::{BorderStore, default_limit};
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::{Cut, EngineSizes};
+use crate::long::chain::grid::{EngineSizes, MatrixCut};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
-use crate::long::{LongPair, Point, State};
+use crate::long::{LongPair, PathPoint, PathState};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
 
@@ -38,16 +38,16 @@ const HITS: &str = "hits.json";
 const RESULT: &str = "result.json";
 
 /// A strand of the pair.
-struct Side {
+struct StrandMatrix {
     strand: Strand,
     pair: LongPair,
-    forbidden: Vec<Forbidden>,
-    pass: Option<Pass>,
+    forbidden: Vec<ForbiddenRectangle>,
+    pass: Option<MatrixSweep>,
     /// A lower bound of its best score, or 0.
     bound: i32,
 }
 
-impl Side {
+impl StrandMatrix {
     /// Returns the name of its current sweep in a checkpoint.
     fn name(&self) -> String {
         let strand = match self.strand {
@@ -65,7 +65,7 @@ impl Side {
             Strand::Plus => query.clone(),
             Strand::Minus => m - query.end..m - query.start,
         };
-        self.forbidden.push(Forbidden { query, target: target.clone() });
+        self.forbidden.push(ForbiddenRectangle { query, target: target.clone() });
         self.pass = None;
     }
 }
@@ -122,7 +122,7 @@ impl LongAlignment {
     }
 
     /// Returns these strands of the query, each paired with the target.
-    fn sides(&self, strands: &[Strand]) -> Result<Vec<Side>> {
+    fn sides(&self, strands: &[Strand]) -> Result<Vec<StrandMatrix>> {
         let codes = self.query.codes(self.query_id);
         let target: Arc<[Code]> = self.target.codes(self.target_id).into();
         let side = |&strand: &Strand| {
@@ -131,9 +131,9 @@ impl LongAlignment {
                 Strand::Minus => reverse_complement(codes).into(),
             };
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
-            Side { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
+            StrandMatrix { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
         };
-        let sides: Vec<Side> = strands.iter().map(side).collect();
+        let sides: Vec<StrandMatrix> = strands.iter().map(side).collect();
         match sides.iter().find(|side| !side.pair.fits()) {
             Some(side) => Err(too_great(&side.pair)),
             None => Ok(sides),
@@ -197,7 +197,7 @@ impl LongAlignment {
         let memory = self.host_memory.unwrap_or_else(default_limit);
         // The start of an alignment is known only after its traceback. Further alignments must not
         // overlap it.
-        let walks = self.want == LongWant::Alignment || self.top > 1;
+        let needs_traceback = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
             quickest.ask(|engine| EngineSizes {
@@ -207,7 +207,7 @@ impl LongAlignment {
         });
         let suits = suits.unwrap_or_default();
         engine_pool.dismiss_lost();
-        let mut cut = Cut::new((m, n), walks, memory, suits, &self.tuning);
+        let mut cut = MatrixCut::new((m, n), needs_traceback, memory, suits, &self.tuning);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
             let every = self.tuning.save_every.unwrap_or(SAVE_EVERY);
@@ -227,25 +227,25 @@ impl LongAlignment {
         let advance = |cells| run.progress.advance(0, cells);
         let shared = JobShared {
             engine_pool,
-            edge_store: EdgeStore::new(memory, self.checkpoint.clone()),
+            border_store: BorderStore::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
             // A pruned cell may be part of the second best alignment.
-            walks,
+            needs_traceback,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
             watch: Watch { interrupt: &run.interrupt, progress: Some(&advance) },
         };
-        let mut runner = Runner { job: self, walks, shared, summary };
+        let mut runner = LongRunner { job: self, needs_traceback, shared, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
-        let Runner { shared, mut summary, .. } = runner;
+        let LongRunner { shared, mut summary, .. } = runner;
         if let Some(checkpoint) = &shared.checkpoint {
             checkpoint.write(RESULT, &hits)?;
             checkpoint.clear();
         }
         run.progress.advance(1, 0);
-        summary.edge_bytes_peak = shared.edge_store.peak();
-        summary.spilled_bytes = shared.edge_store.spilled();
+        summary.edge_bytes_peak = shared.border_store.peak();
+        summary.spilled_bytes = shared.border_store.spilled();
         summary.written = hits.len() as u64;
         summary.engines = shared.engine_pool.take_stats();
         summary.seconds = begin.elapsed().as_secs_f64();
@@ -277,19 +277,19 @@ fn scores(scoring: &Scoring) -> String {
     format!("{:016x}", checksum(&bytes))
 }
 
-struct Runner<'a> {
+struct LongRunner<'a> {
     job: &'a LongAlignment,
-    walks: bool,
+    needs_traceback: bool,
     shared: JobShared<'a>,
     summary: LongSummary,
 }
 
-impl Runner<'_> {
+impl LongRunner<'_> {
     /// Sweeps a strand, unless it is swept.
-    fn sweep(&mut self, side: &mut Side) -> Result<()> {
+    fn sweep(&mut self, side: &mut StrandMatrix) -> Result<()> {
         if side.pass.is_none() {
             let begin = Instant::now();
-            let pass = Pass::run(&side.pair, &side.forbidden, &side.name(), &mut self.shared)?;
+            let pass = MatrixSweep::run(&side.pair, &side.forbidden, &side.name(), &mut self.shared)?;
             self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
             self.summary.cells += pass.cells;
             self.summary.pruned_cells += pass.pruned_cells;
@@ -300,7 +300,7 @@ impl Runner<'_> {
 
     /// Computes lower bounds of the best scores of all strands. Every strand is pruned by the
     /// greatest bound from the first row on.
-    fn bound(&self, sides: &mut [Side]) {
+    fn bound(&self, sides: &mut [StrandMatrix]) {
         let begin = Instant::now();
         let bounds = bounds(&sides.iter().map(|side| &side.pair).collect::<Vec<_>>());
         for (side, bound) in sides.iter_mut().zip(bounds) {
@@ -316,8 +316,8 @@ impl Runner<'_> {
     /// it starts in the upper left corner of the matrix and leaves it. If the greatest H in the
     /// last row and column of the corner, plus everything that the rest could add, is less than the
     /// score, there is no such alignment.
-    fn pass_over(&mut self, side: &mut Side) -> Result<()> {
-        let Side { ref pair, bound, .. } = *side;
+    fn pass_over(&mut self, side: &mut StrandMatrix) -> Result<()> {
+        let StrandMatrix { ref pair, bound, .. } = *side;
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
         // If a strand reaches half of the score, the sweep of its corner would be wasted.
@@ -336,20 +336,20 @@ impl Runner<'_> {
             return Ok(());
         }
         let begin = Instant::now();
-        let line = |last| Line::of(0..=last, Part::Border);
-        let JobShared { engine_pool, edge_store, cut, best, watch, .. } = &mut self.shared;
+        let line = |last| BorderLine::of(0..=last, LinePart::Border);
+        let JobShared { engine_pool, border_store, cut, best, watch, .. } = &mut self.shared;
         let part = MatrixPart {
             pair: pair.clone(),
             rows: (0, rows),
             columns: (0, columns),
             top: line(columns),
             left: line(rows),
-            cut: Cut { pitch: None, ..*cut },
-            walks: false,
+            cut: MatrixCut { pitch: None, ..*cut },
+            needs_traceback: false,
             prune: true,
             best: Arc::clone(best),
         };
-        let swath = sweep(part, engine_pool, edge_store, None, Watch { progress: None, ..*watch })?;
+        let swath = sweep(part, engine_pool, border_store, None, Watch { progress: None, ..*watch })?;
         let mut reached = 0;
         for (line, last) in [(swath.grid.across.get(&rows), columns), (swath.grid.down.get(&columns), rows)] {
             let line = line.ok_or_else(|| Error::Internal("a sweep ended without its last row or column".into()))?;
@@ -363,26 +363,30 @@ impl Runner<'_> {
             let pruned_cells = cells - of_corner + swath.pruned_cells;
             self.summary.cells += cells;
             self.summary.pruned_cells += pruned_cells;
-            side.pass = Some(Pass::over(cells, pruned_cells));
+            side.pass = Some(MatrixSweep::over(cells, pruned_cells));
             watch.progress.inspect(|progress| progress(cells));
         }
         Ok(())
     }
 
     /// Traces back from a cell of a swept strand.
-    fn walk(&mut self, side: &Side, from: Point) -> Result<(Point, Cigar)> {
+    fn walk(&mut self, side: &StrandMatrix, from: PathPoint) -> Result<(PathPoint, Cigar)> {
         let begin = Instant::now();
-        let walk_options =
-            WalkOptions { method: self.job.method.unwrap_or_default(), strip: self.job.strip, chunk: self.job.chunk };
+        let walk_options = TracebackOptions {
+            method: self.job.method.unwrap_or_default(),
+            strip: self.job.strip,
+            chunk: self.job.chunk,
+        };
         let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a walk before the sweep".into()))?;
-        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.shared)?;
+        let (walk, to, cigar) =
+            LongTraceback::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.shared)?;
         self.summary.trace_seconds += begin.elapsed().as_secs_f64();
         self.summary.traced_cells += walk.traced_cells;
         Ok((to, cigar))
     }
 
-    fn global(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
-        let mut found: Option<(usize, i64, Point)> = None;
+    fn global(&mut self, mut sides: Vec<StrandMatrix>) -> Result<Vec<LongHit>> {
+        let mut found: Option<(usize, i64, PathPoint)> = None;
         for index in 0..sides.len() {
             self.sweep(&mut sides[index])?;
             let side = &sides[index];
@@ -402,7 +406,7 @@ impl Runner<'_> {
         let side = &sides[index];
         let (m, n) = (side.pair.query.len() as u32, side.pair.target.len() as u32);
         let mut cigar = None;
-        if self.walks {
+        if self.needs_traceback {
             let (to, mut columns) = self.walk(side, end)?;
             if (to.i, to.j) != (0, 0) {
                 return Err(Error::Internal(format!("a global walk ended at {to:?}")));
@@ -417,7 +421,7 @@ impl Runner<'_> {
         Ok(vec![LongHit { strand: side.strand, score, query, target, query_end: m, target_end: n, cigar }])
     }
 
-    fn local(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
+    fn local(&mut self, mut sides: Vec<StrandMatrix>) -> Result<Vec<LongHit>> {
         if self.shared.prune {
             self.shared.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
             self.bound(&mut sides);
@@ -428,7 +432,7 @@ impl Runner<'_> {
             sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.forbid(hit));
         }
         while hits.len() < self.job.top as usize {
-            let mut best: Option<(usize, i32, Point)> = None;
+            let mut best: Option<(usize, i32, PathPoint)> = None;
             for (index, side) in sides.iter_mut().enumerate() {
                 if self.shared.prune {
                     self.pass_over(side)?;
@@ -436,14 +440,14 @@ impl Runner<'_> {
                 self.sweep(side)?;
                 let found = side.pass.as_ref().and_then(|pass| pass.best);
                 if let Some(found) = found.filter(|found| best.is_none_or(|best| found.score > best.1)) {
-                    best = Some((index, found.score, Point { i: found.i, j: found.j, state: State::H }));
+                    best = Some((index, found.score, PathPoint { i: found.i, j: found.j, state: PathState::H }));
                 }
             }
-            let reached = |best: &(usize, i32, Point)| i64::from(best.1) >= self.job.min_score;
+            let reached = |best: &(usize, i32, PathPoint)| i64::from(best.1) >= self.job.min_score;
             let Some((index, score, end)) = best.filter(reached) else { break };
             if self.job.top == 1 {
                 // The kept borders of the other strand are not needed.
-                let other = |(place, _): &(usize, &mut Side)| *place != index;
+                let other = |(place, _): &(usize, &mut StrandMatrix)| *place != index;
                 sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
             }
             let hit = self.hit(&sides[index], score.into(), end)?;
@@ -462,9 +466,9 @@ impl Runner<'_> {
     }
 
     /// Traces the local alignment that ends at a cell.
-    fn hit(&mut self, side: &Side, score: i64, end: Point) -> Result<LongHit> {
+    fn hit(&mut self, side: &StrandMatrix, score: i64, end: PathPoint) -> Result<LongHit> {
         let (strand, query_end, target_end) = (side.strand, end.i, end.j);
-        if !self.walks {
+        if !self.needs_traceback {
             return Ok(LongHit { strand, score, query: None, target: None, query_end, target_end, cigar: None });
         }
         let (to, cigar) = self.walk(side, end)?;

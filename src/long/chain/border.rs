@@ -5,48 +5,53 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::edge_store::{ENTRY_BYTES, EdgeStore, Hold, Piece};
+use super::border_store::{BorderStore, ENTRY_BYTES, MemoryHold, Piece};
 use crate::error::{Error, Result};
-use crate::long::{Edge, LongPair, NEVER, Source};
+use crate::long::{Border, LeftSource, LongPair, NEG_INF};
 
 /// Time between two checks of a thread that waits for a column.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The last column of a panel, while the panel is computed and its right neighbour reads it.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub(crate) struct SharedColumn {
     /// Rows from the first border to the last.
     rows: RangeInclusive<u32>,
-    values: Mutex<Values>,
+    values: Mutex<ColumnValues>,
     changed: Condvar,
-    _hold: Hold,
+    _hold: MemoryHold,
 }
 
 #[derive(Debug)]
-struct Values {
-    edge: Edge,
+struct ColumnValues {
+    edge: Border,
     /// Whether an engine computes the panel, or has computed it.
     coming: bool,
 }
 
-impl Column {
+impl SharedColumn {
     /// Creates a column of these rows without values.
-    pub(crate) fn new(rows: RangeInclusive<u32>, edge_store: &Arc<EdgeStore>) -> Column {
-        Self::with(rows, Edge::default(), edge_store)
+    pub(crate) fn new(rows: RangeInclusive<u32>, border_store: &Arc<BorderStore>) -> SharedColumn {
+        Self::with(rows, Border::default(), border_store)
     }
 
     /// Creates a column whose first rows have values.
-    pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
+    pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Border, border_store: &Arc<BorderStore>) -> SharedColumn {
         let steps = rows.end() - rows.start();
         // Reserves the whole column at once. A growing vector would exist twice now and then.
         let more = (steps as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
         edge.gap.reserve_exact(more);
-        let hold = edge_store.hold((u64::from(steps) + 1) * ENTRY_BYTES);
-        Column { rows, values: Mutex::new(Values { edge, coming: false }), changed: Condvar::new(), _hold: hold }
+        let hold = border_store.hold((u64::from(steps) + 1) * ENTRY_BYTES);
+        SharedColumn {
+            rows,
+            values: Mutex::new(ColumnValues { edge, coming: false }),
+            changed: Condvar::new(),
+            _hold: hold,
+        }
     }
 
-    fn values(&self) -> MutexGuard<'_, Values> {
+    fn values(&self) -> MutexGuard<'_, ColumnValues> {
         self.values.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -86,22 +91,22 @@ impl Column {
     }
 
     /// Copies rows `first..=last`, which have values.
-    pub(crate) fn slice(&self, first: u32, last: u32) -> Edge {
+    pub(crate) fn slice(&self, first: u32, last: u32) -> Border {
         let start = self.rows.start();
         let range = (first - start) as usize..(last - start) as usize + 1;
         let values = self.values();
-        Edge { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
+        Border { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
     }
 
     /// Takes the whole column, once no other thread needs it.
-    pub(crate) fn take(&self) -> Edge {
+    pub(crate) fn take(&self) -> Border {
         std::mem::take(&mut self.values().edge)
     }
 }
 
 /// A part of a [`BorderLine`].
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum LinePart {
     /// Row 0 or column 0 of the matrix.
     Border,
     /// The border of a forbidden part: H is 0 and gaps are minus infinity, except that H of the
@@ -115,22 +120,22 @@ pub(crate) enum Part {
 /// neighbouring parts share a position. There the earlier part counts, because the first entry of a
 /// border has no gap.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Line(Vec<(RangeInclusive<u32>, Part)>);
+pub(crate) struct BorderLine(Vec<(RangeInclusive<u32>, LinePart)>);
 
-impl Line {
+impl BorderLine {
     /// Creates a line of one part.
-    pub(crate) fn of(places: RangeInclusive<u32>, part: Part) -> Line {
-        Line(vec![(places, part)])
+    pub(crate) fn of(places: RangeInclusive<u32>, part: LinePart) -> BorderLine {
+        BorderLine(vec![(places, part)])
     }
 
     /// Appends a part that starts where the last part ends.
-    pub(crate) fn push(&mut self, places: RangeInclusive<u32>, part: Part) {
+    pub(crate) fn push(&mut self, places: RangeInclusive<u32>, part: LinePart) {
         debug_assert!(self.0.last().is_none_or(|(last, _)| last.end() == places.start()));
         self.0.push((places, part));
     }
 
     /// Appends the parts of another line, which starts where this line ends.
-    pub(crate) fn extend(&mut self, line: &Line) {
+    pub(crate) fn extend(&mut self, line: &BorderLine) {
         for (places, part) in &line.0 {
             self.push(places.clone(), part.clone());
         }
@@ -145,8 +150,8 @@ impl Line {
     ///
     /// # Errors
     /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line is too short.
-    pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
-        let mut edge = Edge::default();
+    pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Border> {
+        let mut edge = Border::default();
         let mut next = first;
         for (places, part) in &self.0 {
             let (start, end) = (*places.start(), *places.end());
@@ -156,12 +161,12 @@ impl Line {
             let until = last.min(end);
             let entries = (until - next) as usize + 1;
             let more = match part {
-                Part::Border => pair.top(next..until),
-                Part::Masked(corner) => {
+                LinePart::Border => pair.top(next..until),
+                LinePart::Masked(corner) => {
                     let h = (next..=until).map(|place| if place == start { *corner } else { 0 }).collect();
-                    Edge { h, gap: vec![NEVER; entries] }
+                    Border { h, gap: vec![NEG_INF; entries] }
                 }
-                Part::Piece(piece) => piece.slice((next - start) as usize..(until - start) as usize + 1)?,
+                LinePart::Piece(piece) => piece.slice((next - start) as usize..(until - start) as usize + 1)?,
             };
             edge.h.extend(more.h);
             edge.gap.extend(more.gap);
@@ -176,18 +181,18 @@ impl Line {
 
 /// The left border of a panel.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Left<'a> {
+pub(crate) enum LeftValues<'a> {
     /// The left border of the part of the matrix, for its first panel.
-    Line(&'a LongPair, &'a Line),
+    Line(&'a LongPair, &'a BorderLine),
     /// The last column of the panel to the left.
-    Column(&'a Column),
+    Column(&'a SharedColumn),
 }
 
 /// Reads the left border of a panel.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct LeftReader<'a> {
     /// The border.
-    pub left: Left<'a>,
+    pub left: LeftValues<'a>,
     /// Set by the user to end early.
     pub interrupt: &'a AtomicBool,
     /// Set to end early if the job failed elsewhere.
@@ -198,16 +203,16 @@ pub(crate) struct Reader<'a> {
     pub waited: std::sync::atomic::AtomicU64,
 }
 
-impl Source for Reader<'_> {
+impl LeftSource for LeftReader<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         let entries = (until + 1).saturating_sub(first) as usize;
         match self.left {
-            Left::Line(pair, line) => {
+            LeftValues::Line(pair, line) => {
                 let edge = line.slice(pair, first, until)?;
                 h[..entries].copy_from_slice(&edge.h);
                 gap[..entries].copy_from_slice(&edge.gap);
             }
-            Left::Column(column) => {
+            LeftValues::Column(column) => {
                 let begin = std::time::Instant::now();
                 let mut values = column.values();
                 let needed = (until + 1 - column.rows.start()) as usize;
@@ -233,8 +238,8 @@ impl Source for Reader<'_> {
 
     fn ready(&self) -> u32 {
         match self.left {
-            Left::Line(_, line) => line.end().unwrap_or(0),
-            Left::Column(column) => column.last().unwrap_or(*column.rows.start()),
+            LeftValues::Line(_, line) => line.end().unwrap_or(0),
+            LeftValues::Column(column) => column.last().unwrap_or(*column.rows.start()),
         }
     }
 }

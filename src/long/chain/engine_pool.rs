@@ -12,7 +12,7 @@ use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
 /// An engine with its statistics.
-pub(crate) struct Member {
+pub(crate) struct PoolMember {
     /// The engine.
     pub engine: Box<dyn LongEngine>,
     /// Its statistics.
@@ -29,7 +29,7 @@ pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 /// The engines of a job.
 pub(crate) struct EnginePool {
     /// Engines that work.
-    pub members: Vec<Member>,
+    pub members: Vec<PoolMember>,
     gone: Vec<LongEngineStats>,
     /// Number of entries of `gone` that [`EnginePool::take_stats`] has returned.
     reported: usize,
@@ -41,7 +41,7 @@ pub(crate) struct EnginePool {
 }
 
 /// An engine that works on a thread of its own.
-struct Away {
+struct RunningMember {
     id: usize,
     heartbeat: Arc<Heartbeat>,
     stats: LongEngineStats,
@@ -61,7 +61,12 @@ impl EnginePool {
 
     fn join(&mut self, engine: Box<dyn LongEngine>) {
         let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
-        self.members.push(Member { engine, stats, id: self.count, heartbeat: Arc::new(Heartbeat::new(&self.clock)) });
+        self.members.push(PoolMember {
+            engine,
+            stats,
+            id: self.count,
+            heartbeat: Arc::new(Heartbeat::new(&self.clock)),
+        });
         self.count += 1;
     }
 
@@ -86,14 +91,14 @@ impl EnginePool {
     }
 
     /// Returns the engines, fastest first.
-    pub(crate) fn by_speed(&mut self) -> Vec<&mut Member> {
+    pub(crate) fn by_speed(&mut self) -> Vec<&mut PoolMember> {
         self.dismiss_lost();
         let mut speeds = Vec::new();
         for member in &mut self.members {
             speeds.extend(member.ask(|engine| engine.speed()));
         }
         self.dismiss_lost();
-        let mut members: Vec<(f64, &mut Member)> = speeds.into_iter().zip(&mut self.members).collect();
+        let mut members: Vec<(f64, &mut PoolMember)> = speeds.into_iter().zip(&mut self.members).collect();
         members.sort_by(|a, b| b.0.total_cmp(&a.0));
         members.into_iter().map(|(_, member)| member).collect()
     }
@@ -108,7 +113,7 @@ impl EnginePool {
     pub(crate) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
-        task: impl Fn(&mut Member) -> T + Send + Sync + 'static,
+        task: impl Fn(&mut PoolMember) -> T + Send + Sync + 'static,
         mut lost: impl FnMut(usize),
         mut is_over: impl FnMut() -> bool,
     ) -> Vec<T> {
@@ -130,7 +135,7 @@ impl EnginePool {
                     let _ = catch(|| drop(unheard));
                 }
             };
-            away.push(Away { id, heartbeat, stats });
+            away.push(RunningMember { id, heartbeat, stats });
             if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
                 let there = away.pop();
                 there
@@ -167,7 +172,7 @@ impl EnginePool {
             self.clock.advance(looked.elapsed().min(2 * tick));
             looked = Instant::now();
             let patience = self.patience;
-            let silent = |there: &Away| there.heartbeat.abandon_if_silent(patience);
+            let silent = |there: &RunningMember| there.heartbeat.abandon_if_silent(patience);
             let found = away.iter().enumerate().find_map(|(place, there)| Some((place, silent(there)?)));
             if let Some((place, silent)) = found {
                 let there = away.remove(place);
@@ -188,8 +193,8 @@ impl EnginePool {
     }
 
     /// Records that a member was abandoned.
-    fn miss(&mut self, away: Away, why: String) {
-        let Away { heartbeat, mut stats, .. } = away;
+    fn miss(&mut self, away: RunningMember, why: String) {
+        let RunningMember { heartbeat, mut stats, .. } = away;
         tracing::warn!("{} is given up, others take over its work: {why}", stats.name);
         let (cells, busy) = heartbeat.work_done();
         (stats.cells, stats.seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
@@ -235,7 +240,7 @@ fn close(engine: Box<dyn LongEngine>) {
     let _ = catch(|| std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch(|| drop(engine))));
 }
 
-impl Member {
+impl PoolMember {
     /// Calls the engine under watch. `cells` is the expected number of cells until it calls back. A
     /// panic becomes an [`Error::Device`].
     pub(crate) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Tuning;
-use super::border::Line;
-use super::edge_store::ENTRY_BYTES;
+use super::LongTuning;
+use super::border::BorderLine;
+use super::border_store::ENTRY_BYTES;
 use crate::error::Result;
-use crate::long::{Edge, LongPair};
+use crate::long::{Border, LongPair};
 
 /// Number of kept rows and of kept columns where memory allows. A traceback computes about the
 /// matrix divided by this number again.
@@ -35,7 +35,7 @@ pub(crate) struct EngineSizes {
 
 /// How the matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Cut {
+pub(crate) struct MatrixCut {
     /// Distance of marked rows, a multiple of 64.
     pub mark_every: u32,
     /// Least distance of kept columns, a multiple of 64. `None` if no grid is needed.
@@ -46,20 +46,20 @@ pub(crate) struct Cut {
     pub belt_rows: u32,
 }
 
-impl Cut {
+impl MatrixCut {
     /// Chooses a cut for a pair of these lengths and this memory. There is a grid only if the pair
-    /// is traced back (`walks`) and the matrix is too large to be traced at once, or if a pitch is
+    /// is traced back (`needs_traceback`) and the matrix is too large to be traced at once, or if a pitch is
     /// given.
     pub(crate) fn new(
         (query, target): (u32, u32),
-        walks: bool,
+        needs_traceback: bool,
         memory: u64,
         suits: EngineSizes,
-        tuning: &Tuning,
-    ) -> Cut {
+        tuning: &LongTuning,
+    ) -> MatrixCut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
-        let grid = walks && (!is_whole || tuning.grid_pitch.is_some());
+        let grid = needs_traceback && (!is_whole || tuning.grid_pitch.is_some());
         let least = if suits.keeps_columns { MIN_WIDE_PITCH } else { MIN_PITCH };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
@@ -73,7 +73,7 @@ impl Cut {
             let suits = u64::from(length).div_ceil(lines).max(least) as u32;
             whole(tuning.grid_pitch.unwrap_or(suits))
         };
-        Cut {
+        MatrixCut {
             mark_every: pitch(query, if grid { lines } else { LINES }),
             pitch: grid.then(|| pitch(target, lines)),
             panel_columns: tuning.panel_columns,
@@ -82,48 +82,48 @@ impl Cut {
     }
 
     /// Returns a finer cut of a region that is too large to be traced at once.
-    pub(crate) fn finer(rows: u32, columns: u32) -> Cut {
+    pub(crate) fn finer(rows: u32, columns: u32) -> MatrixCut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
-        Cut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
+        MatrixCut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
     }
 }
 
 /// Known borders in a part of the matrix.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Grid {
+pub(crate) struct BorderGrid {
     /// Rows of the part.
     pub rows: (u32, u32),
     /// Columns of the part.
     pub columns: (u32, u32),
     /// Borders along rows, over all columns of the part. The first one lies along row `rows.0`.
-    pub across: BTreeMap<u32, Line>,
+    pub across: BTreeMap<u32, BorderLine>,
     /// Borders along columns, over all rows of the part. The first one lies along column
     /// `columns.0`.
-    pub down: BTreeMap<u32, Line>,
+    pub down: BTreeMap<u32, BorderLine>,
 }
 
 /// A rectangle of the matrix with its upper and left border.
 #[derive(Debug, Clone)]
-pub(crate) struct Framed {
+pub(crate) struct FramedRegion {
     /// Rows.
     pub rows: (u32, u32),
     /// Columns.
     pub columns: (u32, u32),
     /// The border along `rows.0`.
-    pub top: Edge,
+    pub top: Border,
     /// The border along `columns.0`.
-    pub left: Edge,
+    pub left: Border,
 }
 
-impl Framed {
+impl FramedRegion {
     /// Returns the number of cells.
     pub(crate) fn cells(&self) -> u64 {
         u64::from(self.rows.1 - self.rows.0) * u64::from(self.columns.1 - self.columns.0)
     }
 }
 
-impl Grid {
+impl BorderGrid {
     /// Returns whether a cell lies in this part.
     pub(crate) fn holds(&self, i: u32, j: u32) -> bool {
         self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
@@ -134,11 +134,11 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a border cannot be read.
-    pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
+    pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<FramedRegion> {
         let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
         let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;
         let (top, left) = (across.slice(pair, column, j)?, down.slice(pair, row, i)?);
-        Ok(Framed { rows: (row, i), columns: (column, j), top, left })
+        Ok(FramedRegion { rows: (row, i), columns: (column, j), top, left })
     }
 }

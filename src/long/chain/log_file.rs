@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 use crate::files;
-use crate::long::{Best, Edge};
+use crate::long::{BestCell, Border};
 
 /// Extension of a file that is being written.
 pub(crate) const BEGUN: &str = "part";
@@ -30,7 +30,7 @@ pub(crate) struct PanelState {
     /// Whether the panel is done.
     pub done: bool,
     /// The best cell, at least of all cells above `row`.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// Number of cells that were pruned.
     pub pruned: u64,
     /// Kept columns inside the panel, once it is done.
@@ -41,7 +41,7 @@ pub(crate) struct PanelState {
 /// Kind of a border in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum BorderKind {
     /// A part of a panel's last column.
     Column,
     /// A marked row.
@@ -52,11 +52,11 @@ pub(crate) enum Kind {
 
 /// Description of a border in a log.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
     /// Number of the panel.
     pub panel: usize,
     /// Kind.
-    pub kind: Kind,
+    pub kind: BorderKind,
     /// Row of the mark, first row of the part of the last column, or number of the column inside
     /// the panel.
     pub row: u32,
@@ -66,15 +66,15 @@ pub(crate) struct Entry {
 
 /// Contents of a log.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Index {
+pub(crate) struct LogIndex {
     /// Progress of panels.
     pub panels: Vec<PanelState>,
     /// The borders, in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LogEntry>,
 }
 
 /// Reads the border that starts at byte `at` of a log. Returns `None` if it cannot be read.
-pub(crate) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
+pub(crate) fn read_edge(path: &Path, entry: &LogEntry, at: u64) -> Option<Border> {
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut values = || -> Option<Vec<i32>> {
@@ -82,12 +82,12 @@ pub(crate) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
         file.read_exact(&mut bytes).ok()?;
         Some(bytes.chunks_exact(4).map(|four| i32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
     };
-    Some(Edge { h: values()?, gap: values()? })
+    Some(Border { h: values()?, gap: values()? })
 }
 
 /// Reads the index of a log. A log consists of borders, the index, the index's length, and a
 /// checksum of all that. Returns `None` if it is damaged.
-pub(crate) fn read_index(path: &Path) -> Option<Index> {
+pub(crate) fn read_index(path: &Path) -> Option<LogIndex> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
     let (mut sum, mut block, mut left) = (XxHash3_64::new(), vec![0; 1 << 20], end + 8);
@@ -112,8 +112,8 @@ pub(crate) fn read_index(path: &Path) -> Option<Index> {
 }
 
 /// Writes a log.
-pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
-    let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
+pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(LogEntry, Border)]) -> Result<()> {
+    let index = LogIndex { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
     let index = serde_json::to_vec(&index).map_err(broken)?;
     write_whole(path, |file| {
         let mut sum = XxHash3_64::new();

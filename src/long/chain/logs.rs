@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use super::edge_store::{EdgeStore, Piece};
-use super::log_file::{Entry, Kind, PanelState, read_edge, read_index, write_log};
+use super::border_store::{BorderStore, Piece};
+use super::log_file::{BorderKind, LogEntry, PanelState, read_edge, read_index, write_log};
 use crate::error::Result;
-use crate::long::Edge;
+use crate::long::Border;
 
 /// Least ratio of the time between two saves to the time that a save takes.
 const SHARE: u32 = 10;
@@ -26,7 +26,7 @@ pub(crate) struct Snapshot {
     /// First row of `column`.
     pub first: u32,
     /// Its last column from that row to `state.row`, if it is needed.
-    pub column: Option<Edge>,
+    pub column: Option<Border>,
     /// Its marks from that row on.
     pub marks: Vec<(u32, Piece)>,
     /// Kept columns inside it, once it is done.
@@ -39,7 +39,7 @@ pub(crate) struct Restored {
     /// Its progress.
     pub state: PanelState,
     /// Its last column up to `state.row`, if it is needed.
-    pub column: Option<Edge>,
+    pub column: Option<Border>,
     /// Its marks.
     pub marks: Vec<(u32, Piece)>,
     /// Kept columns inside it.
@@ -109,7 +109,7 @@ impl TileSaver {
     ///
     /// # Errors
     /// [`Error::Io`] if borders cannot be stored.
-    pub(crate) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
+    pub(crate) fn restore(&self, border_store: &Arc<BorderStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let found = LoggedPanels::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
@@ -123,7 +123,7 @@ impl TileSaver {
             for state in states {
                 first.get_or_insert(state);
                 if let Some(panel) =
-                    self.assemble(&found, state, state.kept || !state.done || !next_is_done, edge_store)?
+                    self.assemble(&found, state, state.kept || !state.done || !next_is_done, border_store)?
                 {
                     whole = Some(panel);
                     break;
@@ -162,14 +162,14 @@ impl TileSaver {
         found: &LoggedPanels,
         state: &PanelState,
         needs_column: bool,
-        edge_store: &Arc<EdgeStore>,
+        border_store: &Arc<BorderStore>,
     ) -> Result<Option<Restored>> {
         let (first_row, last_row) = (*self.rows.start(), *self.rows.end());
         let entries = || found.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
         let mut column = None;
         if needs_column {
-            let mut edge = Edge::default();
-            let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == Kind::Column).collect();
+            let mut edge = Border::default();
+            let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == BorderKind::Column).collect();
             chunks.sort_by_key(|(entry, ..)| entry.row);
             for (entry, place) in chunks {
                 let next = first_row as usize + edge.h.len();
@@ -200,19 +200,19 @@ impl TileSaver {
         rows.extend((state.row > first_row).then_some(state.row));
         // Returns the borders of a kind with these numbers, or `None` if one is missing or has
         // another length.
-        let all = |kind: Kind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
+        let all = |kind: BorderKind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
             let mut pieces = Vec::new();
             for &number in numbers {
-                let wanted = |(entry, _): &&(Entry, EntryPlace)| entry.kind == kind && entry.row == number;
+                let wanted = |(entry, _): &&(LogEntry, EntryPlace)| entry.kind == kind && entry.row == number;
                 match entries().rev().find(wanted).and_then(|(entry, place)| found.edge(entry, *place)) {
-                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, edge_store.put(edge)?)),
+                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, border_store.put(edge)?)),
                     _ => return Ok(None),
                 }
             }
             Ok(Some(pieces))
         };
-        let Some(marks) = all(Kind::Mark, &rows, state.columns.1 - state.columns.0)? else { return Ok(None) };
-        let Some(inner) = all(Kind::Inner, &state.inner, last_row - first_row)? else { return Ok(None) };
+        let Some(marks) = all(BorderKind::Mark, &rows, state.columns.1 - state.columns.0)? else { return Ok(None) };
+        let Some(inner) = all(BorderKind::Inner, &state.inner, last_row - first_row)? else { return Ok(None) };
         Ok(Some(Restored { state: state.clone(), column, marks, inner }))
     }
 }
@@ -232,7 +232,7 @@ struct LoggedPanels {
     files: Vec<PathBuf>,
     /// Oldest first.
     states: Vec<PanelState>,
-    entries: Vec<(Entry, EntryPlace)>,
+    entries: Vec<(LogEntry, EntryPlace)>,
 }
 
 impl LoggedPanels {
@@ -270,7 +270,7 @@ impl LoggedPanels {
         found
     }
 
-    fn edge(&self, entry: &Entry, place: EntryPlace) -> Option<Edge> {
+    fn edge(&self, entry: &LogEntry, place: EntryPlace) -> Option<Border> {
         read_edge(&self.files[place.file], entry, place.offset)
     }
 }
@@ -290,17 +290,17 @@ impl Log {
         if !snapshots.is_empty() {
             let (mut keep, mut flight, mut panels) = (Vec::new(), Vec::new(), Vec::new());
             for Snapshot { state, first, column, marks, inner } in snapshots {
-                let column = column.map(|edge| (Kind::Column, first, edge, state.kept));
+                let column = column.map(|edge| (BorderKind::Column, first, edge, state.kept));
                 let mut edges: Vec<_> = column.into_iter().collect();
                 for (row, piece) in marks {
                     let lasting = self.keeps || state.done;
-                    edges.push((Kind::Mark, row, piece.slice(0..piece.len())?, lasting));
+                    edges.push((BorderKind::Mark, row, piece.slice(0..piece.len())?, lasting));
                 }
                 for (column, piece) in inner {
-                    edges.push((Kind::Inner, column, piece.slice(0..piece.len())?, true));
+                    edges.push((BorderKind::Inner, column, piece.slice(0..piece.len())?, true));
                 }
                 for (kind, row, edge, lasting) in edges {
-                    let entry = Entry { panel: state.index, kind, row, entries: edge.h.len() };
+                    let entry = LogEntry { panel: state.index, kind, row, entries: edge.h.len() };
                     if lasting { &mut keep } else { &mut flight }.push((entry, edge));
                 }
                 panels.push(state);

@@ -10,15 +10,15 @@ const ALIKE: f64 = 1.1;
 
 /// The engines that take panels.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct PanelPace {
     /// Columns of the part.
     columns: f64,
-    engines: Vec<Suited>,
+    engines: Vec<PacedEngine>,
 }
 
 /// An engine of a chain.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Suited {
+pub(crate) struct PacedEngine {
     /// Number in the pool.
     pub id: usize,
     /// Cells a second.
@@ -29,10 +29,10 @@ pub(crate) struct Suited {
     pub shown: Option<f64>,
 }
 
-impl Pace {
+impl PanelPace {
     /// Creates the pace for a part of this number of columns.
-    pub(crate) fn new(columns: u32, engines: Vec<Suited>) -> Self {
-        Pace { columns: f64::from(columns), engines }
+    pub(crate) fn new(columns: u32, engines: Vec<PacedEngine>) -> Self {
+        PanelPace { columns: f64::from(columns), engines }
     }
 
     /// Returns whether no other engine waits for a panel.
@@ -75,9 +75,9 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(columns: u32, suits: &[(f64, f64)]) -> Pace {
-        let engines = (0..).zip(suits).map(|(id, &(speed, columns))| Suited { id, speed, columns, shown: None });
-        Pace::new(columns, engines.collect())
+    fn pace(columns: u32, suits: &[(f64, f64)]) -> PanelPace {
+        let engines = (0..).zip(suits).map(|(id, &(speed, columns))| PacedEngine { id, speed, columns, shown: None });
+        PanelPace::new(columns, engines.collect())
     }
 
     #[test]

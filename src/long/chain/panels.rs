@@ -14,23 +14,23 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::border::{Line, Part};
-use super::edge_store::EdgeStore;
+use super::border::{BorderLine, LinePart};
+use super::border_store::BorderStore;
 use super::engine_pool::EnginePool;
-use super::grid::Grid;
+use super::grid::BorderGrid;
 use super::logs::TileSaver;
-use super::pace::{Pace, Suited};
-use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
+use super::pace::{PacedEngine, PanelPace};
+use super::table::{MatrixPart, PanelTable, RightColumn, SharedSweep, TablePanel};
 use crate::error::{Error, Result};
-use crate::long::Best;
+use crate::long::BestCell;
 
 /// Result of a sweep.
 #[derive(Debug, Default)]
 pub(crate) struct Swath {
     /// The kept rows and columns, which include the last row and the last column.
-    pub grid: Grid,
+    pub grid: BorderGrid,
     /// The best cell of a local pair.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// Number of cells that were pruned.
     pub pruned_cells: u64,
 }
@@ -51,15 +51,15 @@ pub(crate) struct Watch<'a> {
 pub(crate) fn sweep(
     part: MatrixPart,
     engine_pool: &mut EnginePool,
-    edge_store: &Arc<EdgeStore>,
+    border_store: &Arc<BorderStore>,
     saver: Option<TileSaver>,
     watch: Watch,
 ) -> Result<Swath> {
-    let restored = saver.as_ref().map(|saver| saver.restore(edge_store)).transpose()?.unwrap_or_default();
+    let restored = saver.as_ref().map(|saver| saver.restore(border_store)).transpose()?.unwrap_or_default();
     let first = part.columns.0;
     let sweep = SharedSweep {
         part,
-        edge_store: Arc::clone(edge_store),
+        border_store: Arc::clone(border_store),
         saver,
         interrupt: Arc::clone(watch.interrupt),
         panel_table: Mutex::new(PanelTable { next: first, last_kept: first, ..PanelTable::default() }),
@@ -107,7 +107,7 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
 }
 
 /// Returns the engines that take panels, with their speeds.
-fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Pace {
+fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
     let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
     let mut engines = Vec::new();
     for member in engine_pool.by_speed() {
@@ -115,30 +115,30 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Pace {
         engines.extend(member.ask(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             let columns = f64::from(engine.panel_columns(rows, columns, false).min(most));
-            Suited { id, speed: engine.speed(), columns, shown: None }
+            PacedEngine { id, speed: engine.speed(), columns, shown: None }
         }));
     }
     engine_pool.dismiss_lost();
-    Pace::new(columns, engines)
+    PanelPace::new(columns, engines)
 }
 
 /// Joins the borders of the panels.
-fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
-    let mut grid = Grid { rows: part.rows, columns: part.columns, ..Grid::default() };
+fn gather(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
+    let mut grid = BorderGrid { rows: part.rows, columns: part.columns, ..BorderGrid::default() };
     grid.down.insert(part.columns.0, part.left.clone());
     let (mut best, mut pruned_cells) = (None, 0);
     for panel in panels {
         let columns = panel.state.columns;
-        best = Best::better(best, panel.state.best);
+        best = BestCell::better(best, panel.state.best);
         pruned_cells += panel.state.pruned;
         for (row, piece) in panel.marks {
-            grid.across.entry(row).or_default().push(columns.0..=columns.1, Part::Piece(piece));
+            grid.across.entry(row).or_default().push(columns.0..=columns.1, LinePart::Piece(piece));
         }
         for (column, piece) in panel.inner {
-            grid.down.insert(column, Line::of(part.rows.0..=part.rows.1, Part::Piece(piece)));
+            grid.down.insert(column, BorderLine::of(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
         }
-        if let (true, Known::Shelved(piece)) = (panel.state.kept, panel.right) {
-            grid.down.insert(columns.1, Line::of(part.rows.0..=part.rows.1, Part::Piece(piece)));
+        if let (true, RightColumn::Shelved(piece)) = (panel.state.kept, panel.right) {
+            grid.down.insert(columns.1, BorderLine::of(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
         }
     }
     // Drops marks that some panels lack: they served only to compute a panel again.

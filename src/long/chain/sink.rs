@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::border::Column;
-use super::table::{Panel, SharedSweep};
+use super::border::SharedColumn;
+use super::table::{SharedSweep, TablePanel};
 use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
-use crate::long::{Best, Edge, Sink, Source};
+use crate::long::{BestCell, Border, LeftSource, SweepSink};
 
 /// Maximum number of marks that are stored as candidates for a restart of the panel, if no grid is
 /// kept.
@@ -23,14 +23,14 @@ pub(crate) struct PanelSink<'a> {
     /// First computed row.
     pub first: u32,
     /// Last column of the panel.
-    pub column: &'a Column,
+    pub column: &'a SharedColumn,
     /// Heartbeat of the engine.
     pub heartbeat: &'a Heartbeat,
 }
 
 impl PanelSink<'_> {
     /// Moves the restart row of the panel to the last mark, if everything above it is known.
-    fn settle(&self, panel: &mut Panel) {
+    fn settle(&self, panel: &mut TablePanel) {
         let (Some(ready), last) = (self.column.last(), self.sweep.part.rows.1) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
         if let Some(row) = row.filter(|&row| row > panel.state.row) {
@@ -42,20 +42,20 @@ impl PanelSink<'_> {
     }
 }
 
-impl Sink for PanelSink<'_> {
+impl SweepSink for PanelSink<'_> {
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         self.hear(|| self.column.append(first, h, gap))
     }
 
-    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+    fn mark(&self, row: u32, edge: Border) -> Result<()> {
         self.hear(|| self.add_mark(row, edge))
     }
 
-    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+    fn column(&self, column: u32, edge: Border) -> Result<()> {
         self.hear(|| self.add_column(column, edge))
     }
 
-    fn progress(&self, cells: u64, best: Option<Best>) {
+    fn progress(&self, cells: u64, best: Option<BestCell>) {
         // Progress of an abandoned engine is ignored. Its next border returns the error to it.
         let _ = self.hear(|| {
             self.add_progress(cells, best);
@@ -71,12 +71,12 @@ impl PanelSink<'_> {
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
 
-    fn add_mark(&self, row: u32, edge: Edge) -> Result<()> {
+    fn add_mark(&self, row: u32, edge: Border) -> Result<()> {
         let entries = (self.columns.1 - self.columns.0) as usize + 1;
         if edge.h.len() != entries || edge.gap.len() != entries {
             return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
         }
-        let piece = self.sweep.edge_store.put(edge)?;
+        let piece = self.sweep.border_store.put(edge)?;
         {
             let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
@@ -95,14 +95,14 @@ impl PanelSink<'_> {
         self.sweep.save(false)
     }
 
-    fn add_column(&self, column: u32, edge: Edge) -> Result<()> {
+    fn add_column(&self, column: u32, edge: Border) -> Result<()> {
         let (rows, entries) = (self.sweep.part.rows, (self.sweep.part.rows.1 - self.sweep.part.rows.0) as usize + 1);
         let is_inside = self.columns.0 < column && column < self.columns.1;
         if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
             let columns = self.columns;
             return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
         }
-        let piece = self.sweep.edge_store.put(edge)?;
+        let piece = self.sweep.border_store.put(edge)?;
         let mut panel_table = self.sweep.panel_table();
         let inner = &mut panel_table.panels[self.index].inner;
         inner.retain(|there| there.0 != column);
@@ -110,13 +110,13 @@ impl PanelSink<'_> {
         Ok(())
     }
 
-    fn add_progress(&self, cells: u64, best: Option<Best>) {
+    fn add_progress(&self, cells: u64, best: Option<BestCell>) {
         self.sweep.cells.fetch_add(cells, Ordering::Relaxed);
         self.heartbeat.add_cells(cells);
         if best.is_some() {
             let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
-            panel.state.best = Best::better(panel.state.best, best);
+            panel.state.best = BestCell::better(panel.state.best, best);
             self.settle(panel);
         }
     }
@@ -126,12 +126,12 @@ impl PanelSink<'_> {
 /// silent.
 pub(crate) struct WatchedSource<'a> {
     /// The border.
-    pub left: &'a dyn Source,
+    pub left: &'a dyn LeftSource,
     /// Heartbeat of the engine.
     pub heartbeat: &'a Heartbeat,
 }
 
-impl Source for WatchedSource<'_> {
+impl LeftSource for WatchedSource<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         self.heartbeat.call_back(false, || self.left.read(first, until, h, gap))
     }

@@ -32,7 +32,7 @@ struct FreeSpace {
 
 /// A part of the file, which is released when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Extent {
+pub(crate) struct FileExtent {
     spill: Arc<Spill>,
     at: u64,
     bytes: u64,
@@ -96,10 +96,10 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(crate) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
+    pub(crate) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<FileExtent> {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
         let at = self.space().take(bytes);
-        let extent = Extent { at, bytes, spill: self };
+        let extent = FileExtent { at, bytes, spill: self };
         let mut at = extent.at;
         for part in parts {
             position::write(&extent.spill.file, part, at).map_err(|error| extent.failed(error))?;
@@ -109,7 +109,7 @@ impl Spill {
     }
 }
 
-impl Extent {
+impl FileExtent {
     /// Reads from byte `from` of the extent on.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Extent {
     }
 }
 
-impl Drop for Extent {
+impl Drop for FileExtent {
     fn drop(&mut self) {
         let mut space = self.spill.space();
         if space.give(self.at, self.bytes) {
@@ -166,9 +166,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_part_keeps_what_was_written(steps in prop::collection::vec((0usize..40, any::<bool>(), 0usize..8), 1..60)) {
+        fn every_extent_keeps_its_bytes(steps in prop::collection::vec((0usize..40, any::<bool>(), 0usize..8), 1..60)) {
             let file = file();
-            let mut parts: Vec<(Extent, Vec<u8>)> = Vec::new();
+            let mut parts: Vec<(FileExtent, Vec<u8>)> = Vec::new();
             for (number, (length, adds, which)) in steps.into_iter().enumerate() {
                 if adds || parts.is_empty() {
                     let bytes = vec![number as u8; length];

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::border::{Column, Line};
-use super::edge_store::{EdgeStore, Piece};
-use super::grid::Cut;
+use super::border::{BorderLine, SharedColumn};
+use super::border_store::{BorderStore, Piece};
+use super::grid::MatrixCut;
 use super::log_file::PanelState;
 use super::logs::TileSaver;
-use super::pace::Pace;
+use super::pace::PanelPace;
 use crate::error::Error;
 use crate::long::{BestSoFar, LongPair};
 
@@ -22,13 +22,13 @@ pub(crate) struct MatrixPart {
     /// Columns of the left and the right border.
     pub columns: (u32, u32),
     /// The border along `rows.0`.
-    pub top: Line,
+    pub top: BorderLine,
     /// The border along `columns.0`.
-    pub left: Line,
+    pub left: BorderLine,
     /// How the part is cut.
-    pub cut: Cut,
+    pub cut: MatrixCut,
     /// Whether alignments are traced back through the part.
-    pub walks: bool,
+    pub needs_traceback: bool,
     /// See [`PanelSweep::prune`].
     pub prune: bool,
     /// The best score so far.
@@ -36,38 +36,38 @@ pub(crate) struct MatrixPart {
 }
 
 /// The last column of a panel.
-pub(crate) enum Known {
-    Flight(Arc<Column>),
+pub(crate) enum RightColumn {
+    Flight(Arc<SharedColumn>),
     Shelved(Piece),
     Dropped,
 }
 
-pub(crate) struct Panel {
+pub(crate) struct TablePanel {
     pub state: PanelState,
     /// Number of the engine that computes the panel or has computed it.
     pub taken: Option<usize>,
     pub marks: Vec<(u32, Piece)>,
     /// Kept columns inside the panel, each over all rows.
     pub inner: Vec<(u32, Piece)>,
-    pub right: Known,
+    pub right: RightColumn,
 }
 
 #[derive(Default)]
 pub(crate) struct PanelTable {
-    pub panels: Vec<Panel>,
+    pub panels: Vec<TablePanel>,
     /// The first column that no engine has taken.
     pub next: u32,
     /// The last kept column.
     pub last_kept: u32,
     pub failure: Option<Error>,
     /// The pace of the engines.
-    pub pace: Pace,
+    pub pace: PanelPace,
 }
 
 /// A sweep. It borrows nothing, because an engine that hangs keeps it.
 pub(crate) struct SharedSweep {
     pub part: MatrixPart,
-    pub edge_store: Arc<EdgeStore>,
+    pub border_store: Arc<BorderStore>,
     pub saver: Option<TileSaver>,
     pub interrupt: Arc<AtomicBool>,
     pub panel_table: Mutex<PanelTable>,

@@ -6,14 +6,14 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::TICK;
-use super::border::{Column, Left, Reader};
-use super::engine_pool::Member;
+use super::border::{LeftReader, LeftValues, SharedColumn};
+use super::engine_pool::PoolMember;
 use super::log_file::PanelState;
 use super::logs::{Restored, Snapshot};
 use super::sink::{PanelSink, WatchedSource};
-use super::table::{Known, MatrixPart, Panel, PanelTable, SharedSweep};
+use super::table::{MatrixPart, PanelTable, RightColumn, SharedSweep, TablePanel};
 use crate::error::{Error, Result};
-use crate::long::{Best, LongEngine, SLIVER, Sweep};
+use crate::long::{BestCell, LongEngine, PanelSweep, SLIVER};
 
 /// Panels start at multiples of this number of columns, which GPUs read and write at once.
 const COLUMNS: u32 = 64;
@@ -38,20 +38,26 @@ impl SharedSweep {
                 panel_table.last_kept = state.columns.1;
             }
             let rows = self.part.rows.0..=self.part.rows.1;
-            let column = Column::with(rows, column.unwrap_or_default(), &self.edge_store);
+            let column = SharedColumn::with(rows, column.unwrap_or_default(), &self.border_store);
             column.set_coming(state.done);
             if let Some(best) = state.best {
                 self.part.best.raise(best.score);
             }
             let rows = u64::from(if state.done { self.part.rows.1 } else { state.row } - self.part.rows.0);
             self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
-            panel_table.panels.push(Panel { state, taken: None, marks, inner, right: Known::Flight(Arc::new(column)) });
+            panel_table.panels.push(TablePanel {
+                state,
+                taken: None,
+                marks,
+                inner,
+                right: RightColumn::Flight(Arc::new(column)),
+            });
         }
         (0..panel_table.panels.len()).try_for_each(|index| self.retire(&mut panel_table, index))
     }
 
     /// Computes panels until none is left for this engine.
-    pub(crate) fn work(&self, member: &mut Member) {
+    pub(crate) fn work(&self, member: &mut PoolMember) {
         while let Some(index) = self.take(member) {
             let left_panel = match self.left_of(index) {
                 Ok(column) => column,
@@ -61,10 +67,10 @@ impl SharedSweep {
                 }
             };
             let left = match &left_panel {
-                Some(column) => Left::Column(column),
-                None => Left::Line(&self.part.pair, &self.part.left),
+                Some(column) => LeftValues::Column(column),
+                None => LeftValues::Line(&self.part.pair, &self.part.left),
             };
-            let reader = Reader {
+            let reader = LeftReader {
                 left,
                 interrupt: &self.interrupt,
                 stop: &self.stop,
@@ -98,10 +104,10 @@ impl SharedSweep {
     }
 
     /// Returns the last column of the panel to the left, or `None` for the first panel.
-    fn left_of(&self, index: usize) -> Result<Option<Arc<Column>>> {
+    fn left_of(&self, index: usize) -> Result<Option<Arc<SharedColumn>>> {
         let Some(left) = index.checked_sub(1) else { return Ok(None) };
         match &self.panel_table().panels[left].right {
-            Known::Flight(column) => Ok(Some(Arc::clone(column))),
+            RightColumn::Flight(column) => Ok(Some(Arc::clone(column))),
             _ => Err(Error::Internal(format!("panel {index} is computed when its left neighbour's end is put away"))),
         }
     }
@@ -120,7 +126,7 @@ impl SharedSweep {
         let mut panel_table = self.panel_table();
         for panel in panel_table.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
             panel.taken = None;
-            if let Known::Flight(column) = &panel.right {
+            if let RightColumn::Flight(column) = &panel.right {
                 column.set_coming(false);
             }
         }
@@ -129,7 +135,7 @@ impl SharedSweep {
 
     /// Takes the next panel for an engine: the leftmost open one, or else a new one. Waits if other
     /// engines may still release a panel.
-    fn take(&self, member: &mut Member) -> Option<usize> {
+    fn take(&self, member: &mut PoolMember) -> Option<usize> {
         let mut panel_table = self.panel_table();
         loop {
             if self.stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
@@ -138,7 +144,7 @@ impl SharedSweep {
             if let Some(index) = panel_table.panels.iter().position(|panel| panel.taken.is_none() && !panel.state.done)
             {
                 panel_table.panels[index].taken = Some(member.id);
-                if let Known::Flight(column) = &panel_table.panels[index].right {
+                if let RightColumn::Flight(column) = &panel_table.panels[index].right {
                     column.set_coming(true);
                 }
                 return Some(index);
@@ -156,7 +162,7 @@ impl SharedSweep {
     }
 
     /// Adds a panel of a width that suits an engine. Returns `None` if the engine is lost.
-    fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
+    fn open(&self, panel_table: &mut PanelTable, member: &mut PoolMember) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
         let alone = panel_table.pace.is_alone();
@@ -193,15 +199,15 @@ impl SharedSweep {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows.0..=rows.1, &self.edge_store)));
-        panel_table.panels.push(Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
+        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.0..=rows.1, &self.border_store)));
+        panel_table.panels.push(TablePanel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
         panel_table.next = end;
         Some(())
     }
 
     /// Computes a panel with an engine, from the restart row on.
-    fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
-        let MatrixPart { ref pair, rows, cut, walks, prune, ref best, .. } = self.part;
+    fn compute(&self, member: &mut PoolMember, index: usize, left: &LeftReader) -> Result<()> {
+        let MatrixPart { ref pair, rows, cut, needs_traceback, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
             let mut panel_table = self.panel_table();
@@ -214,7 +220,7 @@ impl SharedSweep {
             let row = panel.state.row;
             panel.marks.retain(|mark| mark.0 <= row);
             let mark = panel.marks.iter().find(|mark| mark.0 == row).map(|mark| mark.1.clone());
-            let Known::Flight(column) = &panel.right else {
+            let RightColumn::Flight(column) = &panel.right else {
                 return Err(Error::Internal("a panel is computed whose end is known".into()));
             };
             (panel.state.columns, row, mark, Arc::clone(column))
@@ -226,14 +232,14 @@ impl SharedSweep {
         let heartbeat = Arc::clone(&member.heartbeat);
         let sink = PanelSink { sweep: self, index, columns, first: row, column: &column, heartbeat: &heartbeat };
         let left = WatchedSource { left, heartbeat: &heartbeat };
-        let sweep = Sweep {
+        let sweep = PanelSweep {
             pair,
             rows: (row, rows.1),
             columns,
             top: &top,
             mark_every: cut.mark_every,
             keep_every,
-            is_kept: walks || self.saver.is_some(),
+            is_kept: needs_traceback || self.saver.is_some(),
             prune,
             best,
             interrupt: &self.interrupt,
@@ -251,7 +257,7 @@ impl SharedSweep {
             let name = member.stats.name.clone();
             return Err(Error::Device { device: name, message: "it left out edges of a panel".into() });
         }
-        panel.state.best = Best::better(panel.state.best, swept.best);
+        panel.state.best = BestCell::better(panel.state.best, swept.best);
         panel.state.pruned += swept.pruned_cells;
         (panel.state.done, panel.state.row) = (true, rows.1);
         panel.state.inner = panel.inner.iter().map(|column| column.0).collect();
@@ -273,11 +279,11 @@ impl SharedSweep {
         let is_last = panel_table.panels[index].state.columns.1 == self.part.columns.1;
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
         let panel = &mut panel_table.panels[index];
-        if let (true, Known::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
+        if let (true, RightColumn::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
             let edge = column.take();
             panel.right = match panel.state.kept {
-                true => Known::Shelved(self.edge_store.put(edge)?),
-                false => Known::Dropped,
+                true => RightColumn::Shelved(self.border_store.put(edge)?),
+                false => RightColumn::Dropped,
             };
         }
         Ok(())
@@ -299,12 +305,12 @@ impl SharedSweep {
             let is_needed = state.kept || panel_table.panels.get(index + 1).is_none_or(|next| !next.state.done);
             let column = match &panel.right {
                 _ if !is_needed || first > state.row => None,
-                Known::Flight(column) => Some(column.slice(first, state.row)),
-                Known::Shelved(piece) => {
+                RightColumn::Flight(column) => Some(column.slice(first, state.row)),
+                RightColumn::Shelved(piece) => {
                     let place = |row: u32| (row - self.part.rows.0) as usize;
                     Some(piece.slice(place(first)..place(state.row) + 1)?)
                 }
-                Known::Dropped => None,
+                RightColumn::Dropped => None,
             };
             let marks = panel
                 .marks

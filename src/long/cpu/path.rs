@@ -14,13 +14,15 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::piece::{Pieces, Rectangle, Walls, anchors_fit};
-use super::start::Strip;
+use super::piece::{MatrixRectangle, PieceTracer, StartWalls, anchors_fit};
+use super::start::StartStrip;
 use super::{CpuLong, TileSize, sweep};
 use crate::alignment::Cigar;
 use crate::engine::threads;
 use crate::error::{Error, Result};
-use crate::long::{Best, BestSoFar, Edge, Method, Point, Region, Sink, Source, Sweep, Traced};
+use crate::long::{
+    BestCell, BestSoFar, Border, LeftSource, Method, PanelSweep, PathPoint, SweepSink, TraceRegion, TracebackResult,
+};
 
 /// Columns of strips and rows of chunks. The first number that memory allows is used.
 const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
@@ -42,20 +44,22 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: 
     let threads = engine.threads as u64;
     let (strip, chunk) = (strip.min(n), chunk.min(m));
     match method {
-        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(engine.level, m, strip),
-        Method::Chunked1 => strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(engine.level, chunk, strip),
-        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(engine.level, chunk, strip),
+        Method::Striped => strips * m * 24 + threads * PieceTracer::bytes_for(engine.level, m, strip),
+        Method::Chunked1 => {
+            strips * m * 24 + chunks * n * 8 + threads * PieceTracer::bytes_for(engine.level, chunk, strip)
+        }
+        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + PieceTracer::bytes_for(engine.level, chunk, strip),
     }
 }
 
 /// Traces a path back through a region.
-pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
+pub(super) fn run(engine: &CpuLong, region: &TraceRegion) -> Result<TracebackResult> {
     let from = region.from;
     if from.i == region.rows.0 || from.j == region.columns.0 {
-        let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
+        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
         let rectangle = rectangle(region, region.rows.0, region.columns.0, from);
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
-        return Ok(Traced { cigar, to: Some(to), ended, bytes: 0 });
+        return Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 });
     }
     // Cells below the point or to the right of it do not matter.
     let (rows, columns) = (u64::from(from.i - region.rows.0), u64::from(from.j - region.columns.0));
@@ -68,18 +72,18 @@ pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
     }
 }
 
-fn check_interrupt(region: &Region) -> Result<()> {
+fn check_interrupt(region: &TraceRegion) -> Result<()> {
     if region.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-fn rectangle<'a>(region: &Region<'a>, top: u32, left: u32, end: Point) -> Rectangle<'a> {
-    Rectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
+fn rectangle<'a>(region: &TraceRegion<'a>, top: u32, left: u32, end: PathPoint) -> MatrixRectangle<'a> {
+    MatrixRectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
 }
 
 /// Copies some entries of a border that starts at `first`.
-fn part(edge: &Edge, first: u32, entries: RangeInclusive<u32>) -> Edge {
+fn part(edge: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
     let places = (entries.start() - first) as usize..=(entries.end() - first) as usize;
-    Edge { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
+    Border { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
 }
 
 /// Returns the last `first + k * step` that is less than `place`, which is greater than `first`.
@@ -97,14 +101,14 @@ fn joined(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
 }
 
 /// The part of the path in a strip.
-struct Part<'a> {
-    strip: &'a Strip,
-    start: Point,
-    end: Point,
+struct StripPart<'a> {
+    strip: &'a StartStrip,
+    start: PathPoint,
+    end: PathPoint,
 }
 
 /// Computes StripedAlignment, or with chunks ChunkedAlignment1.
-fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) -> Result<Traced> {
+fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u32>) -> Result<TracebackResult> {
     let (rows, from) = (region.rows.0..region.from.i, region.from);
     // If values between two points may exceed 32 bits, whole strips are traced from their borders.
     let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
@@ -115,7 +119,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
         check_interrupt(region)?;
         let columns = start..start.saturating_add(width).min(from.j);
         let top = part(region.top, region.columns.0, columns.start..=columns.end);
-        let (strip, right) = Strip::pass(region.pair, rows.clone(), columns, top, left, chunk, region.interrupt)?;
+        let (strip, right) = StartStrip::pass(region.pair, rows.clone(), columns, top, left, chunk, region.interrupt)?;
         strips.push(strip);
         left = right;
     }
@@ -123,7 +127,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
     let (mut to, mut ended) = (from, false);
     for strip in strips.iter().rev() {
         let (start, begins) = strip.start(to);
-        parts.push(Part { strip, start, end: to });
+        parts.push(StripPart { strip, start, end: to });
         (to, ended) = (start, begins);
         if ended || to.i == rows.start {
             break;
@@ -132,7 +136,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
     let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let traced: Mutex<Vec<Cigar>> = Mutex::new(vec![Cigar::new(); parts.len()]);
     let work = || -> Result<()> {
-        let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
+        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
         let mut most = 0;
         while let Some((place, part)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| parts.get(k).map(|p| (k, p)))
@@ -140,8 +144,8 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
             check_interrupt(region)?;
             let cigar = match chunk {
                 None => {
-                    let Part { start, end, .. } = *part;
-                    let walls = Walls { row: start.i == rows.start, column: start.j == region.columns.0 };
+                    let StripPart { start, end, .. } = *part;
+                    let walls = StartWalls { row: start.i == rows.start, column: start.j == region.columns.0 };
                     pieces.between(&region.pair.query, &region.pair.target, start, walls, end)
                 }
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
@@ -160,14 +164,14 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
             .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .fold(mine, Result::and)
     })?;
-    let kept: u64 = strips.iter().map(Strip::bytes).sum();
+    let kept: u64 = strips.iter().map(StartStrip::bytes).sum();
     let cigar = joined(traced.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter());
-    Ok(Traced { cigar, to: Some(to), ended, bytes: kept + bytes.into_inner() as u64 })
+    Ok(TracebackResult { cigar, to: Some(to), ended, bytes: kept + bytes.into_inner() as u64 })
 }
 
 /// Traces the part of a strip from the borders of its chunks.
-fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut Pieces) -> Cigar {
-    let Part { strip, start, end } = *part_of;
+fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pieces: &mut PieceTracer) -> Cigar {
+    let StripPart { strip, start, end } = *part_of;
     let (first_row, left_column) = (region.rows.0, strip.first_column());
     let mut parts = Vec::new();
     let mut at = end;
@@ -183,11 +187,11 @@ fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut 
 }
 
 /// Computes ChunkedAlignment2, with start states only where the path passes.
-fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Result<Traced> {
+fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) -> Result<TracebackResult> {
     let from = region.from;
     let (first_row, first_column) = (region.rows.0, region.columns.0);
     let top = part(region.top, first_column, first_column..=from.j);
-    let sweep = Sweep {
+    let sweep = PanelSweep {
         pair: region.pair,
         rows: (first_row, from.i),
         columns: (first_column, from.j),
@@ -200,12 +204,12 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         interrupt: region.interrupt,
     };
     let columns = (from.j - first_column).div_ceil(width);
-    let kept = Mutex::new(vec![Edge::default(); columns as usize]);
+    let kept = Mutex::new(vec![Border::default(); columns as usize]);
     let marks = Marks::default();
-    sweep::run_in(engine, &sweep, &Known(region), &marks, TileSize { rows: height, columns: width }, Some(&kept))?;
+    sweep::run_in(engine, &sweep, &RegionLeft(region), &marks, TileSize { rows: height, columns: width }, Some(&kept))?;
     let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
     let marks = marks.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
+    let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
     let (mut at, mut ended, mut parts, mut most) = (from, false, Vec::new(), 0);
     while !ended && at.i > first_row && at.j > first_column {
         check_interrupt(region)?;
@@ -220,13 +224,13 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         (at, ended) = (to, begins);
     }
     let edges: usize = kept.iter().chain(marks.values()).map(|edge| edge.h.len() * 8).sum();
-    Ok(Traced { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: edges as u64 + most })
+    Ok(TracebackResult { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: edges as u64 + most })
 }
 
 /// The left border of a region.
-struct Known<'a>(&'a Region<'a>);
+struct RegionLeft<'a>(&'a TraceRegion<'a>);
 
-impl Source for Known<'_> {
+impl LeftSource for RegionLeft<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         let places = (first - self.0.rows.0) as usize..=(until - self.0.rows.0) as usize;
         h.copy_from_slice(&self.0.left.h[places.clone()]);
@@ -241,17 +245,17 @@ impl Source for Known<'_> {
 
 /// Borders along rows.
 #[derive(Default)]
-struct Marks(Mutex<BTreeMap<u32, Edge>>);
+struct Marks(Mutex<BTreeMap<u32, Border>>);
 
-impl Sink for Marks {
+impl SweepSink for Marks {
     fn right(&self, _: u32, _: &[i32], _: &[i32]) -> Result<()> {
         Ok(())
     }
 
-    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+    fn mark(&self, row: u32, edge: Border) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, edge);
         Ok(())
     }
 
-    fn progress(&self, _: u64, _: Option<Best>) {}
+    fn progress(&self, _: u64, _: Option<BestCell>) {}
 }

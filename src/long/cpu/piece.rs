@@ -21,27 +21,27 @@
 
 use std::ops::Range;
 
-use super::tile::{Directions, Scheme, Step, TileBuffers};
+use super::tile::{DirectionStep, TileBuffers, TileDirections, TileScoring};
 use crate::alignment::{Cigar, Op};
-use crate::long::{Edge, NEVER, Point, State};
+use crate::long::{Border, NEG_INF, PathPoint, PathState};
 use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
 /// Traces pieces. The buffers are reused from piece to piece.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct PieceTracer {
     scoring: Scoring,
     /// The scoring with H clamped at 0 if the pair is local, and the scoring without clamping.
-    schemes: [Scheme; 2],
+    schemes: [TileScoring; 2],
     room: TileBuffers,
-    directions: Directions,
+    directions: TileDirections,
 }
 
 /// A rectangle of the matrices with rows `top..=top + query.len()` and columns `left..=left +
 /// target.len()`.
 #[derive(Debug, Clone, Copy)]
-pub struct Rectangle<'a> {
+pub struct MatrixRectangle<'a> {
     /// First row: the number of query symbols before the rectangle.
     pub top: u32,
     /// First column: the number of target symbols before the rectangle.
@@ -52,7 +52,7 @@ pub struct Rectangle<'a> {
     pub target: &'a [Code],
 }
 
-impl<'a> Rectangle<'a> {
+impl<'a> MatrixRectangle<'a> {
     /// Returns the rectangle of these rows and columns of a pair. The first of each is the
     /// rectangle's border.
     ///
@@ -61,14 +61,14 @@ impl<'a> Rectangle<'a> {
     pub fn new(query: &'a [Code], target: &'a [Code], rows: Range<u32>, columns: Range<u32>) -> Self {
         let query = &query[rows.start as usize..rows.end as usize];
         let target = &target[columns.start as usize..columns.end as usize];
-        Rectangle { top: rows.start, left: columns.start, query, target }
+        MatrixRectangle { top: rows.start, left: columns.start, query, target }
     }
 }
 
 /// Along which of its row and column the start of a part has no values, because they are the
 /// region's first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Walls {
+pub struct StartWalls {
     /// The start lies in the region's first row.
     pub row: bool,
     /// The start lies in the region's first column.
@@ -83,18 +83,18 @@ pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
         .max(i64::from(substitution.max_score()))
         .max(-i64::from(substitution.min_score()));
     // A value that no path has must stay below what gaps alone reach, whatever is added to it.
-    step * (i64::from(rows) + i64::from(columns) + 2) < i64::from(-NEVER) / 2
+    step * (i64::from(rows) + i64::from(columns) + 2) < i64::from(-NEG_INF) / 2
 }
 
-impl Pieces {
+impl PieceTracer {
     /// Creates buffers for pairs under this scoring.
     pub fn new(scoring: &Scoring, level: InstructionSet) -> Self {
-        let scheme = |clamp| Scheme::new(scoring, clamp, level);
-        Pieces {
+        let scheme = |clamp| TileScoring::new(scoring, clamp, level);
+        PieceTracer {
             scoring: scoring.clone(),
             schemes: [scheme(scoring.mode == Mode::Local), scheme(false)],
             room: TileBuffers::default(),
-            directions: Directions::default(),
+            directions: TileDirections::default(),
         }
     }
 
@@ -116,22 +116,29 @@ impl Pieces {
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
-    pub fn between(&mut self, query: &[Code], target: &[Code], start: Point, walls: Walls, end: Point) -> Cigar {
-        let rectangle = Rectangle::new(query, target, start.i..end.i, start.j..end.j);
+    pub fn between(
+        &mut self,
+        query: &[Code],
+        target: &[Code],
+        start: PathPoint,
+        walls: StartWalls,
+        end: PathPoint,
+    ) -> Cigar {
+        let rectangle = MatrixRectangle::new(query, target, start.i..end.i, start.j..end.j);
         let (m, n) = (rectangle.query.len(), rectangle.target.len());
         let gaps = self.scoring.gaps;
         let mut cigar = Cigar::new();
         let mut to = end;
         if m > 0 && n > 0 {
             let (mut row, mut column) = (
-                anchored(gaps, n, start.state == State::D, walls.row),
-                anchored(gaps, m, start.state == State::I, walls.column),
+                anchored(gaps, n, start.state == PathState::D, walls.row),
+                anchored(gaps, m, start.state == PathState::I, walls.column),
             );
             // The gap that enters the first row below the start extends the gap at the start.
             row.gap[0] = column.h[1];
             column.gap[0] = row.h[1];
             let (top, left) = (row.clone(), column.clone());
-            let Pieces { schemes, room, directions, .. } = self;
+            let PieceTracer { schemes, room, directions, .. } = self;
             schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, room);
             (to, _) = self.walk(rectangle, &top, &left, end, &mut cigar);
         }
@@ -151,18 +158,18 @@ impl Pieces {
     /// If `end` is not in the rectangle, or the borders are shorter than the rectangle.
     pub fn trace_with_edges(
         &mut self,
-        rectangle: Rectangle<'_>,
-        top: &Edge,
-        left: &Edge,
-        end: Point,
-    ) -> (Cigar, Point, bool) {
+        rectangle: MatrixRectangle<'_>,
+        top: &Border,
+        left: &Border,
+        end: PathPoint,
+    ) -> (Cigar, PathPoint, bool) {
         let mut cigar = Cigar::new();
         let (m, n) = ((end.i - rectangle.top) as usize, (end.j - rectangle.left) as usize);
         if m > 0 && n > 0 {
             // Cells below the end or right of it are not needed.
-            let part = |edge: &Edge, last: usize| Edge { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
+            let part = |edge: &Border, last: usize| Border { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
             let (mut row, mut column) = (part(top, n), part(left, m));
-            let Pieces { schemes, room, directions, .. } = self;
+            let PieceTracer { schemes, room, directions, .. } = self;
             let (query, target) = (&rectangle.query[..m], &rectangle.target[..n]);
             schemes[0].directions(query, target, &mut row, &mut column, directions, room);
         }
@@ -173,62 +180,69 @@ impl Pieces {
             } else {
                 left.h[(to.i - rectangle.top) as usize]
             };
-            self.scoring.mode == Mode::Local && to.state == State::H && h == 0
+            self.scoring.mode == Mode::Local && to.state == PathState::H && h == 0
         };
         cigar.reverse();
         (cigar, to, ended)
     }
 
     /// Follows the directions, and pushes columns from the last to the first.
-    fn walk(&self, rectangle: Rectangle<'_>, top: &Edge, left: &Edge, end: Point, cigar: &mut Cigar) -> (Point, bool) {
-        let Rectangle { top: first_row, left: first_column, query, target } = rectangle;
+    fn walk(
+        &self,
+        rectangle: MatrixRectangle<'_>,
+        top: &Border,
+        left: &Border,
+        end: PathPoint,
+        cigar: &mut Cigar,
+    ) -> (PathPoint, bool) {
+        let MatrixRectangle { top: first_row, left: first_column, query, target } = rectangle;
         let first = self.scoring.gaps.first;
-        let leaves = |edge: &Edge, place: usize| edge.gap[place] == edge.h[place] - first;
+        let leaves = |edge: &Border, place: usize| edge.gap[place] == edge.h[place] - first;
         let (mut i, mut j, mut state) = ((end.i - first_row) as usize, (end.j - first_column) as usize, end.state);
         let mut ended = false;
         while i > 0 && j > 0 && !ended {
             match state {
-                State::H => match self.directions.step(i - 1, j - 1) {
-                    Step::Ends => ended = true,
-                    Step::Two => {
+                PathState::H => match self.directions.step(i - 1, j - 1) {
+                    DirectionStep::Ends => ended = true,
+                    DirectionStep::Two => {
                         (i, j) = (i - 1, j - 1);
                         let is_match = self.scoring.substitution.is_match(query[i], target[j]);
                         cigar.push(1, if is_match { Op::Match } else { Op::Mismatch });
                     }
-                    Step::Insertion => state = State::I,
-                    Step::Deletion => state = State::D,
+                    DirectionStep::Insertion => state = PathState::I,
+                    DirectionStep::Deletion => state = PathState::D,
                 },
-                State::I => {
+                PathState::I => {
                     cigar.push(1, Op::Insertion);
                     i -= 1;
                     let left = if i == 0 { leaves(top, j) } else { self.directions.insertion_leaves(i - 1, j - 1) };
-                    state = if left { State::H } else { State::I };
+                    state = if left { PathState::H } else { PathState::I };
                 }
-                State::D => {
+                PathState::D => {
                     cigar.push(1, Op::Deletion);
                     j -= 1;
                     let left = if j == 0 { leaves(left, i) } else { self.directions.deletion_leaves(i - 1, j - 1) };
-                    state = if left { State::H } else { State::D };
+                    state = if left { PathState::H } else { PathState::D };
                 }
             }
         }
-        (Point { i: first_row + i as u32, j: first_column + j as u32, state }, ended)
+        (PathPoint { i: first_row + i as u32, j: first_column + j as u32, state }, ended)
     }
 }
 
 /// Returns anchored values along the row or column of the start: one gap, which continues the gap
 /// of the start if `is_inside`, or nothing if there is a `wall`.
-fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Edge {
+fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Border {
     let h: Vec<i32> = (0..=length)
         .map(|k| match (k, is_inside) {
             (0, _) => 0,
-            _ if wall => NEVER,
+            _ if wall => NEG_INF,
             (_, true) => -(k as i32) * gaps.next,
             (_, false) => -(gaps.cost(k as u64) as i32),
         })
         .collect();
     let gap = h.iter().map(|h| h - gaps.first).collect();
-    Edge { h, gap }
+    Border { h, gap }
 }
 
 #[cfg(test)]

@@ -6,48 +6,48 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
-use crate::long::{Edge, LongPair, Point, State};
+use crate::long::{Border, LongPair, PathPoint, PathState};
 
 /// The point where the path to a cell enters a strip, packed: row, column within the strip, and
 /// state. A fourth state (`BEGINS`) stands for the start of a local alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Start(u64);
+struct StartState(u64);
 
 const BEGINS: u64 = 3;
 
-impl Start {
+impl StartState {
     fn new(i: u32, column: usize, code: u64) -> Self {
-        Start(u64::from(i) << 32 | (column as u64) << 2 | code)
+        StartState(u64::from(i) << 32 | (column as u64) << 2 | code)
     }
 
-    fn unpack(self, first_column: u32) -> (Point, bool) {
+    fn unpack(self, first_column: u32) -> (PathPoint, bool) {
         let state = match self.0 & 3 {
-            1 => State::I,
-            2 => State::D,
-            _ => State::H,
+            1 => PathState::I,
+            2 => PathState::D,
+            _ => PathState::H,
         };
         let column = (self.0 & u64::from(u32::MAX)) >> 2;
-        (Point { i: (self.0 >> 32) as u32, j: first_column + column as u32, state }, self.0 & 3 == BEGINS)
+        (PathPoint { i: (self.0 >> 32) as u32, j: first_column + column as u32, state }, self.0 & 3 == BEGINS)
     }
 }
 
 /// A strip that was swept.
 #[derive(Debug, Default)]
-pub(super) struct Strip {
+pub(super) struct StartStrip {
     first_column: u32,
     first_row: u32,
     /// Left border of the strip.
-    pub left: Edge,
+    pub left: Border,
     /// Borders along every `chunk`-th row, from the first row on, if there are chunks.
-    pub rows: Vec<Edge>,
+    pub rows: Vec<Border>,
     /// Start states of H and D in the last column, from the first row on, and of I in the last
     /// cell.
-    h: Vec<Start>,
-    d: Vec<Start>,
-    last_i: Start,
+    h: Vec<StartState>,
+    d: Vec<StartState>,
+    last_i: StartState,
 }
 
-impl Strip {
+impl StartStrip {
     /// Sweeps a strip. Returns the right border as well.
     ///
     /// # Errors
@@ -56,11 +56,11 @@ impl Strip {
         pair: &LongPair,
         rows: Range<u32>,
         columns: Range<u32>,
-        top: Edge,
-        left: Edge,
+        top: Border,
+        left: Border,
         chunk: Option<u32>,
         interrupt: &AtomicBool,
-    ) -> Result<(Strip, Edge)> {
+    ) -> Result<(StartStrip, Border)> {
         let gaps = pair.scoring.gaps;
         let is_local = pair.is_local();
         let target = &pair.target[columns.start as usize..columns.end as usize];
@@ -68,12 +68,13 @@ impl Strip {
         let begins = |h: i32| if is_local && h == 0 { BEGINS } else { 0 };
         // On a border, a traceback leaves a gap if opening it gives its value.
         let inside = |h: i32, gap: i32, code: u64| if gap == h - gaps.first { begins(h) } else { code };
-        let Edge { mut h, mut gap } = top;
-        let mut of_h: Vec<Start> = (0..=n).map(|j| Start::new(rows.start, j, begins(h[j]))).collect();
-        let mut of_gap: Vec<Start> = (0..=n).map(|j| Start::new(rows.start, j, inside(h[j], gap[j], 1))).collect();
-        let mut strip = Strip { first_column: columns.start, first_row: rows.start, ..Strip::default() };
-        let mut right = Edge::default();
-        let (mut last_d, mut last_gap) = (Start::default(), h[n].saturating_sub(gaps.first));
+        let Border { mut h, mut gap } = top;
+        let mut of_h: Vec<StartState> = (0..=n).map(|j| StartState::new(rows.start, j, begins(h[j]))).collect();
+        let mut of_gap: Vec<StartState> =
+            (0..=n).map(|j| StartState::new(rows.start, j, inside(h[j], gap[j], 1))).collect();
+        let mut strip = StartStrip { first_column: columns.start, first_row: rows.start, ..StartStrip::default() };
+        let mut right = Border::default();
+        let (mut last_d, mut last_gap) = (StartState::default(), h[n].saturating_sub(gaps.first));
         for i in rows.start..=rows.end {
             if i % 256 == 0 && interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -82,9 +83,9 @@ impl Strip {
                 let place = (i - rows.start) as usize;
                 let code = pair.query[i as usize - 1];
                 let (mut diagonal, mut diagonal_start) = (h[0], of_h[0]);
-                (h[0], of_h[0]) = (left.h[place], Start::new(i, 0, begins(left.h[place])));
+                (h[0], of_h[0]) = (left.h[place], StartState::new(i, 0, begins(left.h[place])));
                 let mut deletion = left.gap[place];
-                let mut deletion_start = Start::new(i, 0, inside(left.h[place], deletion, 2));
+                let mut deletion_start = StartState::new(i, 0, inside(left.h[place], deletion, 2));
                 for (j, &other) in (1..).zip(target) {
                     let substituted = diagonal + pair.scoring.substitution.score(code, other);
                     let (insertion, insertion_start) = (gap[j], of_gap[j]);
@@ -95,7 +96,7 @@ impl Strip {
                         _ => deletion_start,
                     };
                     if is_local && cell <= 0 {
-                        (cell, start) = (0, Start::new(i, j, BEGINS));
+                        (cell, start) = (0, StartState::new(i, j, BEGINS));
                     }
                     (diagonal, diagonal_start) = (h[j], of_h[j]);
                     (h[j], of_h[j]) = (cell, start);
@@ -117,7 +118,7 @@ impl Strip {
                 last_gap = deletion;
             }
             if chunk.is_some_and(|chunk| (i - rows.start).is_multiple_of(chunk)) {
-                strip.rows.push(Edge { h: h.clone(), gap: gap.clone() });
+                strip.rows.push(Border { h: h.clone(), gap: gap.clone() });
             }
             strip.h.push(of_h[n]);
             strip.d.push(last_d);
@@ -130,12 +131,12 @@ impl Strip {
 
     /// Returns the point where the path to a point of the last column (in state I: to the last
     /// cell) enters the strip, and whether a local alignment starts there.
-    pub(super) fn start(&self, end: Point) -> (Point, bool) {
+    pub(super) fn start(&self, end: PathPoint) -> (PathPoint, bool) {
         let place = (end.i - self.first_row) as usize;
         let start = match end.state {
-            State::H => self.h[place],
-            State::I => self.last_i,
-            State::D => self.d[place],
+            PathState::H => self.h[place],
+            PathState::I => self.last_i,
+            PathState::D => self.d[place],
         };
         start.unpack(self.first_column)
     }
@@ -148,6 +149,6 @@ impl Strip {
     /// Returns the bytes of borders and start states.
     pub(super) fn bytes(&self) -> u64 {
         let edges: usize = self.rows.iter().chain([&self.left]).map(|edge| edge.h.len() * 8).sum();
-        (edges + (self.h.len() + self.d.len()) * size_of::<Start>()) as u64
+        (edges + (self.h.len() + self.d.len()) * size_of::<StartState>()) as u64
     }
 }

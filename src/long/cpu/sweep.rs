@@ -8,17 +8,22 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
 
-use super::tile::{Scheme, TileBuffers, TileRows};
+use super::tile::{TileBuffers, TileRows, TileScoring};
 use super::{CpuLong, TileSize};
 use crate::engine::threads;
 use crate::error::{Error, Result};
-use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
+use crate::long::{BestCell, Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
 /// Least number of columns of a tile, unless the engine's tiles are narrower.
 const MIN_WIDTH: u32 = 256;
 
 /// Computes a panel.
-pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+pub(super) fn run(
+    engine: &CpuLong,
+    sweep: &PanelSweep,
+    left: &dyn LeftSource,
+    sink: &dyn SweepSink,
+) -> Result<SweepResult> {
     // Narrow enough that every thread has tiles to compute.
     let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
     let tile = TileSize { columns: engine.tile.columns.min(width.max(MIN_WIDTH)), ..engine.tile };
@@ -29,13 +34,13 @@ pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn
 /// columns of tiles, and does not search for the best cell.
 pub(super) fn run_in(
     engine: &CpuLong,
-    sweep: &Sweep,
-    left: &dyn Source,
-    sink: &dyn Sink,
+    sweep: &PanelSweep,
+    left: &dyn LeftSource,
+    sink: &dyn SweepSink,
     tile: TileSize,
-    kept: Option<&Mutex<Vec<Edge>>>,
-) -> Result<Swept> {
-    let scheme = Scheme::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.level);
+    kept: Option<&Mutex<Vec<Border>>>,
+) -> Result<SweepResult> {
+    let scheme = TileScoring::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.level);
     let ends = row_ends(sweep, tile.rows);
     let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
@@ -44,15 +49,15 @@ pub(super) fn run_in(
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
         sink.right(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
         sink.mark(sweep.rows.1, sweep.top.clone())?;
-        return Ok(Swept::default());
+        return Ok(SweepResult::default());
     }
     let columns = cuts.iter().enumerate().map(|(place, &start)| {
         let end = cuts.get(place + 1).copied().unwrap_or(sweep.columns.1);
         let span = (start - sweep.columns.0) as usize..=(end - sweep.columns.0) as usize;
-        let row = Edge { h: sweep.top.h[span.clone()].to_vec(), gap: sweep.top.gap[span].to_vec() };
-        Column { start, end, done: 0, busy: false, row, lefts: VecDeque::new() }
+        let row = Border { h: sweep.top.h[span.clone()].to_vec(), gap: sweep.top.gap[span].to_vec() };
+        TileColumn { start, end, done: 0, busy: false, row, lefts: VecDeque::new() }
     });
-    let panel = Panel {
+    let panel = TiledPanel {
         sweep,
         scheme: &scheme,
         left,
@@ -70,12 +75,12 @@ pub(super) fn run_in(
     let state = panel.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match state.error {
         Some(error) => Err(error),
-        None => Ok(Swept { best: state.best, pruned_cells: state.pruned_cells }),
+        None => Ok(SweepResult { best: state.best, pruned_cells: state.pruned_cells }),
     }
 }
 
 /// Returns the last rows of the rows of tiles: marked rows, and cuts between them.
-fn row_ends(sweep: &Sweep, height: u32) -> Vec<u32> {
+fn row_ends(sweep: &PanelSweep, height: u32) -> Vec<u32> {
     let mut ends = Vec::new();
     let mut at = sweep.rows.0;
     while at < sweep.rows.1 {
@@ -87,35 +92,35 @@ fn row_ends(sweep: &Sweep, height: u32) -> Vec<u32> {
     ends
 }
 
-struct Panel<'a> {
-    sweep: &'a Sweep<'a>,
-    scheme: &'a Scheme,
-    left: &'a dyn Source,
-    sink: &'a dyn Sink,
+struct TiledPanel<'a> {
+    sweep: &'a PanelSweep<'a>,
+    scheme: &'a TileScoring,
+    left: &'a dyn LeftSource,
+    sink: &'a dyn SweepSink,
     /// Last rows of the rows of tiles.
     ends: Vec<u32>,
     /// Right borders of the columns of tiles.
-    kept: Option<&'a Mutex<Vec<Edge>>>,
+    kept: Option<&'a Mutex<Vec<Border>>>,
     state: Mutex<SweepState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct SweepState {
-    columns: Vec<Column>,
+    columns: Vec<TileColumn>,
     /// Rows of tiles that may contain the best cell, until the row of tiles is done.
-    candidates: Vec<Candidate>,
-    best: Option<Best>,
+    candidates: Vec<BestCandidate>,
+    best: Option<BestCell>,
     pruned_cells: u64,
     /// Borders of marked rows, as far as they are known.
-    marks: VecDeque<(usize, Edge)>,
+    marks: VecDeque<(usize, Border)>,
     error: Option<Error>,
     /// Set when a thread has stopped, so that the others stop as well.
     stop: bool,
 }
 
 /// A column of tiles.
-struct Column {
+struct TileColumn {
     /// Columns of the left and the right border.
     start: u32,
     end: u32,
@@ -124,36 +129,36 @@ struct Column {
     /// Whether a thread computes the next tile.
     busy: bool,
     /// Lower border of the tiles that are done.
-    row: Edge,
+    row: Border,
     /// Right borders of the tiles to the left that this column has not used yet. Empty for the
     /// first column.
-    lefts: VecDeque<Edge>,
+    lefts: VecDeque<Border>,
 }
 
 /// Rows of a tile that may contain the best cell.
-struct Candidate {
+struct BestCandidate {
     tile_row: usize,
     tile_column: usize,
     found: TileRows,
 }
 
 /// A tile that a thread has taken.
-struct Taken {
+struct ClaimedTile {
     tile_row: usize,
     tile_column: usize,
     rows: Range<u32>,
     columns: Range<u32>,
-    row: Edge,
-    left: Option<Edge>,
+    row: Border,
+    left: Option<Border>,
     /// Only cells with a greater value matter.
     beat: i32,
 }
 
-impl Panel<'_> {
+impl TiledPanel<'_> {
     /// Computes tiles until all are done.
     fn work(&self) {
         // A thread that panics must not leave the others waiting.
-        struct Stopper<'a, 'b>(&'a Panel<'b>);
+        struct Stopper<'a, 'b>(&'a TiledPanel<'b>);
         impl Drop for Stopper<'_, '_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
@@ -184,7 +189,7 @@ impl Panel<'_> {
     }
 
     /// Waits for a tile. Returns `None` if there are no more tiles.
-    fn take(&self) -> Option<Taken> {
+    fn take(&self) -> Option<ClaimedTile> {
         let mut state = self.lock();
         loop {
             if state.stop {
@@ -205,7 +210,7 @@ impl Panel<'_> {
                 let column = &mut state.columns[tile_column];
                 column.busy = true;
                 let tile_row = column.done;
-                return Some(Taken {
+                return Some(ClaimedTile {
                     tile_row,
                     tile_column,
                     rows: self.first_row(tile_row)..self.ends[tile_row],
@@ -234,8 +239,8 @@ impl Panel<'_> {
     }
 
     /// Computes a tile and delivers its borders.
-    fn tile(&self, tile: Taken, room: &mut TileBuffers) -> Result<()> {
-        let Taken { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
+    fn tile(&self, tile: ClaimedTile, room: &mut TileBuffers) -> Result<()> {
+        let ClaimedTile { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
         if self.sweep.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -243,7 +248,7 @@ impl Panel<'_> {
             Some(edge) => edge,
             None => {
                 let length = rows.len() + 1;
-                let mut edge = Edge { h: vec![0; length], gap: vec![0; length] };
+                let mut edge = Border { h: vec![0; length], gap: vec![0; length] };
                 self.left.read(rows.start, rows.end, &mut edge.h, &mut edge.gap)?;
                 edge
             }
@@ -274,7 +279,7 @@ impl Panel<'_> {
         let mark = is_mark(self.sweep, rows.end);
         let mut state = self.lock();
         state.pruned_cells += pruned_cells;
-        state.candidates.extend(found.map(|found| Candidate { tile_row, tile_column, found }));
+        state.candidates.extend(found.map(|found| BestCandidate { tile_row, tile_column, found }));
         if mark {
             add_to_mark(&mut state.marks, tile_row, &row, first_column == self.sweep.columns.0);
         }
@@ -287,7 +292,7 @@ impl Panel<'_> {
                 self.sink.mark(rows.end, edge)?;
             }
             state = self.lock();
-            let best = Best::better(state.best, best);
+            let best = BestCell::better(state.best, best);
             state.best = best;
             drop(state);
             let cells = u64::from(rows.end - rows.start) * u64::from(self.sweep.columns.1 - self.sweep.columns.0);
@@ -313,8 +318,8 @@ impl Panel<'_> {
 
     /// Removes the candidates of a finished row of tiles. Returns the candidates that may contain
     /// the best cell so far.
-    fn settle(&self, state: &mut SweepState, tile_row: usize) -> Vec<Candidate> {
-        let (mut done, open): (Vec<Candidate>, Vec<Candidate>) =
+    fn settle(&self, state: &mut SweepState, tile_row: usize) -> Vec<BestCandidate> {
+        let (mut done, open): (Vec<BestCandidate>, Vec<BestCandidate>) =
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;
         let greatest = done.iter().map(|candidate| candidate.found.value).max().unwrap_or(0);
@@ -327,8 +332,8 @@ impl Panel<'_> {
     }
 
     /// Returns the best cell of candidates with the same value.
-    fn locate(&self, candidates: Vec<Candidate>, room: &mut TileBuffers) -> Option<Best> {
-        candidates.into_iter().fold(None, |best, Candidate { tile_row, tile_column, found }| {
+    fn locate(&self, candidates: Vec<BestCandidate>, room: &mut TileBuffers) -> Option<BestCell> {
+        candidates.into_iter().fold(None, |best, BestCandidate { tile_row, tile_column, found }| {
             let rows = self.first_row(tile_row)..self.ends[tile_row];
             let columns = {
                 let state = self.lock();
@@ -336,8 +341,8 @@ impl Panel<'_> {
             };
             let (query, target) = self.symbols(&rows, &columns);
             let (i, j) = self.scheme.first_cell(query, target, &found, room);
-            let cell = Best { score: found.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
-            Best::better(best, Some(cell))
+            let cell = BestCell { score: found.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
+            BestCell::better(best, Some(cell))
         })
     }
 
@@ -345,7 +350,7 @@ impl Panel<'_> {
     /// a cell gains at most the best score of two symbols for each pair of symbols that follow. A
     /// gap that enters is worth less than the cell that it left. A path may also start inside the
     /// tile.
-    fn is_hopeless(&self, row: &Edge, column: &Edge, first_row: u32, first_column: u32) -> bool {
+    fn is_hopeless(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let most = i64::from(pair.scoring.substitution.max_score().max(0));
         let (m, n) = (pair.query.len() as i64, pair.target.len() as i64);
@@ -360,7 +365,7 @@ impl Panel<'_> {
     }
 
     /// Sets the borders of a tile that is skipped to values that are no greater than the true ones.
-    fn skip(&self, row: &mut Edge, column: &mut Edge) {
+    fn skip(&self, row: &mut Border, column: &mut Border) {
         let gap = -self.sweep.pair.scoring.gaps.first;
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
         for edge in [&mut *row, &mut *column] {
@@ -374,12 +379,12 @@ impl Panel<'_> {
 }
 
 /// Returns whether the border along a row is to be delivered.
-fn is_mark(sweep: &Sweep, row: u32) -> bool {
+fn is_mark(sweep: &PanelSweep, row: u32) -> bool {
     row == sweep.rows.1 || (row - sweep.rows.0).is_multiple_of(sweep.mark_every)
 }
 
 /// Appends the lower border of a tile to the marked border of its row of tiles.
-fn add_to_mark(marks: &mut VecDeque<(usize, Edge)>, tile_row: usize, row: &Edge, is_first: bool) {
+fn add_to_mark(marks: &mut VecDeque<(usize, Border)>, tile_row: usize, row: &Border, is_first: bool) {
     if is_first {
         marks.push_back((tile_row, row.clone()));
         return;

@@ -11,17 +11,17 @@ mod directions;
 mod scalar;
 mod strip;
 
-use self::strip::{DIRECTIONS, LOCATE, MARGIN, PADDING, SWEEP, Strip};
-use crate::long::{Edge, NEVER};
+use self::strip::{DIRECTIONS, LOCATE, MARGIN, PADDING, SWEEP, TileStrip};
+use crate::long::{Border, NEG_INF};
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
 use crate::simd::{InstructionSet, MAX_I32_LANES};
 
-pub use directions::{Directions, Step};
+pub use directions::{DirectionStep, TileDirections};
 
 /// Scoring in the form that tiles need.
 #[derive(Debug, Clone)]
-pub struct Scheme {
+pub struct TileScoring {
     substitution: Substitution,
     gaps: Gaps,
     /// Whether H is clamped at 0.
@@ -31,12 +31,12 @@ pub struct Scheme {
     narrow: bool,
 }
 
-impl Scheme {
+impl TileScoring {
     /// Prepares a scoring for these instructions. `clamp` clamps H at 0.
     pub fn new(scoring: &Scoring, clamp: bool, level: InstructionSet) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
-        Scheme { substitution, gaps: scoring.gaps, clamp, level, narrow }
+        TileScoring { substitution, gaps: scoring.gaps, clamp, level, narrow }
     }
 
     fn is_linear(&self) -> bool {
@@ -51,8 +51,8 @@ pub struct TileRows {
     pub value: i32,
     /// The rows, counted from the tile's first.
     pub rows: std::ops::Range<usize>,
-    top: Edge,
-    left: Edge,
+    top: Border,
+    left: Border,
 }
 
 /// Buffers that are reused from tile to tile.
@@ -60,20 +60,20 @@ pub struct TileRows {
 pub struct TileBuffers {
     /// H and gap of the row above and of the last computed row, with [`MARGIN`] entries at either
     /// end.
-    rows: [Edge; 2],
-    right: Edge,
+    rows: [Border; 2],
+    right: Border,
     profile: Vec<i8>,
     stride: usize,
     stream: Vec<i8>,
 }
 
 /// Purpose of a computation of a tile.
-enum Want<'a> {
+enum TileGoal<'a> {
     /// The first rows whose greatest value is above this.
     Above(i32, Option<TileRows>),
     /// The first cell with this value.
     Cell(i32, Option<(usize, usize)>),
-    Directions(&'a mut Directions),
+    Directions(&'a mut TileDirections),
 }
 
 /// Rows of a tile that are computed together.
@@ -87,7 +87,7 @@ struct StripPlan<'a> {
     shape: Option<(usize, usize)>,
 }
 
-impl Scheme {
+impl TileScoring {
     /// Computes the tile of these symbols. `row` is the upper border and becomes the lower one.
     /// `column` is the left border and becomes the right one. If H is clamped at 0 and some value
     /// is above `beat`, returns the first rows that contain the greatest value.
@@ -95,15 +95,15 @@ impl Scheme {
         &self,
         query: &[Code],
         target: &[Code],
-        row: &mut Edge,
-        column: &mut Edge,
+        row: &mut Border,
+        column: &mut Border,
         beat: i32,
         room: &mut TileBuffers,
     ) -> Option<TileRows> {
-        let mut want = Want::Above(beat, None);
+        let mut want = TileGoal::Above(beat, None);
         self.run(query, target, row, column, &mut want, room);
         match want {
-            Want::Above(_, found) => found,
+            TileGoal::Above(_, found) => found,
             _ => None,
         }
     }
@@ -113,13 +113,13 @@ impl Scheme {
         &self,
         query: &[Code],
         target: &[Code],
-        row: &mut Edge,
-        column: &mut Edge,
-        directions: &mut Directions,
+        row: &mut Border,
+        column: &mut Border,
+        directions: &mut TileDirections,
         room: &mut TileBuffers,
     ) {
         directions.clear(target.len());
-        self.run(query, target, row, column, &mut Want::Directions(directions), room);
+        self.run(query, target, row, column, &mut TileGoal::Directions(directions), room);
     }
 
     /// Returns the first cell, by rows, that has the value of `found`, which [`TileScoring::sweep`]
@@ -134,10 +134,10 @@ impl Scheme {
         found: &TileRows,
         room: &mut TileBuffers,
     ) -> (usize, usize) {
-        let mut want = Want::Cell(found.value, None);
+        let mut want = TileGoal::Cell(found.value, None);
         let (mut row, mut column) = (found.top.clone(), found.left.clone());
         self.run(&query[found.rows.clone()], target, &mut row, &mut column, &mut want, room);
-        let Want::Cell(_, Some((row, column))) = want else { panic!("a value that was there is there") };
+        let TileGoal::Cell(_, Some((row, column))) = want else { panic!("a value that was there is there") };
         (found.rows.start + row, column)
     }
 
@@ -145,9 +145,9 @@ impl Scheme {
         &self,
         query: &[Code],
         target: &[Code],
-        row: &mut Edge,
-        column: &mut Edge,
-        want: &mut Want<'_>,
+        row: &mut Border,
+        column: &mut Border,
+        want: &mut TileGoal<'_>,
         room: &mut TileBuffers,
     ) {
         let (m, n) = (query.len(), target.len());
@@ -166,7 +166,7 @@ impl Scheme {
         while at < m {
             let left = m - at;
             let shape = strip::shapes(self.level).into_iter().find(|(lanes, slots)| {
-                in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, Want::Cell(..)))
+                in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, TileGoal::Cell(..)))
             });
             // Rows one by one form strips no higher than a vector has lanes, unless there are no
             // vectors.
@@ -182,22 +182,29 @@ impl Scheme {
     }
 
     /// Computes the rows of a strip.
-    fn strip(&self, plan: StripPlan<'_>, target: &[Code], column: &Edge, want: &mut Want<'_>, room: &mut TileBuffers) {
+    fn strip(
+        &self,
+        plan: StripPlan<'_>,
+        target: &[Code],
+        column: &Border,
+        want: &mut TileGoal<'_>,
+        room: &mut TileBuffers,
+    ) {
         let StripPlan { first_row: at, rows, shape } = plan;
         let (m, n) = (rows.len(), target.len());
         let [top, bottom] = &mut room.rows;
         let places = at..=at + m;
         let (what, value) = match want {
-            Want::Above(..) => (SWEEP, i32::MAX),
-            Want::Cell(value, _) => (LOCATE, *value),
-            Want::Directions(_) => (DIRECTIONS, i32::MAX),
+            TileGoal::Above(..) => (SWEEP, i32::MAX),
+            TileGoal::Cell(value, _) => (LOCATE, *value),
+            TileGoal::Directions(_) => (DIRECTIONS, i32::MAX),
         };
         let mut none = [];
         let directions = match want {
-            Want::Directions(directions) => directions.strip(at, m, shape),
+            TileGoal::Directions(directions) => directions.strip(at, m, shape),
             _ => &mut none[..],
         };
-        let mut strip = Strip {
+        let mut strip = TileStrip {
             scheme: self,
             rows,
             columns: n,
@@ -220,14 +227,14 @@ impl Scheme {
         };
         let cell = strip.found.map(|(row, column)| (at + row, column));
         match want {
-            Want::Above(beat, found) if self.clamp && greatest > *beat => {
+            TileGoal::Above(beat, found) if self.clamp && greatest > *beat => {
                 *beat = greatest;
                 let part = |values: &[i32]| values.to_vec();
-                let top = Edge { h: part(&top.h[MARGIN..][..=n]), gap: part(&top.gap[MARGIN..][..=n]) };
-                let left = Edge { h: part(&column.h[places.clone()]), gap: part(&column.gap[places]) };
+                let top = Border { h: part(&top.h[MARGIN..][..=n]), gap: part(&top.gap[MARGIN..][..=n]) };
+                let left = Border { h: part(&column.h[places.clone()]), gap: part(&column.gap[places]) };
                 *found = Some(TileRows { value: greatest, rows: at..at + m, top, left });
             }
-            Want::Cell(_, found @ None) => *found = cell,
+            TileGoal::Cell(_, found @ None) => *found = cell,
             _ => {}
         }
     }
@@ -255,13 +262,13 @@ impl Scheme {
 
 impl TileBuffers {
     /// Sets the row above the first one.
-    fn start(&mut self, row: &Edge) {
+    fn start(&mut self, row: &Border) {
         let length = row.h.len() + 2 * MARGIN;
         for edge in &mut self.rows {
             edge.h.clear();
-            edge.h.resize(length, NEVER);
+            edge.h.resize(length, NEG_INF);
             edge.gap.clear();
-            edge.gap.resize(length, NEVER);
+            edge.gap.resize(length, NEG_INF);
         }
         self.rows[0].h[MARGIN..][..row.h.len()].copy_from_slice(&row.h);
         self.rows[0].gap[MARGIN..][..row.gap.len()].copy_from_slice(&row.gap);

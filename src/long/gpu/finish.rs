@@ -1,21 +1,21 @@
 //! The rows that a panel has beyond a multiple of four. The host computes them, at most three.
 
 use crate::error::Result;
-use crate::long::{Best, Edge, LongPair, Sink, Source, Sweep};
+use crate::long::{BestCell, Border, LeftSource, LongPair, PanelSweep, SweepSink};
 use crate::seq::Code;
 
 /// Results of the last rows.
-pub(super) struct Finished {
+pub(super) struct LastRows {
     /// The panel's last column for these rows.
-    pub right: Edge,
+    pub right: Border,
     /// The border along the last row.
-    pub bottom: Edge,
+    pub bottom: Border,
     /// The best cell of these rows.
-    pub best: Option<Best>,
+    pub best: Option<BestCell>,
     /// The left border for these rows.
-    pub left: Edge,
+    pub left: Border,
     /// The requested columns for these rows.
-    pub inner: Vec<Edge>,
+    pub inner: Vec<Border>,
 }
 
 /// The row above, with one value for each column. The computed row replaces its values.
@@ -57,13 +57,19 @@ pub(super) fn next_row(
 
 /// Computes the rows after `row` from the border along it. Also returns the values in `columns`,
 /// which ascend and count from the panel's first column.
-pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
+pub(super) fn finish(
+    sweep: &PanelSweep,
+    row: u32,
+    mut edge: Border,
+    left: &dyn LeftSource,
+    columns: &[u32],
+) -> Result<LastRows> {
     let pair = sweep.pair;
     let count = (sweep.rows.1 - row) as usize;
-    let mut entering = Edge { h: vec![0; count], gap: vec![0; count] };
+    let mut entering = Border { h: vec![0; count], gap: vec![0; count] };
     left.read(row + 1, sweep.rows.1, &mut entering.h, &mut entering.gap)?;
-    let (mut right, mut best) = (Edge::default(), None);
-    let mut inner = vec![Edge::default(); columns.len()];
+    let (mut right, mut best) = (Border::default(), None);
+    let mut inner = vec![Border::default(); columns.len()];
     let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
     for (k, i) in (row + 1..=sweep.rows.1).enumerate() {
         let symbol = pair.query[i as usize - 1];
@@ -71,8 +77,8 @@ pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source,
         let mut next_inner = 0;
         let above = RowAbove { h: &mut edge.h[1..], gap: &mut edge.gap[1..] };
         let across = next_row(pair, symbol, target, above, diagonal, entering.gap[k], |j, h, across| {
-            if pair.is_local() && h > best.map_or(0, |best: Best| best.score) {
-                best = Some(Best { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
+            if pair.is_local() && h > best.map_or(0, |best: BestCell| best.score) {
+                best = Some(BestCell { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
             }
             if columns.get(next_inner) == Some(&(j as u32 + 1)) {
                 inner[next_inner].h.push(h);
@@ -83,25 +89,25 @@ pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source,
         right.h.push(edge.h[target.len()]);
         right.gap.push(across);
     }
-    Ok(Finished { right, bottom: edge, best, left: entering, inner })
+    Ok(LastRows { right, bottom: edge, best, left: entering, inner })
 }
 
 /// Delivers the borders of a panel without rows or columns.
-pub(super) fn hand_empty(sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<()> {
+pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<()> {
     if sweep.rows.0 == sweep.rows.1 {
         let last = sweep.top.h.len() - 1;
         sink.right(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;
         return sink.mark(sweep.rows.1, sweep.top.clone());
     }
     let count = (sweep.rows.1 - sweep.rows.0) as usize + 1;
-    let mut edge = Edge { h: vec![0; count], gap: vec![0; count] };
+    let mut edge = Border { h: vec![0; count], gap: vec![0; count] };
     left.read(sweep.rows.0, sweep.rows.1, &mut edge.h, &mut edge.gap)?;
     sink.right(sweep.rows.0, &edge.h, &edge.gap)?;
     let marks = (1..).map(|k| u64::from(sweep.rows.0) + k * u64::from(sweep.mark_every));
     let inside = marks.take_while(|&row| row < sweep.rows.1.into()).map(|row| row as u32);
     for row in inside.chain([sweep.rows.1]) {
         let at = (row - sweep.rows.0) as usize;
-        sink.mark(row, Edge { h: vec![edge.h[at]], gap: vec![edge.gap[at]] })?;
+        sink.mark(row, Border { h: vec![edge.h[at]], gap: vec![edge.gap[at]] })?;
     }
     Ok(())
 }

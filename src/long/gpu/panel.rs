@@ -3,11 +3,11 @@
 use bytemuck::Zeroable;
 
 use super::Schedule;
-use crate::long::kernels::striped::{BLOCK_ROWS, Params, Variant};
+use crate::long::kernels::striped::{BLOCK_ROWS, StripedParams, StripedVariant};
 
 /// Size of a panel, in symbols and strips.
 #[derive(Debug, Clone, Copy)]
-pub struct Extent {
+pub struct PanelExtent {
     /// Rows of the panel, at least 4 and a multiple of 4.
     pub rows: u32,
     /// Columns of the panel, at least 1.
@@ -22,7 +22,7 @@ pub struct Extent {
 #[derive(Debug, Clone, Copy)]
 pub struct PanelPlan {
     /// Parameters of the first dispatch.
-    pub params: Params,
+    pub params: StripedParams,
     /// Number of dispatches.
     pub dispatches: u32,
     /// Columns of a strip.
@@ -31,8 +31,8 @@ pub struct PanelPlan {
 
 impl PanelPlan {
     /// Cuts a panel. A strip makes `steps` steps in a dispatch (a multiple of the batch).
-    pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
-        let Extent { rows, columns, mark_every, keep_strips } = extent;
+    pub fn new(extent: PanelExtent, variant: &StripedVariant, schedule: Schedule, steps: u32) -> Self {
+        let PanelExtent { rows, columns, mark_every, keep_strips } = extent;
         let batch = variant.batch;
         let blocks = rows / BLOCK_ROWS;
         let total = (blocks + variant.lanes - 1).next_multiple_of(batch);
@@ -55,7 +55,7 @@ impl PanelPlan {
         let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
         let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
         let dispatches = span.div_ceil(steps.into()) as u32;
-        let params = Params {
+        let params = StripedParams {
             rows,
             columns,
             strips,
@@ -71,20 +71,20 @@ impl PanelPlan {
             keep_strips,
             rings_begin: rings_begin as u32,
             padding: (strips * variant.lanes - columns.div_ceil(variant.cells)) * variant.cells,
-            ..Params::zeroed()
+            ..StripedParams::zeroed()
         };
         PanelPlan { params, dispatches, strip: variant.strip() }
     }
 
     /// Returns the parameters and the workgroups of dispatch `d`.
-    pub fn dispatch(&self, d: u32) -> (Params, u32) {
+    pub fn dispatch(&self, d: u32) -> (StripedParams, u32) {
         let p = self.params;
         let base = i64::from(d) * i64::from(p.steps);
         let (lag, total) = (i64::from(p.lag), i64::from(p.total_steps));
         let first = if base >= total { (base - total) / lag + 1 } else { 0 };
         let last = ((base + i64::from(p.steps) - 1) / lag).min(i64::from(p.strips) - 1);
         let workgroups = (last - first + 1).max(0) as u32;
-        (Params { first_strip: first as u32, base: base as i32, turn: d % 2, ..p }, workgroups)
+        (StripedParams { first_strip: first as u32, base: base as i32, turn: d % 2, ..p }, workgroups)
     }
 
     /// Returns the last row of the left border that dispatch `d` reads.
@@ -137,22 +137,22 @@ impl PanelPlan {
     }
 
     /// Returns the bytes that lanes store between dispatches.
-    pub fn state_bytes(&self, variant: &Variant) -> u64 {
+    pub fn state_bytes(&self, variant: &StripedVariant) -> u64 {
         u64::from(self.params.strips) * u64::from(variant.state_words() * variant.lanes) * 4
     }
 
     /// Returns the bytes of the records of strips, at least 16.
-    pub fn record_bytes(&self, variant: &Variant) -> u64 {
+    pub fn record_bytes(&self, variant: &StripedVariant) -> u64 {
         if variant.best { u64::from(self.params.strips) * variant.record_bytes() } else { 16 }
     }
 
     /// Returns the bytes of each buffer that grows with the panel.
-    pub fn buffers(&self, variant: &Variant) -> [u64; 4] {
+    pub fn buffers(&self, variant: &StripedVariant) -> [u64; 4] {
         [self.vertical_bytes(), self.horizontal_bytes(), self.state_bytes(variant), self.record_bytes(variant)]
     }
 
     /// Returns the bytes of all buffers.
-    pub fn bytes(&self, variant: &Variant) -> u64 {
+    pub fn bytes(&self, variant: &StripedVariant) -> u64 {
         self.buffers(variant).iter().sum()
     }
 }

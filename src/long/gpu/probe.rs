@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use super::handing::{Handed, Keep};
+use super::delivery::{DeliveredRange, RecordPolicy};
 use super::{GpuLong, Schedule};
 
 use crate::error::Result;
@@ -11,14 +11,14 @@ use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::Store;
 use crate::gpu::kernels::{KernelKind, fingerprint};
 use crate::long::kernels::samples;
-use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
+use crate::long::{BestCell, BestSoFar, Border, LeftSource, LongPair, PanelSweep, SweepSink};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
 /// The first column of a pair's matrix as a left border.
-struct Border<'a>(&'a LongPair);
+struct FirstColumn<'a>(&'a LongPair);
 
-impl Source for Border<'_> {
+impl LeftSource for FirstColumn<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         let edge = self.0.left(first..until);
         h.copy_from_slice(&edge.h);
@@ -39,9 +39,9 @@ const STRIPS: u32 = 2048;
 
 /// Stores the right border.
 #[derive(Default)]
-struct Kept(Mutex<Edge>);
+struct ProbeSink(Mutex<Border>);
 
-impl Sink for Kept {
+impl SweepSink for ProbeSink {
     fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut edge = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         edge.h.extend(h);
@@ -49,11 +49,11 @@ impl Sink for Kept {
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _edge: Edge) -> Result<()> {
+    fn mark(&self, _row: u32, _edge: Border) -> Result<()> {
         Ok(())
     }
 
-    fn progress(&self, _cells: u64, _best: Option<Best>) {}
+    fn progress(&self, _cells: u64, _best: Option<BestCell>) {}
 }
 
 /// Returns a key of everything that determines the result.
@@ -111,7 +111,7 @@ impl GpuLong {
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
-        let sweep = Sweep {
+        let sweep = PanelSweep {
             pair: &pair,
             rows: (0, 300),
             columns: (0, columns),
@@ -125,9 +125,12 @@ impl GpuLong {
         };
         let mut edges = Vec::new();
         for schedule in [Schedule::Wavefront, Schedule::Persistent] {
-            let kept = Kept::default();
-            let keep = Keep { columns: None, strip: None, mark_every: 1 << 20, quiet: false };
-            if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut Handed::default())?.is_none() {
+            let kept = ProbeSink::default();
+            let keep = RecordPolicy { columns: None, strip: None, mark_every: 1 << 20, quiet: false };
+            if self
+                .run_panel(&sweep, keep, schedule, &FirstColumn(&pair), &kept, &mut DeliveredRange::default())?
+                .is_none()
+            {
                 tracing::debug!("workgroups cannot wait for each other here");
                 return Ok(false);
             }

@@ -5,17 +5,17 @@
 
 use super::GpuLong;
 use super::finish::{RowAbove, next_row};
-use super::laid::Laid;
+use super::layout::StripLayout;
 use crate::error::Result;
 use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Record};
-use crate::long::{Best, Sweep};
+use crate::long::{BestCell, PanelSweep};
 use crate::seq::Code;
 
 /// Bytes of recorded batches that are read at once.
 const A_READ: u64 = 16 << 20;
 
 /// A lane before a step.
-struct Lane<'a> {
+struct ReplayLane<'a> {
     h: Vec<i32>,
     gap: Vec<i32>,
     corner: i32,
@@ -28,8 +28,8 @@ struct Lane<'a> {
 
 impl GpuLong {
     /// Finds the best cell of a panel that was computed.
-    pub(super) fn best(&mut self, laid: &Laid, sweep: &Sweep) -> Result<Option<Best>> {
-        let Laid { plan, variant, records, .. } = laid;
+    pub(super) fn best(&mut self, laid: &StripLayout, sweep: &PanelSweep) -> Result<Option<BestCell>> {
+        let StripLayout { plan, variant, records, .. } = laid;
         let strips = plan.params.strips as usize;
         let heads = self.read_words(records, 0, (strips * RECORD_HEAD) as u64 * 4)?;
         let heads: Vec<&[u32]> = heads.chunks_exact(RECORD_HEAD).collect();
@@ -56,7 +56,7 @@ impl GpuLong {
             let words = self.read_pieces(records, &begins, slot_bytes)?;
             for (&(strip, _), words) in places.iter().zip(words.chunks_exact(slot_words)) {
                 let record = Record { variant, words };
-                best = Best::better(best, replay(&record, strip, laid, sweep));
+                best = BestCell::better(best, replay(&record, strip, laid, sweep));
             }
         }
         match best {
@@ -67,18 +67,18 @@ impl GpuLong {
 }
 
 /// Computes a batch again, and returns its best cell.
-fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Best> {
-    let Laid { plan, variant, .. } = laid;
+fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -> Option<BestCell> {
+    let StripLayout { plan, variant, .. } = laid;
     let params = &plan.params;
     let pair = sweep.pair;
     let first_lane = if strip == 0 { params.padding / variant.cells } else { 0 };
     let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
-    let mut lanes: Vec<Lane> = (first_lane..variant.lanes)
+    let mut lanes: Vec<ReplayLane> = (first_lane..variant.lanes)
         .map(|t| {
             let column = (strip * variant.lanes + t) * variant.cells - params.padding;
             let symbols = &target[column as usize..((column + variant.cells) as usize).min(target.len())];
             let count = symbols.len() as u32;
-            Lane {
+            ReplayLane {
                 h: (0..count).map(|c| record.h(t, c)).collect(),
                 // With linear gaps the kernel records no gaps: the gap that enters is always a new
                 // one.
@@ -92,7 +92,7 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
             }
         })
         .collect();
-    let mut best: Option<Best> = None;
+    let mut best: Option<BestCell> = None;
     for step in 0..variant.batch {
         // From right to left, so that each lane finds the values of its left neighbour before the
         // step.
@@ -113,8 +113,8 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
                 let above = RowAbove { h: &mut lane.h, gap: &mut lane.gap };
                 let across = next_row(pair, symbol, lane.symbols, above, diagonal, across, |c, h, _| {
                     if h > 0 {
-                        let cell = Best { score: h, i, j: sweep.columns.0 + lane.column + c as u32 };
-                        best = Best::better(best, Some(cell));
+                        let cell = BestCell { score: h, i, j: sweep.columns.0 + lane.column + c as u32 };
+                        best = BestCell::better(best, Some(cell));
                     }
                 });
                 // Every lane has at least one column.

@@ -1,17 +1,20 @@
 //! Tracebacks through a region. The borders of its chunks are computed again, or are still on the
 //! device from the sweep.
 
+use super::delivery::{DeliveredRange, RecordPolicy};
 use super::fine::FineGrid;
-use super::handing::{Handed, Keep};
 use super::panel::PanelPlan;
-use super::resident::Resident;
+use super::resident::ResidentPair;
 use super::trace::{TraceInput, TraceKernels};
 use super::width::NARROW_CELLS;
 use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MAX_STRIP;
-use crate::long::{Best, BestSoFar, Edge, LongPair, Method, Region, Sink, Source, State, Sweep, Traced};
+use crate::long::{
+    BestCell, BestSoFar, Border, LeftSource, LongPair, Method, PanelSweep, PathState, SweepSink, TraceRegion,
+    TracebackResult,
+};
 
 use std::sync::Arc;
 
@@ -30,19 +33,19 @@ pub(super) struct Retained {
     pair: LongPair,
     /// The upper and left borders of the computation. `None` for the matrix's first row and column.
     /// After an alignment was found, other borders may have the same rows and columns.
-    edges: Option<(Edge, Edge)>,
+    edges: Option<(Border, Border)>,
     rows: (u32, u32),
     columns: (u32, u32),
     grid: FineGrid,
 }
 
 /// A known border as a left border. Rows beyond it do not matter.
-pub(super) struct Given<'a> {
-    edge: &'a Edge,
+pub(super) struct KnownLeft<'a> {
+    edge: &'a Border,
     first: u32,
 }
 
-impl Source for Given<'_> {
+impl LeftSource for KnownLeft<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         let begin = (first - self.first) as usize;
         let there = self.edge.h.len().min((until - self.first) as usize + 1).saturating_sub(begin);
@@ -57,33 +60,33 @@ impl Source for Given<'_> {
 }
 
 /// Ignores all results.
-struct Nobody;
+struct NullSink;
 
-impl Sink for Nobody {
+impl SweepSink for NullSink {
     fn right(&self, _first: u32, _h: &[i32], _gap: &[i32]) -> Result<()> {
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _edge: Edge) -> Result<()> {
+    fn mark(&self, _row: u32, _edge: Border) -> Result<()> {
         Ok(())
     }
 
-    fn progress(&self, _cells: u64, _best: Option<Best>) {}
+    fn progress(&self, _cells: u64, _best: Option<BestCell>) {}
 }
 
 /// The sweep that computes the borders of a region's chunks.
-pub(super) struct Fine {
+pub(super) struct FineSweep {
     rows: (u32, u32),
     columns: (u32, u32),
-    top: Edge,
+    top: Border,
     /// Results that the sweep leaves on the device.
-    pub keep: Keep,
+    pub keep: RecordPolicy,
 }
 
-impl Fine {
+impl FineSweep {
     /// Returns the sweep.
-    pub(super) fn sweep<'a>(&'a self, region: &Region<'a>, best: &'a BestSoFar) -> Sweep<'a> {
-        Sweep {
+    pub(super) fn sweep<'a>(&'a self, region: &TraceRegion<'a>, best: &'a BestSoFar) -> PanelSweep<'a> {
+        PanelSweep {
             pair: region.pair,
             rows: self.rows,
             columns: self.columns,
@@ -98,8 +101,8 @@ impl Fine {
     }
 
     /// Returns the left border.
-    pub(super) fn left<'a>(&self, region: &Region<'a>) -> Given<'a> {
-        Given { edge: region.left, first: region.rows.0 }
+    pub(super) fn left<'a>(&self, region: &TraceRegion<'a>) -> KnownLeft<'a> {
+        KnownLeft { edge: region.left, first: region.rows.0 }
     }
 }
 
@@ -107,8 +110,8 @@ impl Retained {
     /// Returns the part of the matrix whose borders a panel has left, or `None` if it did not keep
     /// the borders of all chunks.
     pub(super) fn new(
-        region: &Region,
-        fine: &Fine,
+        region: &TraceRegion,
+        fine: &FineSweep,
         plan: &PanelPlan,
         vertical: &wgpu::Buffer,
         horizontal: &wgpu::Buffer,
@@ -119,7 +122,7 @@ impl Retained {
     }
 
     /// Returns whether a region can be traced with these borders.
-    fn holds(&self, region: &Region, kernels: &TraceKernels) -> bool {
+    fn holds(&self, region: &TraceRegion, kernels: &TraceKernels) -> bool {
         let Retained { pair, edges, rows, columns, grid } = self;
         let same = Arc::ptr_eq(&pair.query, &region.pair.query)
             && Arc::ptr_eq(&pair.target, &region.pair.target)
@@ -131,7 +134,7 @@ impl Retained {
                 && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
                 && kernels.can_trace(region.from.i - rows.0, grid.strip, grid.chunk, region.method)
         };
-        let begins = |own: &Edge, other: &Edge| own.h.starts_with(&other.h) && own.gap.starts_with(&other.gap);
+        let begins = |own: &Border, other: &Border| own.h.starts_with(&other.h) && own.gap.starts_with(&other.gap);
         let as_then = || edges.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
         same && here && within && suits() && as_then()
     }
@@ -184,7 +187,7 @@ impl GpuLong {
 
     /// Returns the bytes of the borders of a region's chunks, or `None` if the memory does not
     /// suffice to trace through it.
-    pub(super) fn fine_bytes(&self, region: &Region) -> Option<u64> {
+    pub(super) fn fine_bytes(&self, region: &TraceRegion) -> Option<u64> {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         self.traced_bytes(rows, columns, region.method, region.strip, region.chunk)
     }
@@ -209,7 +212,7 @@ impl GpuLong {
 
     /// Returns the rows of a chunk if a sweep is to leave the borders of its chunks. Only the sweep
     /// of a whole pair does, if the memory suffices.
-    pub(super) fn retained_chunk(&self, sweep: &Sweep) -> Option<u32> {
+    pub(super) fn retained_chunk(&self, sweep: &PanelSweep) -> Option<u32> {
         let (m, n) = (sweep.pair.query.len() as u32, sweep.pair.target.len() as u32);
         let is_whole = sweep.is_kept && sweep.rows == (0, m) && sweep.columns == (0, n);
         // A mark is the border of a chunk.
@@ -221,7 +224,7 @@ impl GpuLong {
     }
 
     /// Records the borders that a sweep has left.
-    pub(super) fn retain(&mut self, sweep: &Sweep, plan: &PanelPlan, chunk: u32) {
+    pub(super) fn retain(&mut self, sweep: &PanelSweep, plan: &PanelPlan, chunk: u32) {
         // If memory was short, the borders of chunks were not kept.
         let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
         if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
@@ -237,15 +240,15 @@ impl GpuLong {
     }
 
     /// Traces through a region. `sparing`: memory was too short for it before.
-    pub(super) fn trace_region(&mut self, region: &Region, sparing: bool) -> Result<Traced> {
+    pub(super) fn trace_region(&mut self, region: &TraceRegion, sparing: bool) -> Result<TracebackResult> {
         if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
             // The traceback starts on a border, and can only end there.
             let at = match region.from.i == region.rows.0 {
                 true => region.top.h[(region.from.j - region.columns.0) as usize],
                 false => region.left.h[(region.from.i - region.rows.0) as usize],
             };
-            let ended = region.pair.is_local() && region.from.state == State::H && at == 0;
-            return Ok(Traced { to: Some(region.from), ended, ..Traced::default() });
+            let ended = region.pair.is_local() && region.from.state == PathState::H && at == 0;
+            return Ok(TracebackResult { to: Some(region.from), ended, ..TracebackResult::default() });
         }
         let grid = match self.known(region) {
             Some(grid) => grid,
@@ -256,7 +259,8 @@ impl GpuLong {
                 self.fine(region)?
             }
         };
-        let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
+        let ResidentPair { query, target } =
+            ResidentPair::of(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
         let input = TraceInput {
             grid: &grid,
             query: &query.codes,
@@ -273,14 +277,14 @@ impl GpuLong {
     }
 
     /// Returns the borders of a region's chunks if they are known.
-    fn known(&self, region: &Region) -> Option<FineGrid> {
+    fn known(&self, region: &TraceRegion) -> Option<FineGrid> {
         let there = self.retained.iter().chain(self.ahead.regions());
         there.into_iter().find(|kept| kept.holds(region, &self.kernels)).map(|kept| kept.grid.clone())
     }
 
     /// Returns the sweep that computes the borders of a region's chunks, as far as its traceback
     /// needs them.
-    pub(super) fn fine_sweep(&self, region: &Region) -> Fine {
+    pub(super) fn fine_sweep(&self, region: &TraceRegion) -> FineSweep {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         let (strip, chunk) = self.chunks(region.strip, region.chunk);
         // Rows below the traceback's are computed from arbitrary symbols, and never read.
@@ -288,23 +292,24 @@ impl GpuLong {
         // So are columns: if the panel ends with a lane's last cell, all regions share a pipeline.
         let columns = columns.next_multiple_of(strip / self.lanes()).max(1);
         let entries = columns as usize + 1;
-        let mut top = Edge { h: region.top.h.clone(), gap: region.top.gap.clone() };
+        let mut top = Border { h: region.top.h.clone(), gap: region.top.gap.clone() };
         top.h.resize(entries, 0);
         top.gap.resize(entries, 0);
-        Fine {
+        FineSweep {
             rows: (region.rows.0, region.rows.0 + whole),
             columns: (region.columns.0, region.columns.0 + columns),
             top,
-            keep: Keep { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true },
+            keep: RecordPolicy { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true },
         }
     }
 
     /// Computes the borders of a region's chunks.
-    fn fine(&mut self, region: &Region) -> Result<FineGrid> {
+    fn fine(&mut self, region: &TraceRegion) -> Result<FineGrid> {
         let fine = self.fine_sweep(region);
         let best = BestSoFar::default();
         let sweep = fine.sweep(region, &best);
-        let (plan, _) = self.run_once(&sweep, fine.keep, &fine.left(region), &Nobody, &mut Handed::default())?;
+        let (plan, _) =
+            self.run_once(&sweep, fine.keep, &fine.left(region), &NullSink, &mut DeliveredRange::default())?;
         let grid = self.grid(&plan, sweep.rows.1 - sweep.rows.0, fine.keep.mark_every);
         grid.ok_or_else(|| self.gpu.error("chunks without edges"))
     }

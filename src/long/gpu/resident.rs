@@ -16,7 +16,7 @@ const MAX_CLASSES: usize = 32;
 
 /// A pair's sequences and scores on the device. They stay there as long as this is held.
 #[derive(Debug, Clone)]
-pub(super) struct Resident {
+pub(super) struct ResidentPair {
     /// The query with its scores.
     pub query: Arc<ResidentQuery>,
     /// The target's codes, four in a u32.
@@ -43,7 +43,7 @@ pub(super) struct ResidentQuery {
 #[derive(Debug)]
 pub(super) struct ResidentTarget(pub wgpu::Buffer);
 
-impl Resident {
+impl ResidentPair {
     /// Uploads a pair, unless it is on the device, so that the symbol of row `row` starts a u32.
     pub(super) fn of(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
         let is = |own: &ResidentQuery| own.is(pair, row);
@@ -69,7 +69,7 @@ impl Resident {
                 residents.keep(&pair.target, bytes, ResidentTarget(uploaded))
             }
         };
-        Ok(Resident { query, target })
+        Ok(ResidentPair { query, target })
     }
 }
 

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Zeroable;
 
-use super::handing::{Handed, PATIENCE, SHARED_BYTES};
-use super::laid::{Known, Laid};
+use super::delivery::{DeliveredRange, PATIENCE, SHARED_BYTES};
+use super::layout::{PruningHints, StripLayout};
 use super::{GpuLong, Schedule};
 use crate::error::Result;
 use crate::gpu::launch::Commands;
 use crate::gpu::readback::Readback;
 use crate::gpu::timer::PassTimer;
-use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
-use crate::long::{Sink, Source, Sweep};
+use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, StripedShared};
+use crate::long::{LeftSource, PanelSweep, SweepSink};
 
 /// Least time of a panel that shows the speed of the device.
 const TELLING: Duration = Duration::from_millis(50);
@@ -22,8 +22,8 @@ const WAITING_SHARE: u32 = 20;
 
 /// A panel between its submissions.
 pub(super) struct PanelRun<'a> {
-    sweep: &'a Sweep<'a>,
-    laid: &'a Laid,
+    sweep: &'a PanelSweep<'a>,
+    laid: &'a StripLayout,
     schedule: Schedule,
     /// Whether the right border is not needed.
     is_quiet: bool,
@@ -42,11 +42,11 @@ pub(super) struct PanelRun<'a> {
     /// Time that the device was busy; `None` if it has no clock.
     busy: Option<Duration>,
     /// State that all strips share, after the last submission.
-    shared: Shared,
+    shared: StripedShared,
 }
 
 /// A submission that the device is computing.
-pub(super) struct Flight {
+pub(super) struct StripSubmission {
     readback: Readback,
     staging: wgpu::Buffer,
     clock: PassTimer,
@@ -58,7 +58,7 @@ pub(super) struct Flight {
 
 impl<'a> PanelRun<'a> {
     /// Creates the state of a panel before its first submission.
-    pub(super) fn new(sweep: &'a Sweep<'a>, laid: &'a Laid, schedule: Schedule, is_quiet: bool) -> Self {
+    pub(super) fn new(sweep: &'a PanelSweep<'a>, laid: &'a StripLayout, schedule: Schedule, is_quiet: bool) -> Self {
         PanelRun {
             sweep,
             laid,
@@ -71,7 +71,7 @@ impl<'a> PanelRun<'a> {
             right_begin: 0,
             waited: Duration::ZERO,
             busy: Some(Duration::ZERO),
-            shared: Shared::zeroed(),
+            shared: StripedShared::zeroed(),
         }
     }
 }
@@ -82,16 +82,16 @@ impl GpuLong {
         &mut self,
         run: &mut PanelRun<'_>,
         count: u32,
-        left: &dyn Source,
-    ) -> Result<Flight> {
-        let Laid { plan, variant, vertical, shared, .. } = run.laid;
+        left: &dyn LeftSource,
+    ) -> Result<StripSubmission> {
+        let StripLayout { plan, variant, vertical, shared, .. } = run.laid;
         let gpu = self.gpu.clone();
         let end = (run.next + count).min(plan.dispatches);
         let asked = Instant::now();
         let reached = self.write_left(vertical, run.sweep, left, plan.left_rows(end - 1), &mut run.left_rows)?;
         run.waited += asked.elapsed();
         let clock = self.buffers.clocks.pop().unwrap_or_else(|| PassTimer::new(&gpu));
-        let known = Known { best: run.sweep.best.get(), left_reached: reached.max(run.reached_before) };
+        let known = PruningHints { best: run.sweep.best.get(), left_reached: reached.max(run.reached_before) };
         run.reached_before = reached;
         let mut commands = Commands::default();
         for (index, dispatch) in run.laid.hand_over(&gpu, run.next..end, known).into_iter().enumerate() {
@@ -117,7 +117,7 @@ impl GpuLong {
         let programs = std::slice::from_ref(&run.laid.program);
         let readback = commands.submit(&gpu, "strips", programs, &staging, Some(&clock));
         run.next = end;
-        Ok(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) })
+        Ok(StripSubmission { readback, staging, clock, right, cells: plan.cells(end - 1) })
     }
 
     /// Waits for a submission and delivers its rows of the right border. Returns `false` if a strip
@@ -125,16 +125,16 @@ impl GpuLong {
     pub(super) fn receive(
         &mut self,
         run: &mut PanelRun<'_>,
-        flight: Flight,
-        sink: &dyn Sink,
-        handed: &mut Handed,
+        flight: StripSubmission,
+        sink: &dyn SweepSink,
+        handed: &mut DeliveredRange,
     ) -> Result<bool> {
-        let Flight { readback, staging, clock, right, cells } = flight;
+        let StripSubmission { readback, staging, clock, right, cells } = flight;
         let mut words = readback.read(&self.gpu, PATIENCE)?;
         run.busy = run.busy.zip(clock.elapsed(&self.gpu, &words)).map(|(all, own)| all + own);
         let head = SHARED_BYTES as usize / 4;
         words.truncate(head + 2 * right.len());
-        run.shared = bytemuck::cast_slice::<u32, Shared>(&words[..head])[0];
+        run.shared = bytemuck::cast_slice::<u32, StripedShared>(&words[..head])[0];
         if run.shared.stuck != 0 {
             return Ok(false);
         }
@@ -161,7 +161,7 @@ impl GpuLong {
 
     /// Learns the speed of the device from a panel. Returns the number of cells that were pruned.
     pub(super) fn learn_speed(&mut self, run: &PanelRun<'_>) -> u64 {
-        let Laid { plan, variant, .. } = run.laid;
+        let StripLayout { plan, variant, .. } = run.laid;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
         let seconds = run.started.elapsed();
         // An engine that waited for its left neighbour shows its speed by the device's own clock alone.

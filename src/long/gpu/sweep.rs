@@ -5,16 +5,16 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::handing::{Handed, Keep, PATIENCE};
+use super::delivery::{DeliveredRange, PATIENCE, RecordPolicy};
 use super::panel::PanelPlan;
-use super::submission::{Flight, PanelRun};
+use super::submission::{PanelRun, StripSubmission};
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::launch::Commands;
 use crate::gpu::readback::ReadbackWords;
 use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
-use crate::long::{Edge, Sink, Source, Sweep, Swept};
+use crate::long::{Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
 /// Divisor of the size of the first submission.
 const FIRST_PART: u32 = 8;
@@ -27,13 +27,13 @@ impl GpuLong {
     /// values are correct in any case.
     pub(super) fn run_panel(
         &mut self,
-        sweep: &Sweep,
-        keep: Keep,
+        sweep: &PanelSweep,
+        keep: RecordPolicy,
         schedule: Schedule,
-        left: &dyn Source,
-        sink: &dyn Sink,
-        handed: &mut Handed,
-    ) -> Result<Option<(PanelPlan, Swept)>> {
+        left: &dyn LeftSource,
+        sink: &dyn SweepSink,
+        handed: &mut DeliveredRange,
+    ) -> Result<Option<(PanelPlan, SweepResult)>> {
         self.retained = None;
         let mut buffers = std::mem::take(&mut self.buffers);
         let laid = self.lay_out(sweep, keep, schedule, &mut buffers);
@@ -43,7 +43,7 @@ impl GpuLong {
         let (rows, columns) = (plan.params.rows, plan.params.columns);
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
         let mut run = PanelRun::new(sweep, &laid, schedule, keep.quiet);
-        let mut flights: VecDeque<Flight> = VecDeque::new();
+        let mut flights: VecDeque<StripSubmission> = VecDeque::new();
         while run.next < plan.dispatches || !flights.is_empty() {
             if sweep.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -66,18 +66,18 @@ impl GpuLong {
         }
         let pruned_cells = self.learn_speed(&run);
         let best = if laid.variant.best { self.best(&laid, sweep)? } else { None };
-        Ok(Some((laid.plan, Swept { best, pruned_cells })))
+        Ok(Some((laid.plan, SweepResult { best, pruned_cells })))
     }
 
     /// Delivers the borders along marked rows, and along the last row if it is row `end`. Otherwise
     /// returns the border along the last row.
     pub(super) fn hand_marks(
         &mut self,
-        sweep: &Sweep,
+        sweep: &PanelSweep,
         plan: &PanelPlan,
         end: u32,
-        sink: &dyn Sink,
-    ) -> Result<Option<Edge>> {
+        sink: &dyn SweepSink,
+    ) -> Result<Option<Border>> {
         let horizontal = self.buffers.horizontal.get().expect("a panel was computed").clone();
         let p = plan.params;
         let row_of = |mark: u32| (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
@@ -103,11 +103,11 @@ impl GpuLong {
     /// also written to the device.
     pub(super) fn hand_columns(
         &mut self,
-        sweep: &Sweep,
+        sweep: &PanelSweep,
         plan: &PanelPlan,
         columns: &[u32],
-        last: &[Edge],
-        sink: &dyn Sink,
+        last: &[Border],
+        sink: &dyn SweepSink,
     ) -> Result<()> {
         let vertical = self.buffers.vertical.get().expect("a panel was computed").clone();
         let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (plan.strip * plan.params.keep_strips)).max(1));
@@ -121,7 +121,7 @@ impl GpuLong {
     }
 
     /// Writes entries of a border from entry `at` on.
-    pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Edge, flipped: bool) {
+    pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Border, flipped: bool) {
         const PIECE: usize = 4 << 20;
         let flip = if flipped { FLIP } else { 0 };
         for (index, (h, gap)) in edge.h.chunks(PIECE).zip(edge.gap.chunks(PIECE)).enumerate() {
@@ -142,14 +142,14 @@ impl GpuLong {
         begins: &[u64],
         count: u32,
         flipped: bool,
-        mut give: impl FnMut(usize, Edge) -> Result<()>,
+        mut give: impl FnMut(usize, Border) -> Result<()>,
     ) -> Result<()> {
         let flip = if flipped { FLIP } else { 0 };
         // Several short borders at once, or a long one in parts.
         let at_once = (PIECE_ENTRIES / count as usize).max(1);
         for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
-            let new = || Edge { h: vec![0; count as usize], gap: vec![0; count as usize] };
-            let mut edges: Vec<Edge> = begins.iter().map(|_| new()).collect();
+            let new = || Border { h: vec![0; count as usize], gap: vec![0; count as usize] };
+            let mut edges: Vec<Border> = begins.iter().map(|_| new()).collect();
             for first in (0..count as usize).step_by(PIECE_ENTRIES) {
                 let entries = PIECE_ENTRIES.min(count as usize - first);
                 let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
@@ -212,8 +212,8 @@ impl GpuLong {
     pub(super) fn write_left(
         &self,
         vertical: &wgpu::Buffer,
-        sweep: &Sweep,
-        left: &dyn Source,
+        sweep: &PanelSweep,
+        left: &dyn LeftSource,
         rows: u32,
         done: &mut Option<u32>,
     ) -> Result<i32> {
@@ -223,7 +223,7 @@ impl GpuLong {
         }
         let until = rows.min(sweep.rows.1 - sweep.rows.0);
         let count = (until - first + 1) as usize;
-        let mut edge = Edge { h: vec![0; count], gap: vec![0; count] };
+        let mut edge = Border { h: vec![0; count], gap: vec![0; count] };
         left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut edge.h, &mut edge.gap)?;
         self.write_pairs(vertical, first.into(), &edge, true);
         *done = Some(until);

@@ -21,14 +21,14 @@ use crate::gpu::device::Gpu;
 use crate::gpu::memory::memory_budget;
 use crate::gpu::pipeline::{Compiled, Pipelines};
 use crate::long::kernels::striped_trace::{
-    MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stop, TracebackStage, Variant,
-    column_bits, directions_words, iterations, start_words, state_code, workgroup,
+    MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, PathPart, START_BITS, Stop, TracebackParams, TracebackStage,
+    TracebackVariant, column_bits, directions_words, iterations, start_words, state_code, workgroup,
 };
-use crate::long::{Method, Point, Traced};
+use crate::long::{Method, PathPoint, TracebackResult};
 use crate::score::{Mode, Scoring};
-use buffers::{Round, TraceBuffers};
+use buffers::{TraceBuffers, TraceRound};
 use decode::decode;
-use window::{Division, Reach, Window};
+use window::{BlockWindow, Division, WindowReach};
 
 /// Sizes of windows and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct TraceInput<'a> {
     /// Row and column of the pair at the region's row 0 and column 0.
     pub origin: (u32, u32),
     /// The point where the traceback enters, in rows and columns of the pair.
-    pub from: Point,
+    pub from: PathPoint,
     /// The method.
     pub method: Method,
     /// Set to end early with [`Error::Interrupted`].
@@ -75,7 +75,7 @@ pub struct TraceInput<'a> {
 /// The kernels of the traceback and their memory.
 pub struct TraceKernels {
     gpu: Gpu,
-    pipelines: Pipelines<Variant>,
+    pipelines: Pipelines<TracebackVariant>,
     loop_budget: Option<u64>,
     shape: TraceShape,
     buffers: TraceBuffers,
@@ -175,15 +175,15 @@ impl TraceKernels {
     /// # Errors
     /// [`Error::Unsuited`] if sizes or scores exceed the kernels' limits; [`Error::Device`] if the
     /// device fails or borders contradict each other; [`Error::Interrupted`].
-    pub fn trace(&mut self, input: &TraceInput) -> Result<Traced> {
+    pub fn trace(&mut self, input: &TraceInput) -> Result<TracebackResult> {
         if let Some(reason) = self.refusal(input) {
             return Err(self.gpu.unsuited(reason));
         }
         self.buffers.load_table(&self.gpu, &input.scoring.substitution)?;
         let (grid, from) = (input.grid, input.from);
-        let mut at = Point { i: from.i - input.origin.0, j: from.j - input.origin.1, ..from };
+        let mut at = PathPoint { i: from.i - input.origin.0, j: from.j - input.origin.1, ..from };
         let mut reach = self.reach(input);
-        let mut window: Option<Window> = None;
+        let mut window: Option<BlockWindow> = None;
         let (mut backward, mut bytes, mut rounds) = (Cigar::new(), 0, 0);
         let ended = loop {
             if input.interrupt.load(Ordering::Relaxed) {
@@ -192,7 +192,7 @@ impl TraceKernels {
             let is_new = window.is_none();
             let own = window.get_or_insert_with(|| {
                 let division = Division { strip: grid.strip, chunk: grid.chunk, lead: grid.lead };
-                Window::new(input.method, division, at.i, at.j, &reach)
+                BlockWindow::new(input.method, division, at.i, at.j, &reach)
             });
             let words = self.round(input, own, at, is_new)?;
             let before = at;
@@ -216,12 +216,12 @@ impl TraceKernels {
         };
         tracing::debug!(rounds, bytes, "traced");
         backward.reverse();
-        let to = Point { i: at.i + input.origin.0, j: at.j + input.origin.1, ..at };
-        Ok(Traced { cigar: backward, to: Some(to), ended, bytes: bytes + grid.bytes() })
+        let to = PathPoint { i: at.i + input.origin.0, j: at.j + input.origin.1, ..at };
+        Ok(TracebackResult { cigar: backward, to: Some(to), ended, bytes: bytes + grid.bytes() })
     }
 
     /// Returns the extent of the first window.
-    fn reach(&self, input: &TraceInput) -> Reach {
+    fn reach(&self, input: &TraceInput) -> WindowReach {
         let (strip, chunk) = (input.grid.strip, input.grid.chunk);
         let bits = START_BITS - column_bits(strip);
         let mut rows = self.shape.block_rows.min((1 << bits) - 1);
@@ -234,7 +234,7 @@ impl TraceKernels {
         }
         let words = self.shape.starts_bytes / 4;
         rows = rows.min((words / 2).saturating_sub(strip.into()).try_into().unwrap_or(u32::MAX)).max(chunk);
-        Reach {
+        WindowReach {
             margin: self.shape.margin_chunks.saturating_mul(chunk),
             slope: 1.0,
             blocks: self.shape.blocks,
@@ -245,10 +245,10 @@ impl TraceKernels {
     }
 
     /// Runs one submission, and returns its results. Computes start states only for a new window.
-    fn round(&mut self, input: &TraceInput, window: &Window, at: Point, is_new: bool) -> Result<Vec<u32>> {
+    fn round(&mut self, input: &TraceInput, window: &BlockWindow, at: PathPoint, is_new: bool) -> Result<Vec<u32>> {
         let grid = input.grid;
         let edges = input.method == Method::Chunked1;
-        let of_stage = |stage| Variant {
+        let of_stage = |stage| TracebackVariant {
             stage,
             workgroup: if stage == TracebackStage::Chase { 1 } else { workgroup(grid.strip) },
             codes: input.scoring.substitution.size() as u32,
@@ -259,7 +259,7 @@ impl TraceKernels {
         let tallest = if edges { grid.chunk } else { window.block_rows };
         let a_part = directions_words(tallest, grid.strip);
         let directions = (a_part * u64::from(window.parts)).min(self.shape.directions_bytes / 4).max(a_part);
-        let params = Params {
+        let params = TracebackParams {
             query_begin_symbols: input.query_begin,
             target_begin_symbols: input.target_begin,
             rows: window.rows,
@@ -284,8 +284,8 @@ impl TraceKernels {
         let stages = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(of_stage);
         let programs: Vec<Compiled> =
             stages.into_iter().map(|variant| self.pipelines.get(&self.gpu, variant)).collect::<Result<_>>()?;
-        let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<Path>() as u64 / 4);
-        let sizes = buffers::Sizes {
+        let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<PathPart>() as u64 / 4);
+        let sizes = buffers::TraceBufferSizes {
             starts: window.start_words(grid.strip),
             paths: paths_words,
             directions,
@@ -294,6 +294,6 @@ impl TraceKernels {
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(window.cells as f64 / 1e7);
         let workgroups = [window.blocks.len() as u32 * u32::from(is_new), 1, window.parts];
         let stages = programs.into_iter().zip(workgroups).collect();
-        self.buffers.run(&self.gpu, input, &Round { params: &params, window, is_new, sizes, stages, limit })
+        self.buffers.run(&self.gpu, input, &TraceRound { params: &params, window, is_new, sizes, stages, limit })
     }
 }

@@ -63,11 +63,11 @@ pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::long::gpu::StripedShape;
-    use crate::long::kernels::striped::Variant;
+    use crate::long::kernels::striped::StripedVariant;
 
     /// Returns the workgroup memory of a strip of 32 lanes.
     fn bytes(kinds: u32, cells: u32) -> u32 {
-        let variant = Variant {
+        let variant = StripedVariant {
             lanes: 32,
             cells,
             classes: suiting_classes(kinds, cells),

@@ -3,8 +3,8 @@
 use super::{striped, striped_trace};
 use crate::gpu::kernels::{KernelKind, KernelProgram, TracebackStage};
 
-fn strips(shuffle: bool) -> striped::Variant {
-    striped::Variant {
+fn strips(shuffle: bool) -> striped::StripedVariant {
+    striped::StripedVariant {
         lanes: 32,
         cells: 8,
         classes: 4,
@@ -20,9 +20,9 @@ fn strips(shuffle: bool) -> striped::Variant {
     }
 }
 
-fn traceback(stage: TracebackStage, edges: bool) -> striped_trace::Variant {
+fn traceback(stage: TracebackStage, edges: bool) -> striped_trace::TracebackVariant {
     let workgroup = if stage == TracebackStage::Chase { 1 } else { 4 };
-    striped_trace::Variant { stage, workgroup, codes: 16, column_bits: 6, local: true, edges }
+    striped_trace::TracebackVariant { stage, workgroup, codes: 16, column_bits: 6, local: true, edges }
 }
 
 /// Returns sample programs of a kernel, or none for a kernel of another module.

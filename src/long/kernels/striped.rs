@@ -12,10 +12,10 @@ pub const BLOCK_ROWS: u32 = 4;
 /// written yet".
 pub const FLIP: u32 = 0x8000_0000;
 
-/// `Params` of the shader.
+/// `StripedParams` of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Params {
+pub struct StripedParams {
     /// Rows of the panel.
     pub rows: u32,
     /// Columns of the panel.
@@ -74,10 +74,10 @@ pub struct Params {
     pub turn: u32,
 }
 
-/// `Shared` of the shader.
+/// `StripedShared` of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
-pub struct Shared {
+pub struct StripedShared {
     /// The best local score of all strips, if batches are pruned.
     pub best: i32,
     /// Strips that were taken in this dispatch.
@@ -90,7 +90,7 @@ pub struct Shared {
 
 /// Constants of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct StripedVariant {
     /// Invocations of a workgroup, each with columns of its own.
     pub lanes: u32,
     /// Columns that an invocation keeps in registers; a multiple of 4.
@@ -143,7 +143,7 @@ pub const fn record_bytes(lanes: u32, cells: u32, batch: u32) -> u64 {
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
     /// Constants of the kernel.
-    pub variant: &'a Variant,
+    pub variant: &'a StripedVariant,
     /// The u32 values that the kernel wrote.
     pub words: &'a [u32],
 }
@@ -187,7 +187,7 @@ impl Record<'_> {
     }
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for StripedVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Strips)
     }
@@ -213,7 +213,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl StripedVariant {
     /// Returns the columns of a strip.
     pub const fn strip(&self) -> u32 {
         self.lanes * self.cells

@@ -5,7 +5,7 @@
 pub use crate::gpu::kernels::TracebackStage;
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::{Constants, Supplied};
-use crate::long::{Point, State};
+use crate::long::{PathPoint, PathState};
 use crate::score::Substitution;
 
 /// Columns that an invocation keeps in registers.
@@ -21,7 +21,7 @@ pub const MAX_VALUE: i64 = 1 << 29;
 
 /// Constants of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct TracebackVariant {
     /// The kernel.
     pub stage: TracebackStage,
     /// Invocations of a workgroup; a power of two.
@@ -36,7 +36,7 @@ pub struct Variant {
     pub edges: bool,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for TracebackVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::LongTraceback(self.stage))
     }
@@ -56,7 +56,7 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
+impl TracebackVariant {
     /// Returns the bytes of workgroup memory.
     pub const fn workgroup_bytes(&self) -> u32 {
         let ring = 2 * self.workgroup;
@@ -106,10 +106,10 @@ pub fn table(substitution: &Substitution) -> Vec<i32> {
     pairs.map(|(a, b)| 2 * substitution.score(a, b) + i32::from(substitution.is_match(a, b))).collect()
 }
 
-/// `Params` of the shaders.
+/// `TracebackParams` of the shaders.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
+pub struct TracebackParams {
     /// Index of the symbol of the region's first row in the query's buffer.
     pub query_begin_symbols: u32,
     /// Index of the symbol of the region's first column in the target's buffer.
@@ -155,10 +155,10 @@ pub struct Params {
 /// u32 values before the parts in `Paths`.
 pub const PATHS_HEADER_WORDS: usize = 8;
 
-/// `Path` of the shaders: a part of the path.
+/// `PathPart` of the shaders: a part of the path.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Path {
+pub struct PathPart {
     /// Row of the start.
     pub start_row: u32,
     /// Column of the start.
@@ -200,16 +200,16 @@ impl Stop {
 }
 
 /// Encodes a state for the shaders.
-pub fn state_code(state: State) -> u32 {
+pub fn state_code(state: PathState) -> u32 {
     match state {
-        State::H => 0,
-        State::I => 1,
-        State::D => 2,
+        PathState::H => 0,
+        PathState::I => 1,
+        PathState::D => 2,
     }
 }
 
 /// Decodes a point of the shaders, counted from a region's first row and column.
-pub fn point(i: u32, j: u32, state: u32) -> Option<Point> {
-    let state = *[State::H, State::I, State::D].get(state as usize)?;
-    Some(Point { i, j, state })
+pub fn point(i: u32, j: u32, state: u32) -> Option<PathPoint> {
+    let state = *[PathState::H, PathState::I, PathState::D].get(state as usize)?;
+    Some(PathPoint { i, j, state })
 }

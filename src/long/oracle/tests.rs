@@ -49,7 +49,7 @@ fn sequence() -> impl Strategy<Value = Vec<Code>> {
 
 proptest! {
     #[test]
-    fn scores_are_those_of_the_other_oracles_and_columns_have_them(
+    fn scores_match_the_other_oracles(
         query in sequence(), target in sequence(), next in 0..4, opening in 0..4,
         mode in prop::sample::select(vec![Mode::Global, Mode::Local]),
         end_gaps in prop::sample::select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]),
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn edges_say_what_enters(query in sequence(), target in sequence(), next in 0..4, opening in 0..4) {
+    fn borders_contain_the_entering_gaps(query in sequence(), target in sequence(), next in 0..4, opening in 0..4) {
         let scoring = scheme(Mode::Local, EndGaps::Charged, Gaps { first: next + opening, next });
         let matrices = LongMatrices::fill(&query, &target, &scoring);
         let (m, n) = (query.len(), target.len());

@@ -14,7 +14,7 @@ use crate::gpu::kernels::Family;
 use crate::jobs::{Job, LongAlignment, LongSummary, LongWant, Run};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
-use crate::long::kernels::striped::Variant;
+use crate::long::kernels::striped::StripedVariant;
 use crate::long::{LongEngine, Method};
 use crate::measure::shared_engine::SharedEngine;
 use crate::measure::simulate::SEED;
@@ -228,7 +228,7 @@ impl LongPairTable<'_> {
                     schedule: Some(schedule),
                     ..StripedShape::default()
                 };
-                let memory = Variant {
+                let memory = StripedVariant {
                     lanes,
                     cells: columns,
                     classes: 4,

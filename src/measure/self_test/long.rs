@@ -6,7 +6,7 @@ use super::{KernelTest, SelfTest};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, KERNELS};
-use crate::jobs::long::{LongHit, Tuning};
+use crate::jobs::long::{LongHit, LongTuning};
 use crate::jobs::{Job, LongAlignment, LongWant, Run};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, StripedShape};
@@ -54,7 +54,7 @@ impl LongTest {
             let store = sequences(scoring.alphabet);
             let alignment = Arc::new(align(store.codes(0), store.codes(1), &scoring));
             let job = LongAlignment::new(Arc::clone(&store), 0, store, 1, Arc::new(scoring));
-            let tuning = Tuning { panel_columns: Some(256), ..Tuning::default() };
+            let tuning = LongTuning { panel_columns: Some(256), ..LongTuning::default() };
             let job = LongAlignment { want, strip: Some(BLOCK), chunk: Some(BLOCK), tuning, ..job };
             let case = |&method: &Option<Method>| LongCase {
                 job: LongAlignment { method, ..job.clone() },

@@ -1,11 +1,11 @@
-//! Engines that hand on columns inside a panel: the same alignments, with fewer and wider panels.
+//! Engines that keep columns inside a panel give the same alignments, with fewer and wider panels.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pairwave::error::Error;
 use pairwave::jobs::LongAlignment;
-use pairwave::jobs::long::Tuning;
+use pairwave::jobs::long::LongTuning;
 use pairwave::long::LongEngine;
 use pairwave::long::mock::Textbook;
 use pairwave::score::{EndGaps, Mode};
@@ -14,12 +14,12 @@ use pairwave::seq::Alphabet;
 use super::killed::killed;
 use super::{Engines, GAPS, Hooked, MODES, dna, expected, hits, job, related, run, textbook};
 
-/// Panels of 300 columns, with columns inside them.
+/// Returns an engine with panels of 300 columns and columns inside them.
 fn wide(label: &str, speed: f64) -> Textbook {
     Textbook { panel_columns: 300, ..textbook(label, speed) }.with_kept_columns()
 }
 
-/// Engines of which some keep columns.
+/// Returns engines. Some of them keep columns.
 fn mixed() -> Engines {
     vec![Box::new(wide("wide", 4e8)), Box::new(textbook("narrow", 1e8)), Box::new(wide("another", 2e8))]
 }
@@ -44,7 +44,7 @@ fn panels_are_wide_and_regions_small() {
             (marks.load(Ordering::Relaxed), result.summary.traced_cells)
         };
         let (wide, narrow) = (counted(true), counted(false));
-        // Panels of 256 instead of 64 columns, the last one with what is left however little, each with 11 marks.
+        // Panels of 256 instead of 64 columns, the last one with the rest, each with 11 marks.
         assert_eq!((wide.0, narrow.0), (4 * 11, 15 * 11));
         assert!(wide.1 < narrow.1 + narrow.1 / 4, "{wide:?} {narrow:?}");
     }
@@ -60,7 +60,7 @@ fn columns_spill_and_mix() {
             let job = job(&query, &target, scoring);
             let tight = LongAlignment {
                 host_memory: Some(500),
-                tuning: Tuning { belt_rows: Some(128), ..job.tuning.clone() },
+                tuning: LongTuning { belt_rows: Some(128), ..job.tuning.clone() },
                 ..job.clone()
             };
             for job in [&job, &tight] {
@@ -72,7 +72,7 @@ fn columns_spill_and_mix() {
 }
 
 #[test]
-fn a_panel_that_was_given_up_begins_at_its_first_row() {
+fn an_abandoned_panel_starts_at_its_first_row() {
     let (query, target) = related(25, Alphabet::Dna, 500, 700);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
@@ -93,7 +93,7 @@ fn a_panel_that_was_given_up_begins_at_its_first_row() {
 }
 
 #[test]
-fn a_job_with_kept_columns_goes_on() {
+fn a_job_with_kept_columns_is_resumed() {
     let (query, target) = related(26, Alphabet::Dna, 500, 1000);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
@@ -107,7 +107,8 @@ fn a_job_with_kept_columns_goes_on() {
             let result = run(&again, mixed()).unwrap();
             assert_eq!(result.hits, whole, "{mode:?} after {after} marks");
             assert!(result.summary.resumed);
-            // Panels that were done, eight marks each, are not computed again, nor need they be for their columns.
+            // Finished panels, eight marks each, are not computed again, not even for their
+            // columns.
             let done = (after - 1) / 8;
             assert!(all(&result.summary) <= 500 * (1000 - 256 * done), "{mode:?} after {after} marks");
             assert!(result.summary.traced_cells < 500 * 1000 / 3, "{mode:?} after {after} marks: {result:?}");
@@ -121,14 +122,14 @@ fn a_job_with_kept_columns_goes_on() {
 }
 
 #[test]
-fn what_is_traced_at_once_needs_no_grid() {
+fn a_pair_traced_at_once_needs_no_grid() {
     let (query, target) = related(27, Alphabet::Dna, 500, 400);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
         let expected = expected(&query, &target, &scoring);
-        let job = LongAlignment { tuning: Tuning::default(), ..job(&query, &target, scoring) };
+        let job = LongAlignment { tuning: LongTuning::default(), ..job(&query, &target, scoring) };
         let whole = || Box::new(Textbook { trace_cells: 1 << 20, ..wide("whole", 4e8) });
-        // The last one traces regions that are cut finer, when the first one is lost.
+        // The last engine traces regions that are cut finer after the first engine is lost.
         let lost = Box::new(Hooked::new(*whole(), |count| match count {
             1 => Ok(()),
             _ => Err(Error::Device { device: "whole".into(), message: "lost".into() }),

@@ -1,4 +1,4 @@
-//! Engines that panic wherever they are asked something, and engines that fall silent.
+//! Engines that panic in any call, and engines that fall silent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,7 +7,9 @@ use std::time::Duration;
 use pairwave::jobs::long::{LongEngines, Reserve};
 use pairwave::jobs::{LongAlignment, LongWant};
 use pairwave::long::mock::Textbook;
-use pairwave::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use pairwave::long::{
+    LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult,
+};
 use pairwave::pairs::mock::Gate;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
@@ -16,7 +18,7 @@ use pairwave::{Error, Result, Run};
 use super::{Engines, GAPS, Hooked, MODES, dna, expected, job, related, textbook};
 use support::{LongResult, run_long};
 
-/// What an engine is asked.
+/// A method of an engine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Asked {
     Speed,
@@ -27,7 +29,7 @@ enum Asked {
     Drop,
 }
 
-/// An engine to which something happens when it is asked something for the nth time.
+/// An engine that fails in the nth call of a method.
 struct Faulty {
     inner: Textbook,
     asked: Asked,
@@ -74,7 +76,7 @@ impl LongEngine for Faulty {
         self.inner.keeps_columns()
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         if self.asked == Asked::Drop {
             return Err(Error::Device { device: "faulty".into(), message: "lost".into() });
         }
@@ -86,7 +88,7 @@ impl LongEngine for Faulty {
         self.inner.can_trace(rows, columns, method)
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         self.ask(Asked::Trace);
         self.inner.trace(region)
     }
@@ -104,7 +106,7 @@ fn why_lost(result: &LongResult, name: &str) -> Option<String> {
 }
 
 #[test]
-fn an_engine_that_panics_wherever_it_is_asked_is_lost() {
+fn an_engine_that_panics_in_any_call_is_lost() {
     let (query, target) = related(50, Alphabet::Dna, 300, 280);
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let expected = expected(&query, &target, &scoring);
@@ -119,10 +121,10 @@ fn an_engine_that_panics_wherever_it_is_asked_is_lost() {
             assert_eq!(result.hits, expected, "{asked:?} {nth}, {others} others");
             let why = why_lost(&result, "faulty");
             lost += u32::from(why.is_some());
-            // It is not always asked so often.
+            // The method may be called less often.
             let said = if asked == Asked::Drop { "lost" } else { "panicked: by script" };
             assert!(why.as_ref().is_none_or(|why| why.contains(said)), "{asked:?} {nth}, {others} others: {why:?}");
-            // Nor does every engine get a panel that it could lose, where another one is quicker.
+            // If another engine is faster, an engine may get no panel to lose.
             let is_sure = nth == 1 && (asked != Asked::Drop || others == 0);
             assert!(!is_sure || why.is_some(), "{asked:?}, {others} others");
         }
@@ -131,7 +133,7 @@ fn an_engine_that_panics_wherever_it_is_asked_is_lost() {
 }
 
 #[test]
-fn an_engine_that_falls_silent_is_given_up() {
+fn a_silent_engine_is_abandoned() {
     let (query, target) = related(51, Alphabet::Dna, 400, 500);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
@@ -168,7 +170,7 @@ fn an_engine_that_falls_silent_is_given_up() {
 }
 
 #[test]
-fn an_engine_that_falls_silent_in_a_walk_is_given_up() {
+fn an_engine_that_falls_silent_in_a_traceback_is_abandoned() {
     let (query, target) = related(52, Alphabet::Dna, 300, 280);
     let scoring = dna(GAPS[1], Mode::Global, EndGaps::Charged);
     let expected = expected(&query, &target, &scoring);
@@ -186,7 +188,7 @@ fn an_engine_that_falls_silent_in_a_walk_is_given_up() {
 }
 
 #[test]
-fn an_engine_that_wakes_when_others_have_its_work_does_no_harm() {
+fn an_abandoned_engine_that_wakes_does_no_harm() {
     let (query, target) = related(53, Alphabet::Dna, 600, 300);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
@@ -228,7 +230,7 @@ fn an_interrupt_does_not_wait_for_a_silent_engine() {
     gate.open();
 }
 
-/// An engine that may take its time.
+/// An engine that may be silent for any time.
 struct Host(Hooked);
 
 impl LongEngine for Host {
@@ -248,7 +250,7 @@ impl LongEngine for Host {
         true
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         self.0.sweep(sweep, left, sink)
     }
 
@@ -256,7 +258,7 @@ impl LongEngine for Host {
         self.0.can_trace(rows, columns, method)
     }
 
-    fn trace(&mut self, region: &Region) -> Result<Traced> {
+    fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         self.0.trace(region)
     }
 }

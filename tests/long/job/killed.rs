@@ -1,4 +1,4 @@
-//! Jobs that are killed and begun again, from whatever is left of their checkpoints.
+//! Jobs that are killed and restarted, from any state of their checkpoints.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use pairwave::Error;
-use pairwave::jobs::long::Tuning;
+use pairwave::jobs::long::LongTuning;
 use pairwave::jobs::{LongAlignment, LongWant, Strands};
 use pairwave::long::LongEngine;
 use pairwave::long::mock::Textbook;
@@ -17,7 +17,8 @@ use super::{GAPS, Hook, Hooked, MODES, dna, expected, hits, job, one, related, r
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
-    // Another thread may rename or remove a file while this one copies: as after a kill, it is there or it is not.
+    // Another thread may rename or remove a file during the copy. As after a kill, the file exists
+    // or not.
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
@@ -28,13 +29,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Engines of different speeds.
+/// Returns engines of different speeds.
 fn so_many(engines: u32) -> Vec<Textbook> {
     (1..=engines).map(|number| textbook(&format!("engine {number}"), 1e8 * f64::from(number))).collect()
 }
 
-/// Runs a job with a checkpoint on these engines, and keeps what is there after so many marks: what a run that is killed
-/// then leaves.
+/// Runs a job with a checkpoint on these engines. Returns a copy of the checkpoint after this
+/// number of marks, which is the state after a kill.
 pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) -> tempfile::TempDir {
     let (live, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (from, to) = (live.path().to_owned(), left.path().to_owned());
@@ -45,7 +46,7 @@ pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) ->
         if *marks == after {
             copy(&from, &to);
         }
-        // Nobody looks at what it does from then on.
+        // Its later work does not matter.
         if *marks < after { Ok(()) } else { Err(Error::Interrupted) }
     });
     let hooked = |inner| -> Box<dyn LongEngine> {
@@ -58,7 +59,7 @@ pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) ->
 }
 
 #[test]
-fn a_job_that_was_killed_goes_on() {
+fn a_killed_job_is_resumed() {
     let (query, target) = related(8, Alphabet::Dna, 500, 450);
     let mut gone_on = 0;
     for (case, (mode, end_gaps)) in MODES.into_iter().enumerate() {
@@ -71,7 +72,7 @@ fn a_job_that_was_killed_goes_on() {
             (LongWant::Score, 9),
             (LongWant::Score, 30),
         ] {
-            let tuning = Tuning {
+            let tuning = LongTuning {
                 panel_columns: Some(30),
                 belt_rows: (case == 1).then_some(256),
                 ..job(&[], &[], scoring.clone()).tuning
@@ -80,7 +81,7 @@ fn a_job_that_was_killed_goes_on() {
             for engines in [1, 3] {
                 let what = format!("{mode:?}, {end_gaps:?}, {want:?} after {after} marks, {engines} engines");
                 let left = killed(&job, after, so_many(engines));
-                let tuning = Tuning { save_every: None, ..job.tuning.clone() };
+                let tuning = LongTuning { save_every: None, ..job.tuning.clone() };
                 let again = LongAlignment { checkpoint: Some(left.path().into()), tuning, ..job.clone() };
                 let result = run(&again, one()).unwrap();
                 assert_eq!(result.hits[0].score, whole[0].score, "{what}");
@@ -90,7 +91,7 @@ fn a_job_that_was_killed_goes_on() {
                 assert!(result.summary.resumed, "{what}");
                 let computed: u64 = result.summary.engines.iter().map(|engine| engine.cells).sum();
                 gone_on += u32::from(computed < 500 * 450);
-                // It is done: nothing is computed again.
+                // The job is done: nothing is computed again.
                 let done = run(&again, one()).unwrap();
                 assert_eq!(done.hits, result.hits);
                 assert_eq!(done.summary.cells, 0);
@@ -101,7 +102,7 @@ fn a_job_that_was_killed_goes_on() {
 }
 
 #[test]
-fn several_alignments_go_on_from_those_that_were_found() {
+fn several_alignments_are_resumed() {
     let (query, target) = related(11, Alphabet::Dna, 200, 250);
     let job = LongAlignment {
         top: 4,

@@ -1,4 +1,4 @@
-//! Engines that fail or refuse, and who steps in for them.
+//! Engines that fail or refuse, and the reserve that takes over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pairwave::jobs::LongAlignment;
 use pairwave::jobs::long::{LongEngines, Reserve};
 use pairwave::long::mock::Textbook;
-use pairwave::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use pairwave::long::{
+    LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult,
+};
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result, Run};
@@ -33,7 +35,7 @@ struct Traceless {
 impl LongEngine for Traceless {
     as_inner!();
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         self.inner.sweep(sweep, left, sink)
     }
 
@@ -41,14 +43,14 @@ impl LongEngine for Traceless {
         self.inner.can_trace(rows, columns, method)
     }
 
-    fn trace(&mut self, _region: &Region) -> Result<Traced> {
+    fn trace(&mut self, _region: &TraceRegion) -> Result<TracebackResult> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         Err((self.error)())
     }
 }
 
 #[test]
-fn a_reserve_goes_on_from_what_is_known() {
+fn a_reserve_continues_the_sweep() {
     let (query, target) = related(30, Alphabet::Dna, 500, 400);
     for (mode, end_gaps) in MODES {
         let scoring = dna(GAPS[1], mode, end_gaps);
@@ -89,7 +91,8 @@ fn an_engine_that_cannot_trace_still_sweeps() {
     }
 }
 
-/// An engine that traces nothing and, where asked to, hands on no columns though it says that it would.
+/// An engine that traces nothing and, on request, delivers no columns although it claims to keep
+/// them.
 struct Useless {
     inner: Textbook,
     keeps_columns: bool,
@@ -102,7 +105,7 @@ impl LongEngine for Useless {
         self.keeps_columns
     }
 
-    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         self.inner.sweep(sweep, left, sink)
     }
 
@@ -110,7 +113,7 @@ impl LongEngine for Useless {
         false
     }
 
-    fn trace(&mut self, _region: &Region) -> Result<Traced> {
+    fn trace(&mut self, _region: &TraceRegion) -> Result<TracebackResult> {
         panic!("it cannot trace")
     }
 }

@@ -2,13 +2,13 @@
 
 use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::oracle::LongMatrices;
-use pairwave::long::{Point, State};
+use pairwave::long::{PathPoint, PathState};
 use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 
 use super::{GAPS, dna, hits, job, on_minus, one, reverse_complement, three};
 
-/// The best alignments by the definition of `jobs::long`, from whole matrices.
+/// Returns the best alignments by the definition of `jobs::long`, from whole matrices.
 fn best_by_definition(
     query: &[Code],
     target: &[Code],
@@ -59,7 +59,7 @@ fn best_by_definition(
             if best.as_ref().is_some_and(|best| best.0 >= score) {
                 continue;
             }
-            let walk = matrices.walk(Point { i: i as u32, j: j as u32, state: State::H }, 0, 0);
+            let walk = matrices.walk(PathPoint { i: i as u32, j: j as u32, state: PathState::H }, 0, 0);
             let hit = LongHit {
                 strand: Strand::Plus,
                 score,
@@ -81,7 +81,7 @@ fn best_by_definition(
 }
 
 #[test]
-fn several_alignments_are_those_of_the_definition() {
+fn several_alignments_follow_the_definition() {
     for seed in 0..6 {
         let mut rng = support::rng(100 + seed);
         let piece = |rng: &mut _, length| support::random_codes(rng, Alphabet::Dna, length);

@@ -1,8 +1,9 @@
-//! Processes that are really killed: this test's own binary, run again with a job in its environment.
+//! Processes that are really killed: this test's own binary, started again with a job in its
+//! environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pairwave::jobs::{LongAlignment, Strands};
 use pairwave::long::LongEngine;
@@ -11,7 +12,7 @@ use pairwave::seq::Alphabet;
 
 use super::{GAPS, Hooked, dna, hits, job, one, related, run, textbook};
 
-/// Where the child keeps its checkpoint. Its answer is beside it.
+/// Variable with the directory of the child's checkpoint. Its result lies next to the checkpoint.
 const DIRECTORY: &str = "PAIRWAVE_TEST_CHECKPOINT";
 
 fn long_job() -> LongAlignment {
@@ -20,7 +21,7 @@ fn long_job() -> LongAlignment {
     LongAlignment { strand: Strands::Both, top: 2, ..job(&query, &target, scoring) }
 }
 
-/// What the child does; nothing where there is no such job.
+/// Runs the child's job, if there is one.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
@@ -37,7 +38,7 @@ fn child() {
 }
 
 #[test]
-fn a_process_that_was_killed_goes_on() {
+fn a_killed_process_is_resumed() {
     let directory = tempfile::tempdir().unwrap();
     let spawn = || {
         Command::new(std::env::current_exe().unwrap())
@@ -58,14 +59,13 @@ fn a_process_that_was_killed_goes_on() {
         child.wait().unwrap();
     }
     assert!(killed > 0, "it was over before it could be killed");
-    let begin = Instant::now();
     assert!(spawn().wait().unwrap().success());
-    assert!(begin.elapsed() < Duration::from_secs(60));
     assert!(directory.path().join("checkpoint/manifest.json").exists());
     assert_eq!(std::fs::read(answer).unwrap(), serde_json::to_vec(&hits(&long_job(), one())).unwrap());
 }
 
-/// Where the child keeps edges in files, and whether it has a checkpoint there.
+/// Variable with the directory of the child's files of borders, and whether it has a checkpoint
+/// there.
 const SPILLED: &str = "PAIRWAVE_TEST_SPILLED";
 const WITH_CHECKPOINT: &str = "PAIRWAVE_TEST_WITH_CHECKPOINT";
 
@@ -79,7 +79,7 @@ fn spilling_job(checkpoint: Option<&Path>) -> LongAlignment {
     }
 }
 
-/// What that child does: it stands still in the middle of the job.
+/// Runs the job of the other child, which stops in the middle of it.
 #[test]
 fn spilling_child() {
     let Some(directory) = std::env::var_os(SPILLED) else { return };
@@ -97,7 +97,7 @@ fn spilling_child() {
 }
 
 #[test]
-fn a_process_that_was_killed_leaves_no_edges_behind() {
+fn a_killed_process_leaves_no_borders_behind() {
     for with_checkpoint in [false, true] {
         let directory = tempfile::tempdir().unwrap();
         let (temporary, checkpoint) = (directory.path().join("temporary"), directory.path().join("checkpoint"));

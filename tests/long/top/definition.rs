@@ -1,8 +1,8 @@
-//! The rule, on pairs of few symbols and many repeats.
+//! The definition, on pairs of few symbols and many repeats.
 
 use std::sync::{Arc, Mutex};
 
-use pairwave::jobs::long::Tuning;
+use pairwave::jobs::long::LongTuning;
 use pairwave::jobs::{LongAlignment, LongWant, Strands};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
@@ -17,7 +17,7 @@ use super::{Engines, Lent, Rng, below, job, local, of, oracle, run};
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
 
-/// Gaps that are free, cheap or dear; mismatches that never pay, and that do.
+/// Returns gaps that are free, cheap or expensive, and mismatches that never pay or may pay.
 fn scoring(rng: &mut Rng) -> Scoring {
     let gaps = of(
         rng,
@@ -29,7 +29,7 @@ fn scoring(rng: &mut Rng) -> Scoring {
     local(found, other, ambiguity, gaps)
 }
 
-/// Costs and scores as great as are taken.
+/// Returns the greatest costs and scores that are allowed.
 fn extreme(rng: &mut Rng) -> Scoring {
     let gaps = of(
         rng,
@@ -38,7 +38,8 @@ fn extreme(rng: &mut Rng) -> Scoring {
     local(1_000_000, of(rng, &[-1, -1_000_000]), Ambiguity::Zero, gaps)
 }
 
-/// A sequence of so many symbols at the most: any, or of few kinds, or a unit over and over with some changes.
+/// Returns a sequence of at most this length: random, of few kinds of symbols, or a unit repeated
+/// with some changes.
 fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     let length = below(rng, most + 1);
     let letters: &[Code] = of(rng, &[&[1][..], &[1, 8], &[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8], &[1, 3, 4, 6, 9, 15]]);
@@ -58,7 +59,8 @@ fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     codes
 }
 
-/// Two sequences: each for itself, or the second of parts of the first and of its reverse complement.
+/// Returns two sequences: unrelated, or the second one made of parts of the first and of its
+/// reverse complement.
 fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     let query = sequence(rng, most);
     if query.is_empty() || below(rng, 2) == 0 {
@@ -75,10 +77,10 @@ fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     (query, target)
 }
 
-/// What is asked for, and how it is cut.
+/// Returns a job with random requests and cuts.
 fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
     let cuts = [None, Some(64), Some(128)];
-    let tuning = Tuning {
+    let tuning = LongTuning {
         grid_pitch: of(rng, &cuts),
         panel_columns: of(rng, &cuts),
         belt_rows: of(rng, &cuts),
@@ -89,7 +91,7 @@ fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) ->
     LongAlignment { top, strand, min_score, prune: below(rng, 2) == 0, tuning, ..job(query, target, scoring) }
 }
 
-/// The same job by all methods, in strips and chunks of any size.
+/// Returns the job with all methods, in strips and chunks of any size.
 fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     METHODS.map(|method| {
         let strip = of(rng, &[None, Some(1), Some(3), Some(8), Some(20), Some(70)]);
@@ -98,7 +100,8 @@ fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     })
 }
 
-/// Fails unless a job gives the oracle's alignments; and with scores alone the same without columns.
+/// Fails unless a job gives the oracle's alignments, and with scores alone the same without
+/// columns.
 fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
     let (query, target) = (job.query.codes(0), job.target.codes(0));
     let expected = oracle::best(query, target, &job.scoring, job.strand, (job.top, job.min_score));
@@ -122,8 +125,9 @@ fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
 }
 
 #[test]
-fn the_oracle_knows_what_is_forbidden() {
-    // The second one may not go round the first by a gap, nor through it; the third is on the other strand.
+fn the_oracle_respects_forbidden_cells() {
+    // The second alignment may not go around the first one by a gap, or through it. The third one
+    // is on the other strand.
     let encode = |text: &str| {
         text.bytes().map(|letter| pairwave::seq::Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<Code>>()
     };
@@ -165,7 +169,7 @@ fn the_processor_on_any_pair() {
     }
 }
 
-/// All pairs of two letters that face each other.
+/// Checks all pairs of short sequences of two letters.
 #[test]
 fn the_processor_on_all_short_pairs() {
     let all = |length: u32| {
@@ -202,7 +206,7 @@ fn a_card_on_any_pair() {
     while crowded < 40 {
         rounds += 1;
         let (query, target) = pair(rng, if rounds % 10 == 0 { 170 } else { 40 });
-        // Cheap gaps, so that paths come by what is forbidden.
+        // Cheap gaps, so that paths come near forbidden cells.
         let (found, other) = of(rng, &[(1, -1), (100, -300)]);
         let gaps = of(rng, &[(0, 0), (1, 1), (2, 1)].map(|(first, next)| Gaps { first, next }));
         let scoring = local(found, other, Ambiguity::Zero, gaps);
@@ -220,7 +224,8 @@ fn a_card_on_any_pair() {
     }
 }
 
-/// Costs of a gap that is as long as a strip is high do not fit in 32 bits; those of the path's own gaps do.
+/// The cost of a gap as long as a strip is high exceeds 32 bits. The costs of the path's own gaps
+/// do not.
 #[test]
 fn strips_whose_gaps_are_beyond_32_bits() {
     let rng = &mut support::rng(25);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pairwave::Error;
-use pairwave::jobs::long::Tuning;
+use pairwave::jobs::long::LongTuning;
 use pairwave::jobs::{LongAlignment, Strands};
 use pairwave::long::LongEngine;
 use pairwave::long::cpu::CpuLong;
@@ -16,7 +16,7 @@ use pairwave::seq::{Alphabet, Code};
 
 use super::{Lent, Rng, below, job, local, of, oracle, run};
 
-/// A card whose panels have many strips and dispatches.
+/// Returns a card whose panels have many strips and dispatches.
 fn card() -> Arc<Mutex<GpuLong>> {
     let shape = StripedShape {
         cells: Some(4),
@@ -33,13 +33,13 @@ fn processor() -> Arc<Mutex<CpuLong>> {
     Arc::new(Mutex::new(CpuLong::new(1).with_tile(32, 48)))
 }
 
-/// Any symbols, between 150 and 350.
+/// Returns 150 to 350 random symbols.
 fn any(rng: &mut Rng) -> Vec<Code> {
     (0..150 + below(rng, 200)).map(|_| 1 << rng.below(4)).collect()
 }
 
-/// A target, and a query that has all of it on the minus strand and nearly all on the other: so what is found on the
-/// first strand prunes much of the other one.
+/// Returns a target, and a query that contains all of it on the minus strand and nearly all of it
+/// on the plus strand. The score of the plus strand then prunes much of the minus strand.
 fn both_strands(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
     let target = any(rng);
     let less = 1 + below(rng, 3);
@@ -51,9 +51,9 @@ fn cheap_gaps(rng: &mut Rng) -> Scoring {
     local(100, -300, Ambiguity::Overlap, Gaps { first: gaps.0, next: gaps.1 })
 }
 
-/// Lines of the grid 64 or 128 apart, panels of so many columns.
-fn tuning(rng: &mut Rng) -> Tuning {
-    Tuning {
+/// Returns settings with lines of the grid 64 or 128 apart, and narrow panels.
+fn tuning(rng: &mut Rng) -> LongTuning {
+    LongTuning {
         grid_pitch: Some(of(rng, &[64, 128])),
         panel_columns: Some(of(rng, &[64, 128, 192])),
         belt_rows: None,
@@ -61,9 +61,9 @@ fn tuning(rng: &mut Rng) -> Tuning {
     }
 }
 
-/// What a panel that was not pruned has left in a card's memory is of no account.
+/// Values that an unpruned panel has left in a card's memory do not matter.
 #[test]
-fn a_strand_is_pruned_right_after_anything() {
+fn a_strand_is_pruned_correctly_after_any_panel() {
     let rng = &mut support::rng(31);
     let (card, mut pruned_cells) = (card(), 0);
     let alike = [1; 500];
@@ -82,9 +82,10 @@ fn a_strand_is_pruned_right_after_anything() {
     assert!(pruned_cells > 0);
 }
 
-/// Regions that are made ready together are traced like those that are computed one by one; by every schedule.
+/// Regions that are prepared together give the same traceback as regions that are computed one by
+/// one, with every schedule.
 #[test]
-fn regions_ahead_of_a_walk_change_nothing() {
+fn prepared_regions_change_no_result() {
     let rng = &mut support::rng(33);
     for (schedule, shuffle) in [(Schedule::Wavefront, false), (Schedule::Persistent, true)] {
         let shape = StripedShape { cells: Some(4), batch: 2, schedule: Some(schedule), shuffle, ..Default::default() };
@@ -94,7 +95,7 @@ fn regions_ahead_of_a_walk_change_nothing() {
             let query = [any(rng), any(rng)].concat();
             let target = support::mutated(rng, Alphabet::Dna, &query, 8);
             let scoring = local(5, -4, Ambiguity::Overlap, Gaps { first: 6, next: 1 });
-            let tuning = Tuning { grid_pitch: Some(64), panel_columns: Some(128), ..tuning(rng) };
+            let tuning = LongTuning { grid_pitch: Some(64), panel_columns: Some(128), ..tuning(rng) };
             let job = LongAlignment { tuning, ..job(&query, &target, &scoring) };
             let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
             let expected = oracle::best(&query, &target, &scoring, Strands::Plus, (1, 1));
@@ -102,7 +103,7 @@ fn regions_ahead_of_a_walk_change_nothing() {
         }
         let prepared = card.lock().unwrap().regions_prepared();
         assert!(prepared > 40, "{prepared} regions, {schedule:?}");
-        // After an alignment was found, regions of the same rows and columns have other edges.
+        // After an alignment was found, regions of the same rows and columns have other borders.
         for round in 0..16 {
             let (query, target) = repeats(rng);
             let scoring =
@@ -131,7 +132,7 @@ fn two_devices_prune_both_strands() {
     }
 }
 
-/// Parts of the query and of its reverse complement, between other symbols.
+/// Returns parts of the query and of its reverse complement, between other symbols.
 fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
     let query = any(rng);
     let (turned, mut target) = (oracle::turned(&query), any(rng));
@@ -146,7 +147,7 @@ fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
     (query, target)
 }
 
-/// Runs a job again and again, each time stopped after some more marks, until it is done.
+/// Runs a job repeatedly, stopped after some more marks each time, until it is done.
 fn begun_again(
     job: &LongAlignment,
     engines: impl Fn(&Arc<AtomicU64>) -> Vec<Box<dyn LongEngine>>,

@@ -1,5 +1,6 @@
-//! The rule of `pairwave::jobs::long` for several local alignments, from its text: whole matrices, forbidden cells, and the
-//! walk of `pairwave::long`. Nothing of the program is used but scores of two symbols.
+//! The definition of several local alignments, written from the documentation of
+//! `pairwave::jobs::long`: whole matrices, forbidden cells, and the traceback of `pairwave::long`.
+//! From the program it uses only the scores of two symbols.
 
 use std::ops::Range;
 
@@ -9,9 +10,9 @@ use pairwave::score::Scoring;
 use pairwave::seq::Code;
 
 /// Minus infinity.
-const NEVER: i64 = i64::MIN / 4;
+const NEG_INF: i64 = i64::MIN / 4;
 
-/// A strand of the query, and the rectangles in which no alignment may be any more.
+/// A strand of the query, and its forbidden rectangles.
 struct Side {
     strand: Strand,
     query: Vec<Code>,
@@ -25,7 +26,7 @@ struct Matrices {
     d: Vec<Vec<i64>>,
 }
 
-/// The reverse complement: sets of the bases A = 1, C = 2, G = 4, T = 8.
+/// Returns the reverse complement. Codes are sets of the bases A = 1, C = 2, G = 4, T = 8.
 pub(crate) fn turned(codes: &[Code]) -> Vec<Code> {
     let facing =
         |code: Code| [(1, 8), (2, 4), (4, 2), (8, 1)].iter().map(|&(a, b)| if code & a > 0 { b } else { 0 }).sum();
@@ -35,7 +36,7 @@ pub(crate) fn turned(codes: &[Code]) -> Vec<Code> {
 fn fill(query: &[Code], target: &[Code], scoring: &Scoring, forbidden: &[(Range<usize>, Range<usize>)]) -> Matrices {
     let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
     let all = |value: i64| vec![vec![value; target.len() + 1]; query.len() + 1];
-    let Matrices { mut h, mut i, mut d } = Matrices { h: all(0), i: all(NEVER), d: all(NEVER) };
+    let Matrices { mut h, mut i, mut d } = Matrices { h: all(0), i: all(NEG_INF), d: all(NEG_INF) };
     for r in 1..=query.len() {
         for c in 1..=target.len() {
             if forbidden.iter().any(|(rows, columns)| rows.contains(&(r - 1)) && columns.contains(&(c - 1))) {
@@ -50,7 +51,7 @@ fn fill(query: &[Code], target: &[Code], scoring: &Scoring, forbidden: &[(Range<
     Matrices { h, i, d }
 }
 
-/// The walk back from a cell: where it ends, and its columns.
+/// Traces back from a cell. Returns the last point and the columns.
 fn walk(
     matrices: &Matrices,
     side: &Side,
@@ -90,7 +91,7 @@ fn walk(
     ((r, c), cigar)
 }
 
-/// The best local alignments, best first.
+/// Returns the best local alignments, best first.
 pub(crate) fn best(
     query: &[Code],
     target: &[Code],
@@ -110,7 +111,7 @@ pub(crate) fn best(
         for (index, side) in sides.iter().enumerate() {
             let matrices = fill(&side.query, target, scoring, &side.forbidden);
             let cells = (1..=m).flat_map(|r| (1..=target.len()).map(move |c| (r, c)));
-            // The first one of the best.
+            // The first of the best cells.
             let found =
                 cells.fold(
                     (0, (0, 0)),

@@ -2,10 +2,10 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 use crate::long::LongPair;
-use crate::long::chain::border::{Line, Part};
-use crate::long::chain::edge_store::EdgeStore;
+use crate::long::chain::border::{BorderLine, LinePart};
+use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::Cut;
+use crate::long::chain::grid::MatrixCut;
 use crate::long::mock::Textbook;
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 
@@ -18,14 +18,14 @@ fn two_panels() -> SharedSweep {
         pair,
         rows,
         columns,
-        top: Line::of(columns.0..=columns.1, Part::Border),
-        left: Line::of(rows.0..=rows.1, Part::Border),
-        cut: Cut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20 },
-        walks: false,
+        top: BorderLine::of(columns.0..=columns.1, LinePart::Border),
+        left: BorderLine::of(rows.0..=rows.1, LinePart::Border),
+        cut: MatrixCut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20 },
+        needs_traceback: false,
         prune: false,
         best: Arc::default(),
     };
-    let edge_store = EdgeStore::new(u64::MAX, None);
+    let border_store = BorderStore::new(u64::MAX, None);
     let panel = |index: usize| {
         let begin = 64 * index as u32;
         let state = PanelState {
@@ -38,13 +38,13 @@ fn two_panels() -> SharedSweep {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows.0..=rows.1, &edge_store)));
-        Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
+        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.0..=rows.1, &border_store)));
+        TablePanel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
     };
     let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
     SharedSweep {
         part,
-        edge_store,
+        border_store,
         saver: None,
         interrupt: Arc::default(),
         panel_table: Mutex::new(panel_table),
@@ -65,7 +65,7 @@ fn a_left_neighbour_that_was_put_away_is_an_error() {
     {
         let mut panel_table = sweep.panel_table();
         let first = &mut panel_table.panels[0];
-        (first.state.done, first.right) = (true, Known::Dropped);
+        (first.state.done, first.right) = (true, RightColumn::Dropped);
     }
     sweep.work(&mut engine_pool.members[0]);
     let mut panel_table = sweep.panel_table();

@@ -12,7 +12,7 @@ fn below(state: &mut fastrand::Rng, bound: usize) -> usize {
 }
 
 /// Returns random matrices, and the first point of a traceback through them.
-fn case(state: &mut fastrand::Rng) -> (Vec<Code>, Vec<Code>, Scoring, LongMatrices, Point) {
+fn case(state: &mut fastrand::Rng) -> (Vec<Code>, Vec<Code>, Scoring, LongMatrices, PathPoint) {
     let letters: &[Code] = &[1, 2, 4, 8, 1, 15][..1 + below(state, 6)];
     let mut codes =
         |length: usize| -> Vec<Code> { (0..length).map(|_| letters[below(state, letters.len())]).collect() };
@@ -38,7 +38,7 @@ fn case(state: &mut fastrand::Rng) -> (Vec<Code>, Vec<Code>, Scoring, LongMatric
         Mode::Local => matrices.best(0..m, 0..n).map_or((0, 0), |(_, i, j)| (i, j)),
         Mode::Global => matrices.last_cell(),
     };
-    (query, target, scoring, matrices, Point { i: i as u32, j: j as u32, state: State::H })
+    (query, target, scoring, matrices, PathPoint { i: i as u32, j: j as u32, state: PathState::H })
 }
 
 #[test]
@@ -49,14 +49,14 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
     for round in 0..600 {
         let (query, target, scoring, matrices, from) = case(state);
         let levels = InstructionSet::available();
-        let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
+        let mut pieces = PieceTracer::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         for _ in 0..4 {
             let (a, b) = (below(state, walk.points.len()), below(state, walk.points.len()));
             let (late, early) = (a.min(b), a.max(b));
             let (start, end) = (walk.points[early].0, walk.points[late].0);
             states[start.state as usize] += 1;
-            let found = pieces.between(&query, &target, start, Walls::default(), end);
+            let found = pieces.between(&query, &target, start, StartWalls::default(), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
             assert_eq!(found.to_string(), walk.between(late, early).to_string(), "{what}");
         }
@@ -71,7 +71,7 @@ fn regions_are_left_where_the_path_leaves_them() {
     for round in 0..300 {
         let (query, target, scoring, matrices, from) = case(state);
         let levels = InstructionSet::available();
-        let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
+        let mut pieces = PieceTracer::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         let end = walk.points[below(state, walk.points.len())].0;
         let (top, left) = (below(state, end.i as usize + 1) as u32, below(state, end.j as usize + 1) as u32);
@@ -79,7 +79,7 @@ fn regions_are_left_where_the_path_leaves_them() {
         let right = end.j + below(state, target.len() + 1 - end.j as usize) as u32;
         let upper = matrices.row_edge(top as usize, left as usize..right as usize);
         let beside = matrices.column_edge(left as usize, top as usize..bottom as usize);
-        let rectangle = Rectangle::new(&query, &target, top..bottom, left..right);
+        let rectangle = MatrixRectangle::new(&query, &target, top..bottom, left..right);
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, &upper, &beside, end);
         let expected = matrices.walk(end, top as usize, left as usize);
         assert_eq!((to, ended), (expected.to(), expected.ended), "round {round}");

@@ -5,7 +5,7 @@ pub(super) const PACKED: usize = 16;
 
 /// Next step of a traceback at a cell in state H.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum DirectionStep {
     /// H is 0 and clamped: a local alignment starts here.
     Ends,
     /// Align two symbols.
@@ -23,16 +23,16 @@ pub enum Step {
 /// and clamped. Field 2: the gap that enters the next row is opened here rather than extended.
 /// Field 3: the gap that enters the next column is opened here.
 #[derive(Debug, Default)]
-pub struct Directions {
+pub struct TileDirections {
     words: Vec<u64>,
     columns: usize,
-    strips: Vec<Place>,
+    strips: Vec<StripDirections>,
     /// Number of the strip of each row.
     of_row: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StripDirections {
     first_row: usize,
     /// Index of its first u64.
     words: usize,
@@ -40,20 +40,20 @@ struct Place {
     shape: Option<(usize, usize)>,
 }
 
-impl Directions {
+impl TileDirections {
     /// Returns the bytes of the directions.
     pub fn bytes(&self) -> usize {
         self.words.len() * size_of::<u64>() + self.of_row.len() * size_of::<u32>()
     }
 
     /// Returns the next step of a traceback in state H of a cell (row and column from 0).
-    pub fn step(&self, row: usize, column: usize) -> Step {
+    pub fn step(&self, row: usize, column: usize) -> DirectionStep {
         let word = self.word(row, column);
         match (word & 1, word >> 16 & 1) {
-            (1, 1) => Step::Ends,
-            (1, _) => Step::Two,
-            (_, 1) => Step::Insertion,
-            _ => Step::Deletion,
+            (1, 1) => DirectionStep::Ends,
+            (1, _) => DirectionStep::Two,
+            (_, 1) => DirectionStep::Insertion,
+            _ => DirectionStep::Deletion,
         }
     }
 
@@ -101,7 +101,7 @@ impl Directions {
         };
         let begin = self.words.len();
         self.of_row.resize(first_row + rows, self.strips.len() as u32);
-        self.strips.push(Place { first_row, words: begin, shape });
+        self.strips.push(StripDirections { first_row, words: begin, shape });
         self.words.resize(begin + words, 0);
         &mut self.words[begin..]
     }

@@ -2,12 +2,12 @@
 //! not fit in 8 bits.
 
 use super::directions::PACKED;
-use super::strip::{MARGIN, Strip};
-use crate::long::NEVER;
+use super::strip::{MARGIN, TileStrip};
+use crate::long::NEG_INF;
 use crate::seq::Code;
 
 /// Computes a strip. Returns its greatest value.
-pub(super) fn compute(strip: &mut Strip<'_>, target: &[Code]) -> i32 {
+pub(super) fn compute(strip: &mut TileStrip<'_>, target: &[Code]) -> i32 {
     let n = strip.columns;
     let (first, next) = (strip.scheme.gaps.first, strip.scheme.gaps.next);
     let floor = if strip.scheme.clamp { 0 } else { i32::MIN };
@@ -47,6 +47,6 @@ pub(super) fn compute(strip: &mut Strip<'_>, target: &[Code]) -> i32 {
         }
         (strip.right.0[row + 1], strip.right.1[row + 1]) = (cell, deletion);
     }
-    debug_assert!(h[n + 1..][..MARGIN].iter().all(|&h| h == NEVER));
+    debug_assert!(h[n + 1..][..MARGIN].iter().all(|&h| h == NEG_INF));
     greatest
 }

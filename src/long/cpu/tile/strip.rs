@@ -13,8 +13,8 @@
 //! than any symbol, so it does not change the greatest value of a strip, and its results are
 //! overwritten.
 
-use super::Scheme;
-use crate::long::NEVER;
+use super::TileScoring;
+use crate::long::NEG_INF;
 use crate::seq::Code;
 use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
@@ -31,8 +31,8 @@ pub(super) const LOCATE: u8 = 1;
 pub(super) const DIRECTIONS: u8 = 2;
 
 /// Some rows of a tile.
-pub(super) struct Strip<'a> {
-    pub scheme: &'a Scheme,
+pub(super) struct TileStrip<'a> {
+    pub scheme: &'a TileScoring,
     /// Codes of the rows.
     pub rows: &'a [Code],
     /// Number of columns.
@@ -73,17 +73,17 @@ pub(super) fn shapes(level: InstructionSet) -> [(usize, usize); 2] {
 
 /// Computes a strip with `slots` rows a lane, as in [`shapes`]. Returns its greatest value if H is
 /// clamped at 0.
-pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
-    strip.scheme.level.run(Compute::<WHAT> { slots, strip })
+pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut TileStrip<'_>) -> i32 {
+    strip.scheme.level.run(StripKernel::<WHAT> { slots, strip })
 }
 
 /// A strip and the rows a lane, to be run with an instruction set.
-struct Compute<'s, 'a, const WHAT: u8> {
+struct StripKernel<'s, 'a, const WHAT: u8> {
     slots: usize,
-    strip: &'s mut Strip<'a>,
+    strip: &'s mut TileStrip<'a>,
 }
 
-impl<const WHAT: u8> SimdKernel for Compute<'_, '_, WHAT> {
+impl<const WHAT: u8> SimdKernel for StripKernel<'_, '_, WHAT> {
     type Output = i32;
 
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<const WHAT: u8> SimdKernel for Compute<'_, '_, WHAT> {
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
 /// each code of `strip.rows`.
 #[inline(always)]
-unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
+unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, strip: &mut TileStrip<'_>) -> i32 {
     // SAFETY: `body` has the same preconditions, which the caller guarantees.
     unsafe {
         match (slots == R && WHAT != LOCATE, strip.scheme.clamp, strip.scheme.is_linear()) {
@@ -135,7 +135,7 @@ struct Spilled<const R: usize> {
 /// each code of `strip.rows`.
 #[inline(always)]
 unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
-    strip: &mut Strip<'_>,
+    strip: &mut TileStrip<'_>,
 ) -> i32 {
     let (count, n) = (W::COUNT, strip.columns);
     let gaps = strip.scheme.gaps;
@@ -274,8 +274,8 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
         if LINEAR {
             gap[1..=n].iter_mut().zip(&h[1..=n]).for_each(|(gap, h)| *gap = h - gaps.first);
         }
-        h[n + 1..][..MARGIN].fill(NEVER);
-        gap[n + 1..][..MARGIN].fill(NEVER);
+        h[n + 1..][..MARGIN].fill(NEG_INF);
+        gap[n + 1..][..MARGIN].fill(NEG_INF);
         best.store(spilled.diagonal.as_mut_ptr());
         spilled.diagonal[..count].iter().copied().max().unwrap_or(0)
     }
@@ -293,7 +293,7 @@ fn unused_from_start<const N: usize>(mut rows: [*const i8; N], sources: [*const 
 
 /// Records cells of a step that have the value.
 #[cold]
-fn note(strip: &mut Strip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
+fn note(strip: &mut TileStrip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
     for lane in (0..count).filter(|lane| lanes >> lane & 1 == 1) {
         let block = count - 1 - lane;
         if t < block || t - block >= strip.columns {

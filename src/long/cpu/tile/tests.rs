@@ -1,7 +1,7 @@
 use super::*;
 use crate::alignment::Op;
 use crate::long::oracle::LongMatrices;
-use crate::long::{Point, State};
+use crate::long::{PathPoint, PathState};
 use crate::score::{Ambiguity, EndGaps, Mode};
 
 /// Returns the next random number.
@@ -12,7 +12,7 @@ fn random(state: &mut fastrand::Rng) -> u64 {
 /// Strips of all heights give the oracle's values, first best cell and directions, for a tile
 /// inside the matrices.
 #[test]
-fn tiles_are_the_oracles() {
+fn tiles_match_the_oracle() {
     println!("seed 7");
     let state = &mut fastrand::Rng::with_seed(7);
     for round in 0..150 {
@@ -38,10 +38,10 @@ fn tiles_are_the_oracles() {
         let what = format!("{level:?} {lengths:?} {gaps:?} {mode:?} {large}");
         let truth = LongMatrices::fill(&query, &target, &scoring);
         let (rows, columns) = (top..top + m, left..left + n);
-        let scheme = Scheme::new(&scoring, mode == Mode::Local, level);
+        let scheme = TileScoring::new(&scoring, mode == Mode::Local, level);
         let mut room = TileBuffers::default();
         let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
-        let check = |row: &Edge, column: &Edge| {
+        let check = |row: &Border, column: &Border| {
             let lower = truth.row_edge(top + m, columns.clone());
             let right = truth.column_edge(left + n, rows.clone());
             assert_eq!((&row.h, &row.gap[1..]), (&lower.h, &lower.gap[1..]), "{what}");
@@ -59,23 +59,23 @@ fn tiles_are_the_oracles() {
         assert_eq!(found, expected, "{what}");
 
         let (mut row, mut column) = edges();
-        let mut directions = Directions::default();
+        let mut directions = TileDirections::default();
         scheme.directions(query, target, &mut row, &mut column, &mut directions, &mut room);
         check(&row, &column);
         for i in 0..m {
             for j in 0..n {
-                let at = |state| Point { i: (top + i + 1) as u32, j: (left + j + 1) as u32, state };
-                let walk = truth.walk(at(State::H), top, left);
+                let at = |state| PathPoint { i: (top + i + 1) as u32, j: (left + j + 1) as u32, state };
+                let walk = truth.walk(at(PathState::H), top, left);
                 let step = match (walk.points[0].1, walk.points.get(1)) {
-                    (Some(Op::Match | Op::Mismatch), _) => Step::Two,
-                    (_, None) => Step::Ends,
-                    (_, Some((point, _))) if point.state == State::I => Step::Insertion,
-                    _ => Step::Deletion,
+                    (Some(Op::Match | Op::Mismatch), _) => DirectionStep::Two,
+                    (_, None) => DirectionStep::Ends,
+                    (_, Some((point, _))) if point.state == PathState::I => DirectionStep::Insertion,
+                    _ => DirectionStep::Deletion,
                 };
                 assert_eq!(directions.step(i, j), step, "{i} {j} {what}");
-                let leaves = |state| truth.walk(at(state), top, left).points[1].0.state == State::H;
-                assert!(i == 0 || directions.insertion_leaves(i - 1, j) == leaves(State::I), "I {i} {j} {what}");
-                assert!(j == 0 || directions.deletion_leaves(i, j - 1) == leaves(State::D), "D {i} {j} {what}");
+                let leaves = |state| truth.walk(at(state), top, left).points[1].0.state == PathState::H;
+                assert!(i == 0 || directions.insertion_leaves(i - 1, j) == leaves(PathState::I), "I {i} {j} {what}");
+                assert!(j == 0 || directions.deletion_leaves(i, j - 1) == leaves(PathState::D), "D {i} {j} {what}");
             }
         }
     }

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use super::TraceInput;
-use super::window::Window;
+use super::window::BlockWindow;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
-use crate::long::kernels::striped_trace::{Params, table};
+use crate::long::kernels::striped_trace::{TracebackParams, table};
 use crate::score::Substitution;
 
 /// A round of a traceback.
-pub(super) struct Round<'a> {
+pub(super) struct TraceRound<'a> {
     /// Parameters of all stages.
-    pub params: &'a Params,
+    pub params: &'a TracebackParams,
     /// The blocks that the round may enter.
-    pub window: &'a Window,
+    pub window: &'a BlockWindow,
     /// Whether the device does not have the window yet.
     pub is_new: bool,
     /// Sizes of the buffers.
-    pub sizes: Sizes,
+    pub sizes: TraceBufferSizes,
     /// The stages and their workgroups.
     pub stages: Vec<(Compiled, u32)>,
     /// Time to wait for the results.
@@ -28,7 +28,7 @@ pub(super) struct Round<'a> {
 }
 
 /// u32 values of the buffers of a round.
-pub(super) struct Sizes {
+pub(super) struct TraceBufferSizes {
     /// Start states.
     pub starts: u64,
     /// The list of parts.
@@ -68,8 +68,8 @@ impl TraceBuffers {
 
     /// Computes a round: uploads its window if that is new, runs the stages, and returns the list
     /// of parts and their runs.
-    pub(super) fn run(&mut self, gpu: &Gpu, input: &TraceInput, round: &Round<'_>) -> Result<Vec<u32>> {
-        let Round { params, window, is_new, sizes, stages, limit } = round;
+    pub(super) fn run(&mut self, gpu: &Gpu, input: &TraceInput, round: &TraceRound<'_>) -> Result<Vec<u32>> {
+        let TraceRound { params, window, is_new, sizes, stages, limit } = round;
         let Some((_, table)) = &self.table else { return Err(gpu.error("no scores")) };
         // Powers of two, so that a slightly larger round does not need a new buffer.
         let roomy = |words: u64| 4 * words.next_power_of_two();

@@ -1,14 +1,14 @@
 //! Decodes the results of the chase and the trace: the parts of a path and their columns.
 
 use crate::alignment::cigar::{Cigar, Op};
-use crate::long::Point;
-use crate::long::kernels::striped_trace::{PATHS_HEADER_WORDS, Path, Stop, point};
+use crate::long::PathPoint;
+use crate::long::kernels::striped_trace::{PATHS_HEADER_WORDS, PathPart, Stop, point};
 
 /// The part of a path that one round found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Round {
+pub(super) struct DecodedRound {
     /// Position of the traceback.
-    pub at: Point,
+    pub at: PathPoint,
     /// Reason why it stopped there.
     pub stop: Stop,
     /// Number of parts.
@@ -22,11 +22,11 @@ pub(super) struct Round {
 pub(super) fn decode(
     words: &[u32],
     parts_capacity: u32,
-    from: Point,
+    from: PathPoint,
     backward: &mut Cigar,
-) -> Result<Round, &'static str> {
+) -> Result<DecodedRound, &'static str> {
     let (header, rest) = words.split_at_checked(PATHS_HEADER_WORDS).ok_or("too few words")?;
-    let path_words = size_of::<Path>() / 4;
+    let path_words = size_of::<PathPart>() / 4;
     let list_words = parts_capacity as usize * path_words;
     let (list, runs) = rest.split_at_checked(list_words).ok_or("too few words")?;
     let parts = header[0];
@@ -36,7 +36,7 @@ pub(super) fn decode(
     let stop = Stop::from_code(header[1]).ok_or("the chase went astray")?;
     let mut at = from;
     for words in list.chunks_exact(path_words).take(parts as usize) {
-        let path: Path = bytemuck::pod_read_unaligned(bytemuck::cast_slice(words));
+        let path: PathPart = bytemuck::pod_read_unaligned(bytemuck::cast_slice(words));
         if point(path.end_row, path.end_column, path.end_state) != Some(at) {
             return Err("the parts of a path do not meet");
         }
@@ -59,5 +59,5 @@ pub(super) fn decode(
     if point(header[2], header[3], header[4]) != Some(at) {
         return Err("the chase stopped elsewhere");
     }
-    Ok(Round { at, stop, parts, directions_words: header[5] })
+    Ok(DecodedRound { at, stop, parts, directions_words: header[5] })
 }

@@ -1,7 +1,7 @@
 //! The window: the blocks that get start states, around the extrapolated path.
 
 use crate::long::kernels::striped_trace::start_words;
-use crate::long::{Method, Point};
+use crate::long::{Method, PathPoint};
 
 /// Least number of blocks of a window, unless there must be fewer: about as many as a device
 /// computes in the fixed time of a round.
@@ -9,7 +9,7 @@ const MIN_BLOCKS: usize = 512;
 
 /// Extent of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reach {
+pub struct WindowReach {
     /// Rows above and below the extrapolated path.
     pub margin: u32,
     /// Rows of the extrapolated path for each column.
@@ -24,10 +24,10 @@ pub struct Reach {
     pub block_rows: u32,
 }
 
-impl Reach {
+impl WindowReach {
     /// Adapts the extent after a traceback went through a window from one point to another and left
     /// it. The next window has at most `blocks` blocks.
-    pub fn follow(&mut self, window: &Window, before: Point, at: Point, chunk: u32, blocks: usize) {
+    pub fn follow(&mut self, window: &BlockWindow, before: PathPoint, at: PathPoint, chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
         // In a short path, one gap may be the greater part.
         if rows > 4 * chunk && columns > 4 * chunk {
@@ -57,7 +57,7 @@ pub struct Division {
 
 /// A window: blocks that end at the row and column of the traceback.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct BlockWindow {
     /// Row of the traceback, and last row of the window.
     pub rows: u32,
     /// Column of the traceback, and last column of the window.
@@ -79,12 +79,12 @@ pub struct Window {
     pub cells: u64,
 }
 
-impl Window {
+impl BlockWindow {
     /// Creates the window of a traceback at a row and a column, with as many strips as the extent
     /// allows, at least one.
-    pub fn new(method: Method, division: Division, row: u32, column: u32, reach: &Reach) -> Self {
+    pub fn new(method: Method, division: Division, row: u32, column: u32, reach: &WindowReach) -> Self {
         let Division { strip, chunk, lead } = division;
-        let mut window = Window { rows: row, columns: column, parts: 1, ..Window::default() };
+        let mut window = BlockWindow { rows: row, columns: column, parts: 1, ..BlockWindow::default() };
         if row == 0 || column == 0 {
             return window;
         }
@@ -152,14 +152,20 @@ impl Window {
 mod tests {
     use super::*;
 
-    const REACH: Reach =
-        Reach { margin: 20, slope: 1.0, blocks: 1000, start_words: u64::MAX, cells: u64::MAX, block_rows: u32::MAX };
+    const REACH: WindowReach = WindowReach {
+        margin: 20,
+        slope: 1.0,
+        blocks: 1000,
+        start_words: u64::MAX,
+        cells: u64::MAX,
+        block_rows: u32::MAX,
+    };
 
     const DIVISION: Division = Division { strip: 10, chunk: 20, lead: 0 };
 
     #[test]
-    fn it_follows_the_diagonal() {
-        let window = Window::new(Method::Chunked2, DIVISION, 1000, 1000, &REACH);
+    fn a_window_follows_the_diagonal() {
+        let window = BlockWindow::new(Method::Chunked2, DIVISION, 1000, 1000, &REACH);
         assert!(window.blocks.len() <= 1000);
         assert_eq!(window.strip_begin, 0);
         assert_eq!(window.spans.len(), 100);
@@ -178,11 +184,11 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_where_the_walk_is_and_where_its_room_ends() {
-        let reach = Reach { blocks: 7, ..REACH };
+    fn a_window_ends_at_the_traceback_and_at_its_limits() {
+        let reach = WindowReach { blocks: 7, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
             for at in [(1, 1), (1, 100), (100, 1), (33, 47), (20, 30), (21, 31)] {
-                let window = Window::new(method, DIVISION, at.0, at.1, &reach);
+                let window = BlockWindow::new(method, DIVISION, at.0, at.1, &reach);
                 let span = window.spans.last().expect("the strip where the walk is");
                 assert_eq!(window.strip_begin + window.spans.len() as u32 - 1, (at.1 - 1) / 10);
                 assert_eq!(span[1], (at.0 - 1) / 20 + 1);
@@ -197,11 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_next_depends_on_how_far_the_walk_came() {
-        use crate::long::State;
-        let at = |i, j| Point { i, j, state: State::H };
-        let mut reach = Reach { blocks: 4096, ..REACH };
-        let window = Window::new(Method::Chunked2, DIVISION, 1000, 1000, &reach);
+    fn the_next_window_depends_on_the_progress() {
+        use crate::long::PathState;
+        let at = |i, j| PathPoint { i, j, state: PathState::H };
+        let mut reach = WindowReach { blocks: 4096, ..REACH };
+        let window = BlockWindow::new(Method::Chunked2, DIVISION, 1000, 1000, &reach);
         reach.follow(&window, at(1000, 1000), at(900, 990), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
         reach.follow(&window, at(1000, 1000), at(200, 600), 20, 4096);
@@ -209,14 +215,20 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_strip_at_least_and_none_on_a_border() {
-        let reach = Reach { blocks: 1, start_words: 1, cells: 1, ..REACH };
+    fn a_window_has_a_strip_except_on_a_border() {
+        let reach = WindowReach { blocks: 1, start_words: 1, cells: 1, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
-            let window = Window::new(method, DIVISION, 333, 333, &reach);
+            let window = BlockWindow::new(method, DIVISION, 333, 333, &reach);
             assert_eq!((window.spans.len(), window.blocks.len()), (1, 1));
-            assert_eq!(Window::new(method, DIVISION, 0, 333, &reach).blocks.len(), 0);
+            assert_eq!(BlockWindow::new(method, DIVISION, 0, 333, &reach).blocks.len(), 0);
         }
-        let tall = Window::new(Method::Chunked1, DIVISION, 333, 333, &Reach { margin: 300, block_rows: 50, ..REACH });
+        let tall = BlockWindow::new(
+            Method::Chunked1,
+            DIVISION,
+            333,
+            333,
+            &WindowReach { margin: 300, block_rows: 50, ..REACH },
+        );
         assert!(tall.block_rows <= 40);
     }
 }

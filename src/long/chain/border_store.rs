@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
-use super::spill::{Extent, Spill};
+use super::spill::{FileExtent, Spill};
 use crate::error::Result;
-use crate::long::Edge;
+use crate::long::Border;
 
 /// Bytes of one entry of a border: H and a gap.
 pub(crate) const ENTRY_BYTES: u64 = 8;
 
 /// The borders of a job in memory and on disk.
 #[derive(Debug)]
-pub(crate) struct EdgeStore {
+pub(crate) struct BorderStore {
     limit: u64,
     /// Directory of the file. `None` stands for the system's temporary directory.
     base: Option<PathBuf>,
-    books: Mutex<Books>,
+    books: Mutex<StoreState>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct StoreState {
     held: u64,
     peak: u64,
     spilled: u64,
@@ -32,40 +32,40 @@ struct Books {
 
 /// A stored border.
 #[derive(Debug, Clone)]
-pub(crate) struct Piece(Arc<Kept>);
+pub(crate) struct Piece(Arc<StoredBorder>);
 
 #[derive(Debug)]
-struct Kept {
+struct StoredBorder {
     entries: usize,
-    place: Place,
+    place: BorderLocation,
 }
 
 #[derive(Debug)]
-enum Place {
-    Memory(Edge, #[expect(dead_code, reason = "gives the memory back")] Hold),
-    File(Extent),
+enum BorderLocation {
+    Memory(Border, #[expect(dead_code, reason = "gives the memory back")] MemoryHold),
+    File(FileExtent),
 }
 
 /// A share of the memory, which is released when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Hold {
-    edge_store: Arc<EdgeStore>,
+pub(crate) struct MemoryHold {
+    border_store: Arc<BorderStore>,
     bytes: u64,
 }
 
-impl Drop for Hold {
+impl Drop for MemoryHold {
     fn drop(&mut self) {
-        self.edge_store.books().held -= self.bytes;
+        self.border_store.books().held -= self.bytes;
     }
 }
 
-impl EdgeStore {
+impl BorderStore {
     /// Creates a store with this number of bytes of memory, and a directory for the rest.
-    pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<EdgeStore> {
-        Arc::new(EdgeStore { limit, base, books: Mutex::default() })
+    pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<BorderStore> {
+        Arc::new(BorderStore { limit, base, books: Mutex::default() })
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
+    fn books(&self) -> MutexGuard<'_, StoreState> {
         self.books.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -80,31 +80,31 @@ impl EdgeStore {
     }
 
     /// Counts memory that is allocated whatever the limit is.
-    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> Hold {
+    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> MemoryHold {
         let mut books = self.books();
         books.held += bytes;
         books.peak = books.peak.max(books.held);
-        Hold { edge_store: Arc::clone(self), bytes }
+        MemoryHold { border_store: Arc::clone(self), bytes }
     }
 
     /// Stores a border, in a file if the memory would exceed the limit.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(crate) fn put(self: &Arc<Self>, mut edge: Edge) -> Result<Piece> {
+    pub(crate) fn put(self: &Arc<Self>, mut edge: Border) -> Result<Piece> {
         let entries = edge.h.len();
         let bytes = entries as u64 * ENTRY_BYTES;
         let fits = self.books().held + bytes <= self.limit;
         let place = if fits {
             edge.h.shrink_to_fit();
             edge.gap.shrink_to_fit();
-            Place::Memory(edge, self.hold(bytes))
+            BorderLocation::Memory(edge, self.hold(bytes))
         } else {
             let extent = self.file()?.write(&[bytemuck::cast_slice(&edge.h), bytemuck::cast_slice(&edge.gap)])?;
             self.books().spilled += bytes;
-            Place::File(extent)
+            BorderLocation::File(extent)
         };
-        Ok(Piece(Arc::new(Kept { entries, place })))
+        Ok(Piece(Arc::new(StoredBorder { entries, place })))
     }
 
     fn file(&self) -> Result<Arc<Spill>> {
@@ -127,16 +127,18 @@ impl Piece {
     ///
     /// # Errors
     /// [`Error::Io`] if it is in a file that cannot be read.
-    pub(crate) fn slice(&self, range: Range<usize>) -> Result<Edge> {
+    pub(crate) fn slice(&self, range: Range<usize>) -> Result<Border> {
         match &self.0.place {
-            Place::Memory(edge, _) => Ok(Edge { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() }),
-            Place::File(extent) => {
+            BorderLocation::Memory(edge, _) => {
+                Ok(Border { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() })
+            }
+            BorderLocation::File(extent) => {
                 let read = |start: usize| -> Result<Vec<i32>> {
                     let mut values = vec![0i32; range.len()];
                     extent.read(start as u64 * 4, bytemuck::cast_slice_mut(&mut values))?;
                     Ok(values)
                 };
-                Ok(Edge { h: read(range.start)?, gap: read(self.len() + range.start)? })
+                Ok(Border { h: read(range.start)?, gap: read(self.len() + range.start)? })
             }
         }
     }

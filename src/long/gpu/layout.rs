@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::handing::Keep;
-use super::panel::{Extent, PanelPlan};
-use super::resident::Resident;
+use super::delivery::RecordPolicy;
+use super::panel::{PanelExtent, PanelPlan};
+use super::resident::ResidentPair;
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::{BoundProgram, Commands, Uniforms};
-use crate::long::Sweep;
-use crate::long::kernels::striped::{BLOCK_ROWS, Params, Shared, Variant};
+use crate::long::PanelSweep;
+use crate::long::kernels::striped::{BLOCK_ROWS, StripedParams, StripedShared, StripedVariant};
 
 /// Seconds of work in a submission. It is short, so that the right neighbour gets its rows early.
 const SUBMISSION_SECONDS: f64 = 0.0125;
@@ -23,7 +23,7 @@ const SPINS: u32 = 1 << 19;
 
 /// Values for pruning that are known before a submission.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct PruningHints {
     /// A local score that some engine has reached.
     pub best: i32,
     /// The greatest H of the left border in the rows that the submission reads.
@@ -31,18 +31,18 @@ pub(super) struct Known {
 }
 
 /// A panel that is ready to be dispatched.
-pub(super) struct Laid {
+pub(super) struct StripLayout {
     /// Its plan.
     pub plan: PanelPlan,
     /// Constants of the kernel.
-    pub variant: Variant,
+    pub variant: StripedVariant,
     /// Borders along columns.
     pub vertical: wgpu::Buffer,
     /// Borders along rows.
     pub horizontal: wgpu::Buffer,
     /// Records of strips, for the search for the best cell.
     pub records: wgpu::Buffer,
-    /// State that strips share: a [`Shared`].
+    /// State that strips share: a [`StripedShared`].
     pub shared: wgpu::Buffer,
     /// The kernel with its buffers.
     pub program: BoundProgram,
@@ -50,7 +50,7 @@ pub(super) struct Laid {
 }
 
 /// One dispatch of a submission.
-pub(super) struct Dispatch {
+pub(super) struct StripDispatch {
     /// Offset of its parameters, in bytes.
     pub params_offset: u32,
     /// Number of workgroups.
@@ -61,16 +61,16 @@ impl GpuLong {
     /// Allocates a panel in `buffers`, and writes everything except its left border.
     pub(super) fn lay_out(
         &mut self,
-        sweep: &Sweep,
-        keep: Keep,
+        sweep: &PanelSweep,
+        keep: RecordPolicy,
         schedule: Schedule,
         buffers: &mut PanelBuffers,
-    ) -> Result<Laid> {
+    ) -> Result<StripLayout> {
         let pair = sweep.pair;
-        let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
+        let ResidentPair { query, target } = ResidentPair::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
         let columns = sweep.columns.1 - sweep.columns.0;
         let variant = self.variant(sweep, query.kinds, keep, schedule);
-        let extent = Extent {
+        let extent = PanelExtent {
             rows: sweep.rows.1 - sweep.rows.0,
             columns,
             mark_every: keep.mark_every,
@@ -84,7 +84,7 @@ impl GpuLong {
         };
         let program = self.pipelines.get(&self.gpu, variant)?;
         let substitution = &pair.scoring.substitution;
-        plan.params = Params {
+        plan.params = StripedParams {
             query_begin: (sweep.rows.0 - query.shift) / BLOCK_ROWS,
             target_begin: sweep.columns.0,
             first: -pair.scoring.gaps.first,
@@ -102,9 +102,9 @@ impl GpuLong {
         let horizontal = buffers.horizontal.reserve(gpu, "horizontal edges", plan.horizontal_bytes(), storage)?.clone();
         let state = buffers.state.reserve(gpu, "strips", plan.state_bytes(&variant), storage)?.clone();
         let records = buffers.records.reserve(gpu, "records", plan.record_bytes(&variant), storage)?.clone();
-        let shared = buffers.shared.reserve(gpu, "best", size_of::<Shared>() as u64, storage)?.clone();
+        let shared = buffers.shared.reserve(gpu, "best", size_of::<StripedShared>() as u64, storage)?.clone();
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let params_bytes = Uniforms::bytes_of::<Params>(gpu, SUBMISSION_DISPATCHES);
+        let params_bytes = Uniforms::bytes_of::<StripedParams>(gpu, SUBMISSION_DISPATCHES);
         let params = buffers.params.reserve(gpu, "panel", params_bytes, uniform)?.clone();
         let program = program.bound(
             gpu,
@@ -122,13 +122,17 @@ impl GpuLong {
         )?;
 
         self.write_pairs(&horizontal, 0, sweep.top, false);
-        gpu.queue.write_buffer(&shared, 0, bytemuck::bytes_of(&Shared { best: sweep.best.get(), ..Shared::zeroed() }));
+        gpu.queue.write_buffer(
+            &shared,
+            0,
+            bytemuck::bytes_of(&StripedShared { best: sweep.best.get(), ..StripedShared::zeroed() }),
+        );
         if schedule == Schedule::Persistent {
             let mut commands = Commands::default();
             commands.zero(&vertical, u64::from(plan.params.whole_entries) * 8..plan.vertical_bytes());
             commands.execute(gpu, "rings");
         }
-        Ok(Laid { plan, variant, vertical, horizontal, records, shared, program, params })
+        Ok(StripLayout { plan, variant, vertical, horizontal, records, shared, program, params })
     }
 
     /// Returns the dispatches of a submission, of a panel with these cells and dispatches.
@@ -138,16 +142,16 @@ impl GpuLong {
     }
 }
 
-impl Laid {
+impl StripLayout {
     /// Writes the parameters of a submission's dispatches, as far as the panel has them, and
     /// returns the dispatches.
-    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: Known) -> Vec<Dispatch> {
-        let Known { best: best_floor, left_reached } = known;
+    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: PruningHints) -> Vec<StripDispatch> {
+        let PruningHints { best: best_floor, left_reached } = known;
         let mut uniforms = Uniforms::new(gpu);
         let dispatches = (dispatches.start..dispatches.end.min(self.plan.dispatches)).map(|d| {
             let (params, workgroups) = self.plan.dispatch(d);
-            let params_offset = uniforms.push(&Params { best_floor, left_reached, ..params });
-            Dispatch { params_offset, workgroups }
+            let params_offset = uniforms.push(&StripedParams { best_floor, left_reached, ..params });
+            StripDispatch { params_offset, workgroups }
         });
         let dispatches = dispatches.collect();
         gpu.queue.write_buffer(&self.params, 0, uniforms.bytes());

@@ -7,15 +7,15 @@
 
 use std::sync::atomic::Ordering;
 
-use super::handing::{PATIENCE, SHARED_BYTES};
-use super::laid::{Dispatch, Known, Laid};
-use super::region::{Fine, Retained};
+use super::delivery::{PATIENCE, SHARED_BYTES};
+use super::layout::{PruningHints, StripDispatch, StripLayout};
+use super::region::{FineSweep, Retained};
 use super::{GpuLong, PanelBuffers, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::launch::{BoundProgram, Commands};
 use crate::gpu::shortage;
-use crate::long::kernels::striped::Shared;
-use crate::long::{BestSoFar, Region};
+use crate::long::kernels::striped::StripedShared;
+use crate::long::{BestSoFar, TraceRegion};
 
 /// Share of the engine's memory, as a divisor, for prepared regions, and the maximum number of
 /// bytes.
@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 4 << 30;
 
 /// Prepared regions and their memory.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct PreparedRegions {
     regions: Vec<Retained>,
     /// Reused buffers, larger ones first.
     slots: Vec<PanelBuffers>,
@@ -32,7 +32,7 @@ pub(super) struct Ahead {
     count: u64,
 }
 
-impl Ahead {
+impl PreparedRegions {
     /// Returns the regions whose chunks have known borders.
     pub(super) fn regions(&self) -> &[Retained] {
         &self.regions
@@ -47,7 +47,7 @@ impl GpuLong {
 
     /// Prepares as many regions as memory allows, from the first one on. Prepares none if memory
     /// turns out to be short.
-    pub(super) fn prepare_regions(&mut self, regions: &[Region]) -> Result<usize> {
+    pub(super) fn prepare_regions(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         self.ahead.regions.clear();
         let refused = self.gpu.refused_buffers();
         let prepared = self.try_prepare(regions);
@@ -59,7 +59,7 @@ impl GpuLong {
         Ok(self.ahead.regions.len())
     }
 
-    fn try_prepare(&mut self, regions: &[Region]) -> Result<()> {
+    fn try_prepare(&mut self, regions: &[TraceRegion]) -> Result<()> {
         let schedule = self.schedule()?;
         let mut left = (self.memory / PART).min(MAX_BYTES);
         let mut chosen = Vec::new();
@@ -72,7 +72,7 @@ impl GpuLong {
         chosen.sort_by_key(|&(.., bytes)| std::cmp::Reverse(bytes));
         let mut slots = std::mem::take(&mut self.ahead.slots);
         slots.resize_with(slots.len().max(chosen.len()), PanelBuffers::default);
-        let laid: Result<Vec<Laid>> = chosen
+        let laid: Result<Vec<StripLayout>> = chosen
             .iter()
             .zip(&mut slots)
             .map(|((region, fine, _), slot)| self.lay_out_region(region, fine, schedule, slot))
@@ -95,11 +95,11 @@ impl GpuLong {
 
     fn lay_out_region(
         &mut self,
-        region: &Region,
-        fine: &Fine,
+        region: &TraceRegion,
+        fine: &FineSweep,
         schedule: Schedule,
         slot: &mut PanelBuffers,
-    ) -> Result<Laid> {
+    ) -> Result<StripLayout> {
         let best = BestSoFar::default();
         let sweep = fine.sweep(region, &best);
         let laid = self.lay_out(&sweep, fine.keep, schedule, slot)?;
@@ -109,7 +109,7 @@ impl GpuLong {
 
     /// Dispatches panels that do not wait for each other. Returns `false` if strips waited too
     /// long.
-    fn run_together(&mut self, laid: &[Laid], schedule: Schedule, region: &Region) -> Result<bool> {
+    fn run_together(&mut self, laid: &[StripLayout], schedule: Schedule, region: &TraceRegion) -> Result<bool> {
         let gpu = self.gpu.clone();
         let cells =
             laid.iter().map(|laid| u64::from(laid.plan.params.rows) * u64::from(laid.plan.params.columns)).sum();
@@ -123,9 +123,9 @@ impl GpuLong {
                 return Err(Error::Interrupted);
             }
             let end = (begin + a_submission).min(dispatches);
-            let dispatches: Vec<Vec<Dispatch>> = laid
+            let dispatches: Vec<Vec<StripDispatch>> = laid
                 .iter()
-                .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, Known::default()))
+                .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, PruningHints::default()))
                 .collect();
             // A command buffer starts with one barrier for everything that it uses first. A second
             // use would need a barrier of its own. There the strips of one panel would wait for the
@@ -146,7 +146,7 @@ impl GpuLong {
             let staging = self.free_staging(bytes)?;
             let stuck = {
                 let words = commands.submit(&gpu, "regions", &programs, &staging, None).read(&gpu, PATIENCE)?;
-                bytemuck::cast_slice::<u32, Shared>(&words).iter().any(|told| told.stuck != 0)
+                bytemuck::cast_slice::<u32, StripedShared>(&words).iter().any(|told| told.stuck != 0)
             };
             self.buffers.spare.push(staging);
             if stuck {

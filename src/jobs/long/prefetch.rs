@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::long::LongPair;
-use crate::long::chain::grid::{Framed, Grid};
+use crate::long::chain::grid::{BorderGrid, FramedRegion};
 
 /// Number of regions in the first prediction. Local alignments often end in their first region, so
 /// the first region is never predicted.
@@ -15,7 +15,7 @@ const MARGIN_PART: u32 = 64;
 
 /// Regions that an engine has prepared for a traceback.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ahead {
+pub(super) struct RegionPrefetch {
     /// Number of times that the traceback entered a region that was not prepared.
     misses: u32,
     /// Upper left and lower right corners.
@@ -24,14 +24,20 @@ pub(super) struct Ahead {
     is_in_vain: bool,
 }
 
-impl Ahead {
+impl RegionPrefetch {
     /// Returns the regions of a grid to prepare, at most `most`, when a traceback enters `framed`
     /// at its last cell. Returns none if that region is prepared.
     ///
     /// # Errors
     /// The errors of [`BorderGrid::region`].
-    pub(super) fn next(&mut self, grid: &Grid, pair: &LongPair, framed: &Framed, most: usize) -> Result<Vec<Framed>> {
-        let corners = |framed: &Framed| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
+    pub(super) fn next(
+        &mut self,
+        grid: &BorderGrid,
+        pair: &LongPair,
+        framed: &FramedRegion,
+        most: usize,
+    ) -> Result<Vec<FramedRegion>> {
+        let corners = |framed: &FramedRegion| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
         let [begin, end] = corners(framed);
         let holds = |[own, last]: &[(u32, u32); 2]| *own == begin && end.0 <= last.0 && end.1 <= last.1;
         if most == 0 || self.is_in_vain || self.ready.iter().any(holds) {
@@ -44,7 +50,8 @@ impl Ahead {
             _ => most,
         };
         let ends = along_diagonal(grid, end, count);
-        let regions: Vec<Framed> = ends.into_iter().map(|(i, j)| grid.region(pair, i, j)).collect::<Result<_>>()?;
+        let regions: Vec<FramedRegion> =
+            ends.into_iter().map(|(i, j)| grid.region(pair, i, j)).collect::<Result<_>>()?;
         self.ready = regions.iter().map(corners).collect();
         Ok(regions)
     }
@@ -58,7 +65,7 @@ impl Ahead {
 
 /// Returns the lower right corners of the regions along the diagonal of a traceback, each as far as
 /// the traceback may need it. Next to a corner of the grid, returns the regions on both sides.
-fn along_diagonal(grid: &Grid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> {
+fn along_diagonal(grid: &BorderGrid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> {
     let above = |i: u32| grid.across.range(..i).next_back().map(|(&row, _)| row);
     let before = |j: u32| grid.down.range(..j).next_back().map(|(&column, _)| column);
     // The kept row at or below a row, and the kept column at or right of a column.
@@ -90,12 +97,12 @@ fn along_diagonal(grid: &Grid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::long::chain::border::{Line, Part};
+    use crate::long::chain::border::{BorderLine, LinePart};
 
-    fn grid(lines: u32, pitch: u32) -> Grid {
+    fn grid(lines: u32, pitch: u32) -> BorderGrid {
         let end = lines * pitch;
-        let all = || (0..=lines).map(|k| (k * pitch, Line::of(0..=end, Part::Border))).collect();
-        Grid { rows: (0, end), columns: (0, end), across: all(), down: all() }
+        let all = || (0..=lines).map(|k| (k * pitch, BorderLine::of(0..=end, LinePart::Border))).collect();
+        BorderGrid { rows: (0, end), columns: (0, end), across: all(), down: all() }
     }
 
     /// Returns the upper left and the lower right corner of each region.
@@ -122,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_a_corner_are_there() {
+    fn regions_on_both_sides_of_a_corner_are_predicted() {
         let found = regions((30_000, 30_000), 4);
         assert_eq!(
             found,

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::long::kernels::striped::Shared;
+use crate::long::kernels::striped::StripedShared;
 
 /// Maximum time of a submission.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of the state that all strips share.
-pub(super) const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
+pub(super) const SHARED_BYTES: u64 = size_of::<StripedShared>() as u64;
 
 /// Results that a panel has delivered already.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Handed {
+pub(super) struct DeliveredRange {
     /// Rows of the right border.
     pub rows: u32,
     /// Cells that were reported.
@@ -20,7 +20,7 @@ pub(super) struct Handed {
 
 /// Results that a panel is to leave on the device.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keep {
+pub(super) struct RecordPolicy {
     /// Columns between borders that are kept as a whole, at least the columns of a strip. `None`
     /// for none inside.
     pub columns: Option<u32>,

@@ -6,20 +6,20 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::ahead::Ahead;
-use super::parts::{JobShared, Pass};
+use super::parts::{JobShared, MatrixSweep};
+use super::prefetch::RegionPrefetch;
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::long::chain::border::{Line, Part};
-use crate::long::chain::engine_pool::Member;
-use crate::long::chain::grid::{Cut, Framed, Grid};
+use crate::long::chain::border::{BorderLine, LinePart};
+use crate::long::chain::engine_pool::PoolMember;
+use crate::long::chain::grid::{BorderGrid, FramedRegion, MatrixCut};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
-use crate::long::{LongPair, Method, Point, Region, State, Traced};
+use crate::long::{LongPair, Method, PathPoint, PathState, TraceRegion, TracebackResult};
 
 /// Settings of engines for tracebacks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WalkOptions {
+pub(super) struct TracebackOptions {
     /// See [`TraceRegion::method`].
     pub method: Method,
     /// See [`TraceRegion::strip`].
@@ -30,11 +30,11 @@ pub(super) struct WalkOptions {
 
 /// A traceback in progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Walk {
+pub(super) struct LongTraceback {
     /// First point.
-    start: Point,
+    start: PathPoint,
     /// Its current position.
-    at: Point,
+    at: PathPoint,
     /// Its runs so far, last column of the alignment first.
     runs: Vec<(u32, char)>,
     /// Whether it has reached the start of the alignment.
@@ -43,13 +43,20 @@ pub(super) struct Walk {
     pub traced_cells: u64,
     /// Regions that an engine has prepared for it.
     #[serde(skip)]
-    ahead: Ahead,
+    ahead: RegionPrefetch,
 }
 
-impl Walk {
+impl LongTraceback {
     /// Creates a traceback from a cell.
-    pub(super) fn new(start: Point) -> Walk {
-        Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0, ahead: Ahead::default() }
+    pub(super) fn new(start: PathPoint) -> LongTraceback {
+        LongTraceback {
+            start,
+            at: start,
+            runs: Vec::new(),
+            over: false,
+            traced_cells: 0,
+            ahead: RegionPrefetch::default(),
+        }
     }
 
     /// Traces to the start of the alignment, and returns that point and the columns. Continues an
@@ -60,19 +67,19 @@ impl Walk {
     pub(super) fn run(
         mut self,
         pair: &LongPair,
-        pass: &Pass,
-        walk_options: WalkOptions,
+        pass: &MatrixSweep,
+        walk_options: TracebackOptions,
         name: &str,
         shared: &mut JobShared,
-    ) -> Result<(Walk, Point, Cigar)> {
+    ) -> Result<(LongTraceback, PathPoint, Cigar)> {
         let note = format!("walk-{name}.json");
-        let earlier = shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Walk>(&note));
+        let earlier = shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<LongTraceback>(&note));
         if let Some(earlier) = earlier.filter(|earlier| earlier.start == self.start) {
             self = earlier;
         }
         let mut saved = Instant::now();
         while !self.over {
-            let Point { i, j, .. } = self.at;
+            let PathPoint { i, j, .. } = self.at;
             let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
             match tile {
                 Some(tile) => self.step(pair, tile, walk_options, shared)?,
@@ -99,10 +106,16 @@ impl Walk {
         self.runs.extend((length > 0).then_some((length, op.letter())));
     }
 
-    fn step(&mut self, pair: &LongPair, tile: &Grid, walk_options: WalkOptions, shared: &mut JobShared) -> Result<()> {
+    fn step(
+        &mut self,
+        pair: &LongPair,
+        tile: &BorderGrid,
+        walk_options: TracebackOptions,
+        shared: &mut JobShared,
+    ) -> Result<()> {
         let framed = tile.region(pair, self.at.i, self.at.j)?;
         let traced = self.trace(pair, framed, tile, walk_options, shared)?;
-        let Traced { cigar, to: Some(to), ended, .. } = traced else {
+        let TracebackResult { cigar, to: Some(to), ended, .. } = traced else {
             return Err(Error::Internal("a walk through a region ended nowhere".into()));
         };
         let spans = (cigar.query_span(), cigar.target_span());
@@ -120,15 +133,15 @@ impl Walk {
 
     /// Goes along row 0 or column 0, or ends next to a forbidden cell.
     fn border(&mut self, pair: &LongPair) -> Result<()> {
-        let Point { i, j, state } = self.at;
+        let PathPoint { i, j, state } = self.at;
         if !pair.is_local() {
             self.push(i, Op::Insertion);
             self.push(j, Op::Deletion);
-            self.at = Point { i: 0, j: 0, state: State::H };
+            self.at = PathPoint { i: 0, j: 0, state: PathState::H };
             if i > 0 && j > 0 {
                 return Err(Error::Internal(format!("a walk left the matrix at ({i}, {j})")));
             }
-        } else if state != State::H {
+        } else if state != PathState::H {
             return Err(Error::Internal(format!("a local walk came to ({i}, {j}) in a gap")));
         }
         self.over = true;
@@ -140,11 +153,11 @@ impl Walk {
     fn trace(
         &mut self,
         pair: &LongPair,
-        framed: Framed,
-        grid: &Grid,
-        walk_options: WalkOptions,
+        framed: FramedRegion,
+        grid: &BorderGrid,
+        walk_options: TracebackOptions,
         shared: &mut JobShared,
-    ) -> Result<Traced> {
+    ) -> Result<TracebackResult> {
         let (rows, columns) = (framed.rows, framed.columns);
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let framed = Arc::new(framed);
@@ -157,7 +170,7 @@ impl Walk {
                 return Err(Error::Interrupted);
             }
             let mut members = shared.engine_pool.by_speed();
-            let can = |member: &mut &mut Member| {
+            let can = |member: &mut &mut PoolMember| {
                 !refused.contains(&member.stats.name)
                     && member.ask(|engine| engine.can_trace(height, width, walk_options.method)) == Some(true)
             };
@@ -187,19 +200,20 @@ impl Walk {
         if shared.engine_pool.members.is_empty() {
             return Err(shared.engine_pool.nobody());
         }
-        let cut = Cut::finer(height, width);
+        let cut = MatrixCut::finer(height, width);
         if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
             return Err(nobody_traces(shared, height, width));
         }
-        let edge_store = Arc::clone(&shared.edge_store);
-        let line = |edge, places| edge_store.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
+        let border_store = Arc::clone(&shared.border_store);
+        let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
         // Only an engine that was left behind may still hold it.
-        let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
+        let FramedRegion { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
-        let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, walks: true, prune: false, best };
+        let part =
+            MatrixPart { pair: pair_too, rows, columns, top, left, cut, needs_traceback: true, prune: false, best };
         let watch = Watch { interrupt, progress: None };
-        let grid = sweep(part, shared.engine_pool, &edge_store, None, watch)?.grid;
+        let grid = sweep(part, shared.engine_pool, &border_store, None, watch)?.grid;
         self.traced_cells += cells;
         // Through all regions of the finer grid, each from where the last one ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();
@@ -224,7 +238,7 @@ impl Walk {
         let mut cigar = Cigar::new();
         whole.iter().rev().for_each(|&(length, op)| cigar.push(length, op));
         let to = std::mem::replace(&mut self.at, entered);
-        Ok(Traced { cigar, to: Some(to), ended, bytes: 0 })
+        Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 })
     }
 
     /// Prepares regions if there are any, and traces through a region, with an engine on a thread
@@ -232,18 +246,19 @@ impl Walk {
     fn trace_by(
         &mut self,
         pair: &LongPair,
-        (framed, ahead): (&Arc<Framed>, Vec<Framed>),
-        walk_options: WalkOptions,
+        (framed, ahead): (&Arc<FramedRegion>, Vec<FramedRegion>),
+        walk_options: TracebackOptions,
         id: usize,
         shared: &mut JobShared,
-    ) -> Option<Result<Traced, (String, Error)>> {
+    ) -> Option<Result<TracebackResult, (String, Error)>> {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
-        let task = move |member: &mut Member| {
-            let asked = Asked { pair: &pair, walk_options, interrupt: &flag };
-            let corner = |framed: &Framed| Point { i: framed.rows.1, j: framed.columns.1, state: State::H };
-            let regions: Vec<Region> = ahead.iter().map(|framed| asked.region(framed, corner(framed))).collect();
-            let cells = ahead.iter().chain([&*framed]).map(Framed::cells).sum();
+        let task = move |member: &mut PoolMember| {
+            let asked = RegionSettings { pair: &pair, walk_options, interrupt: &flag };
+            let corner =
+                |framed: &FramedRegion| PathPoint { i: framed.rows.1, j: framed.columns.1, state: PathState::H };
+            let regions: Vec<TraceRegion> = ahead.iter().map(|framed| asked.region(framed, corner(framed))).collect();
+            let cells = ahead.iter().chain([&*framed]).map(FramedRegion::cells).sum();
             let traced = member.call(cells, |engine| {
                 let ready = if regions.is_empty() { None } else { Some(engine.prepare(&regions)?) };
                 Ok((ready, engine.trace(&asked.region(&framed, from))?))
@@ -264,17 +279,17 @@ impl Walk {
 }
 
 /// Settings that all regions of a traceback share.
-struct Asked<'a> {
+struct RegionSettings<'a> {
     pair: &'a LongPair,
-    walk_options: WalkOptions,
+    walk_options: TracebackOptions,
     interrupt: &'a AtomicBool,
 }
 
-impl<'a> Asked<'a> {
-    fn region(&self, framed: &'a Framed, from: Point) -> Region<'a> {
-        let Framed { rows, columns, ref top, ref left } = *framed;
-        let WalkOptions { method, strip, chunk } = self.walk_options;
-        Region { pair: self.pair, rows, columns, top, left, from, method, strip, chunk, interrupt: self.interrupt }
+impl<'a> RegionSettings<'a> {
+    fn region(&self, framed: &'a FramedRegion, from: PathPoint) -> TraceRegion<'a> {
+        let FramedRegion { rows, columns, ref top, ref left } = *framed;
+        let TracebackOptions { method, strip, chunk } = self.walk_options;
+        TraceRegion { pair: self.pair, rows, columns, top, left, from, method, strip, chunk, interrupt: self.interrupt }
     }
 }
 
