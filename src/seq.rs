@@ -1,4 +1,4 @@
-//! Sequences: alphabets, the packed store, and readers with errors that name their place.
+//! Sequences: alphabets, the packed store, and readers whose errors name the location.
 
 pub mod aligned;
 pub mod alphabet;
@@ -26,8 +26,8 @@ pub(crate) use input::is_standard;
 pub use input::read_text;
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
-pub use part::Part;
+pub use part::QueryPart;
 pub use reader::{ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{QueryStrands, Strand, Strands, reverse_complement, reverse_complement_letters};
-pub use written::Written;
+pub use written::OriginalLetters;

@@ -10,7 +10,7 @@ use indicatif::HumanCount;
 use pairwave::error::InputLocation;
 use pairwave::jobs::Progress as _;
 use pairwave::output::Output;
-use pairwave::seq::database::{MakeOptions, Size, VERSION, read_sorted};
+use pairwave::seq::database::{MakeOptions, SequenceTotals, VERSION, read_sorted};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Subjects};
 use pairwave::{Error, Result};
@@ -109,7 +109,7 @@ fn go_on(interrupted: &AtomicBool) -> Result<()> {
     if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-fn amounts(size: Size) -> String {
+fn amounts(size: SequenceTotals) -> String {
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     format!(
         "{} sequence{}, {} symbol{}",

@@ -9,7 +9,7 @@ use super::{Edit, EditBlock, EditChunk, Places, Region, words};
 use crate::engine::queue::QueuedChunk;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
-use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
+use crate::seq::{QueryPart, QueryStrands, SequenceId, SequenceStore};
 
 /// Candidates that one thread looks at at a time: rather a loop over many than a step of the pool for each.
 pub(crate) const CANDIDATES_AT_ONCE: usize = 1 << 15;
@@ -56,7 +56,7 @@ pub struct EditJob {
     /// What the patterns are strands of, and which texts they meet.
     pub strands: QueryStrands,
     /// The parts to compute, one after the other, of patterns or of candidates; `None` for everything.
-    pub parts: Option<Arc<[Part]>>,
+    pub parts: Option<Arc<[QueryPart]>>,
 }
 
 impl EditJob {
@@ -67,25 +67,25 @@ impl EditJob {
 
     /// Whether patterns meet only the texts after their own sequence.
     fn is_later(&self) -> bool {
-        matches!(self.against, Against::Later) || self.strands.later
+        matches!(self.against, Against::Later) || self.strands.later_only
     }
 
     /// The parts to compute: one that is everything, unless there are some.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<QueryPart> {
         let all = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
             Against::Later | Against::Texts(_) => self.patterns.len(),
         };
-        self.parts.as_ref().map_or_else(|| vec![Part::all(all)], |parts| parts.to_vec())
+        self.parts.as_ref().map_or_else(|| vec![QueryPart::all(all)], |parts| parts.to_vec())
     }
 
     /// Pairs of each of these parts, and their cells; of candidates counted by the threads of the pool that this runs in.
-    pub fn extents(&self, parts: &[Part]) -> Vec<(u64, u128)> {
+    pub fn extents(&self, parts: &[QueryPart]) -> Vec<(u64, u128)> {
         if let Against::Candidates(_, candidates) = &self.against {
             let cells = |one: &Candidate| {
                 u128::from(u64::from(self.patterns.length(one.pattern)) * u64::from(one.region.symbols()))
             };
-            let of = |part: &Part| {
+            let of = |part: &QueryPart| {
                 let own = &candidates[part.queries.start as usize..part.queries.end as usize];
                 let some = own.par_chunks(CANDIDATES_AT_ONCE).map(|own| own.iter().map(cells).sum::<u128>());
                 (own.len() as u64, some.sum())
@@ -93,7 +93,7 @@ impl EditJob {
             return parts.iter().map(of).collect();
         }
         let extents = Extents::new(&self.patterns, self.texts(), self.strands, self.is_later());
-        parts.iter().map(|part| extents.of(part)).collect()
+        parts.iter().map(|part| extents.count(part)).collect()
     }
 
     /// Number of pairs, of each strand.
@@ -104,7 +104,7 @@ impl EditJob {
         let patterns = self.patterns.len() as u64;
         match &self.against {
             Against::Later => patterns * patterns.saturating_sub(1) / 2,
-            Against::Texts(texts) if self.strands.later => patterns * (texts.len() as u64).saturating_sub(1) / 2,
+            Against::Texts(texts) if self.strands.later_only => patterns * (texts.len() as u64).saturating_sub(1) / 2,
             Against::Texts(texts) => patterns * texts.len() as u64,
             Against::Candidates(_, candidates) => candidates.len() as u64,
         }
@@ -115,7 +115,7 @@ impl EditJob {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| u128::from(length)).sum::<u128>();
         let cells = match &self.against {
             _ if self.parts.is_some() => self.extents(&self.parts()).iter().map(|(_, cells)| cells).sum(),
-            Against::Texts(texts) if !self.strands.later => sum(&self.patterns) * sum(texts),
+            Against::Texts(texts) if !self.strands.later_only => sum(&self.patterns) * sum(texts),
             Against::Later | Against::Texts(_) => {
                 let all = sum(self.texts());
                 let squares: u128 = self.texts().lengths().iter().map(|&length| u128::from(length).pow(2)).sum();
@@ -175,7 +175,7 @@ impl Iterator for EditChunks {
 
 impl EditChunks {
     /// Goes on with a part behind all others.
-    pub fn add(&mut self, part: Part) {
+    pub fn add(&mut self, part: QueryPart) {
         self.left.add(part);
     }
 
@@ -184,10 +184,10 @@ impl EditChunks {
         let part = self.left.front()?;
         let (begin, total) = (part.queries.start, part.queries.end);
         let strands = self.job.strands;
-        let (later, copies) = (triangle || strands.later, strands.copies());
+        let (later, copies) = (triangle || strands.later_only, strands.copies());
         if part.targets.is_some() {
             self.left.advance(begin + copies);
-            let mut order: Vec<SequenceId> = part.met(strands.of(begin).0, texts.len(), later).collect();
+            let mut order: Vec<SequenceId> = part.met(strands.sequence_of(begin).0, texts.len(), later).collect();
             sort_by_length(&texts, &mut order);
             return Some(
                 self.patterns_with(begin..begin + copies, ByLength::new(&texts, order), |_, pattern| (pattern, 0)),
@@ -195,7 +195,7 @@ impl EditChunks {
         }
         let (mut end, mut pairs) = (begin, 0u64);
         while end < total && (end == begin || pairs < self.pairs) {
-            let met = if later { texts.len() - strands.of(end).0 as usize - 1 } else { texts.len() };
+            let met = if later { texts.len() - strands.sequence_of(end).0 as usize - 1 } else { texts.len() };
             pairs += u64::from(copies) * met as u64;
             end += copies;
         }

@@ -163,7 +163,7 @@ impl AllPairs {
     /// Returns how the queries of [`AllPairs::job`] relate to strands, and whether they are
     /// compared only with later targets.
     fn strands(&self) -> QueryStrands {
-        QueryStrands { strand: self.strand, later: self.against.is_none() && self.strand != Strands::Plus }
+        QueryStrands { strand: self.strand, later_only: self.against.is_none() && self.strand != Strands::Plus }
     }
 
     /// Returns the plan of all pairs, which also defines what engines report. Computes the reverse
@@ -182,7 +182,7 @@ impl AllPairs {
         };
         plan::PairsSpec {
             queries,
-            against: if strands.later { Some(Arc::clone(&self.queries)) } else { self.against.clone() },
+            against: if strands.later_only { Some(Arc::clone(&self.queries)) } else { self.against.clone() },
             scoring: Arc::clone(&self.scoring),
             filter,
             strands,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::seq::{Part, SequenceId};
+use crate::seq::{QueryPart, SequenceId};
 
 /// A part of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,9 +30,9 @@ impl Block {
     }
 
     /// Returns the queries of the block, with `copies` strands each, and their targets.
-    pub(super) fn part(&self, copies: u32) -> Part {
+    pub(super) fn part(&self, copies: u32) -> QueryPart {
         let query = |sequence: u64| sequence as SequenceId * copies;
-        Part { queries: query(self.units.start)..query(self.units.end), targets: self.targets.clone() }
+        QueryPart { queries: query(self.units.start)..query(self.units.end), targets: self.targets.clone() }
     }
 }
 

@@ -130,7 +130,7 @@ impl EditDistances {
     /// compared only with later texts.
     fn strands(&self) -> QueryStrands {
         let is_triangle = matches!(self.against, Against::Later);
-        QueryStrands { strand: self.strand, later: is_triangle && self.strand != Strands::Plus }
+        QueryStrands { strand: self.strand, later_only: is_triangle && self.strand != Strands::Plus }
     }
 
     /// Returns the plan of the pairs in their given order. With both strands, the minus strand
@@ -144,7 +144,7 @@ impl EditDistances {
     fn job_of(&self, patterns: Arc<SequenceStore>) -> EditJob {
         let strands = self.strands();
         let against = match &self.against {
-            Against::Later if strands.later => Against::Texts(Arc::clone(&self.patterns)),
+            Against::Later if strands.later_only => Against::Texts(Arc::clone(&self.patterns)),
             Against::Candidates(texts, candidates) if self.strand == Strands::Both => {
                 let strand = |of, one: &Candidate| Candidate { pattern: strands.query(one.pattern, of), ..*one };
                 let both = |one| [strand(Strand::Plus, one), strand(Strand::Minus, one)];

@@ -192,7 +192,7 @@ impl PairList {
 
     /// Returns the strands of each query that are aligned.
     fn strands(&self) -> QueryStrands {
-        QueryStrands { strand: self.strand, later: false }
+        QueryStrands { strand: self.strand, later_only: false }
     }
 
     /// Opens engines for all pairs, or for an assumed number of them if the number is unknown.

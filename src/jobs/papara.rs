@@ -133,7 +133,7 @@ impl PhyloAlignment {
     }
 
     fn strands(&self) -> QueryStrands {
-        QueryStrands { strand: self.strand, later: false }
+        QueryStrands { strand: self.strand, later_only: false }
     }
 
     /// Computes the ancestral states of the edges of the reference.

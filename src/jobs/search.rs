@@ -143,7 +143,7 @@ impl Search {
     }
 
     fn strands(&self) -> QueryStrands {
-        QueryStrands { strand: self.strand, later: false }
+        QueryStrands { strand: self.strand, later_only: false }
     }
 
     /// Returns whether alignments decide which pairs are hits.

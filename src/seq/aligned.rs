@@ -1,11 +1,14 @@
-//! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or interleaved), Stockholm, Clustal, MSF or
-//! NEXUS, told by the content, plain or compressed.
+//! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or
+//! interleaved), Stockholm, Clustal, MSF or NEXUS, plain or compressed. The format is inferred from
+//! the content.
 //!
-//! Letters stay as the file has them. A row may hold letters of either case, the signs of gaps (`-`, `~`), `?` and `*`. In FASTA
-//! (A2M), Stockholm and MSF, `.` is a gap too. PHYLIP and Clustal do not define it, and some writers mean "as in the first row":
-//! it is refused there. NEXUS declares it: as a gap, or with `matchchar` as the letter of the first row.
+//! Letters are kept as in the file. A row may contain letters of either case, gap signs (`-`, `~`),
+//! `?` and `*`. In FASTA (A2M), Stockholm and MSF, `.` is a gap too. PHYLIP and Clustal do not
+//! define it, and some writers use it for the letter of the first row, so it is refused there.
+//! NEXUS declares it as a gap, or with `matchchar` as the letter of the first row.
 //!
-//! Letters are checked against the alphabet later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
+//! Letters are checked against the alphabet later ([`AlignedRows::detect`],
+//! [`AlignedRows::check`]), because all rows decide on it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,8 +16,8 @@ use std::path::Path;
 use bstr::{BStr, BString, ByteSlice};
 
 use super::alphabet::{Alphabet, AlphabetChoice, Code};
-use super::detect::Census;
-use super::input::{self, Input};
+use super::detect::LetterCensus;
+use super::input::{self, SequenceInput};
 use super::messages::{complaint, describe, input_error};
 use crate::error::{InputLocation, Result};
 
@@ -25,24 +28,25 @@ mod phylip;
 
 pub(crate) use nexus::quoted as nexus_quoted;
 
-/// An alignment as a file has it: one row or more, all of the same length, which is above 0; no two of one name.
+/// An alignment as in a file: at least one row, all of the same length, which is above 0. Names are
+/// unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedRows {
-    /// The file as the user named it.
+    /// Name of the file as the user gave it.
     pub file: String,
-    /// Names, in the file's order.
+    /// Names, in the order of the file.
     pub names: Vec<BString>,
-    /// Letters and gaps, of each name.
+    /// Letters and gaps of each row.
     pub rows: Vec<Vec<u8>>,
 }
 
-/// Whether nothing is known of what stands here: a gap's sign, or `?`.
+/// Returns whether a letter is a gap sign or `?`.
 pub fn is_gap_or_unknown(letter: u8) -> bool {
     matches!(letter, b'-' | b'.' | b'~' | b'?')
 }
 
-/// The code of a letter of aligned sequences, if the alphabet has it: beside its own letters that readers of sequences take, X
-/// is N in DNA. Gaps and `?` have none.
+/// Returns the code of a letter in aligned sequences, if the alphabet has it. In addition to the
+/// letters that readers of sequences accept, X is N in DNA. Gaps and `?` have no code.
 pub fn aligned_code(alphabet: Alphabet, letter: u8) -> Option<Code> {
     match letter.to_ascii_uppercase() {
         b'X' | b'I' if alphabet == Alphabet::Dna => alphabet.encode(b'N'),
@@ -54,15 +58,16 @@ impl AlignedRows {
     /// Reads an alignment; `-` is standard input.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] with the file, the record and the line: rows of unequal lengths, two of one name, other counts
-    /// than PHYLIP's first line has, no row, bytes that no alignment holds, another format. [`crate::Error::Io`] if the system
-    /// fails.
+    /// Returns [`crate::Error::Input`] with the file, the record and the line for rows of unequal
+    /// lengths, two rows of one name, counts that differ from PHYLIP's first line, missing rows,
+    /// invalid bytes, and unknown formats. Returns [`crate::Error::Io`] if the system fails.
     pub fn read(path: impl AsRef<Path>) -> Result<AlignedRows> {
         let path = path.as_ref();
-        AlignedRows::parse(&path.display().to_string(), &input::read_whole(Input::open(path)?)?)
+        AlignedRows::parse(&path.display().to_string(), &input::read_whole(SequenceInput::open(path)?)?)
     }
 
-    /// An alignment from memory, plain or compressed; `name` stands for the file in errors. As [`AlignedRows::read`] else.
+    /// Reads an alignment from memory like [`AlignedRows::read`], plain or compressed. Errors name
+    /// the file `name`.
     ///
     /// ```
     /// use pairwave::seq::AlignedRows;
@@ -73,40 +78,41 @@ impl AlignedRows {
     /// # Ok::<(), pairwave::Error>(())
     /// ```
     pub fn read_bytes(name: &str, data: &[u8]) -> Result<AlignedRows> {
-        AlignedRows::parse(name, &input::read_whole(Input::new(name, Box::new(data))?)?)
+        AlignedRows::parse(name, &input::read_whole(SequenceInput::new(name, Box::new(data))?)?)
     }
 
     fn parse(file: &str, data: &[u8]) -> Result<AlignedRows> {
         let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
-        let lines = Lines { file, lines: data.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect() };
+        let lines = AlignmentLines { file, lines: data.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect() };
         let Some(first) = lines.lines.iter().position(|line| !line.is_empty() && line[0] != b';') else {
             let message = if data.is_empty() { "the file is empty" } else { "the file has no row" };
             return Err(input_error(InputLocation::in_file(file), message));
         };
-        let Some(format) = Format::of_line(lines.lines[first]) else {
-            let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
+        let Some(format) = AlignmentFormat::from_line(lines.lines[first]) else {
+            let message = "this is not an alignment in a known format: expected '>' (FASTA), two numbers (PHYLIP), \
                            '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'";
             return Err(lines.wrong(first, None, message));
         };
         let found = match format {
-            Format::Fasta => fasta(&lines, first),
-            Format::Stockholm => stockholm(&lines, first),
-            Format::Clustal => clustal::read(&lines, first),
-            Format::Msf => msf::read(&lines, first),
-            Format::Nexus => nexus::read(&lines, first),
-            Format::Phylip(header) => phylip::read(&lines, first, header),
+            AlignmentFormat::Fasta => fasta(&lines, first),
+            AlignmentFormat::Stockholm => stockholm(&lines, first),
+            AlignmentFormat::Clustal => clustal::read(&lines, first),
+            AlignmentFormat::Msf => msf::read(&lines, first),
+            AlignmentFormat::Nexus => nexus::read(&lines, first),
+            AlignmentFormat::Phylip(header) => phylip::read(&lines, first, header),
         };
         found?.finish(&lines)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
     }
 
-    /// The alphabet by the letters of all rows, as [`AlphabetChoice::Detect`] has it; N, X, `?` and gaps say nothing.
+    /// Detects the alphabet from the letters of all rows, as [`AlphabetChoice::Detect`] defines it.
+    /// N, X, `?` and gaps have no effect.
     pub fn detect(&self) -> Alphabet {
-        let mut census = Census::default();
+        let mut census = LetterCensus::default();
         let mut codes = Vec::new();
         for row in &self.rows {
             codes.clear();
@@ -117,10 +123,11 @@ impl AlignedRows {
         census.alphabet()
     }
 
-    /// The alphabet that is chosen, or detected.
+    /// Checks all letters, and returns the chosen or detected alphabet.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] for the first letter that the alphabet lacks, with its row and column.
+    /// Returns [`crate::Error::Input`] for the first letter that the alphabet lacks, with its row
+    /// and column.
     pub fn check(&self, choice: AlphabetChoice) -> Result<Alphabet> {
         let alphabet = match choice {
             AlphabetChoice::Detect => self.detect(),
@@ -149,39 +156,39 @@ impl AlignedRows {
 
 /// The formats of alignments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum AlignmentFormat {
     Fasta,
     Stockholm,
     Clustal,
     Msf,
     Nexus,
-    /// With the numbers of rows and columns.
+    /// PHYLIP, with the numbers of rows and columns.
     Phylip(phylip::Header),
 }
 
-impl Format {
+impl AlignmentFormat {
     /// Infers the format from a file's first line.
-    fn of_line(line: &[u8]) -> Option<Format> {
+    fn from_line(line: &[u8]) -> Option<AlignmentFormat> {
         match line {
-            [b'>', ..] => Some(Format::Fasta),
-            line if line.starts_with(b"# STOCKHOLM") => Some(Format::Stockholm),
-            line if clustal::is_header(line) => Some(Format::Clustal),
-            line if msf::is_header(line) => Some(Format::Msf),
-            line if nexus::is_header(line) => Some(Format::Nexus),
-            line => phylip::header(line).map(Format::Phylip),
+            [b'>', ..] => Some(AlignmentFormat::Fasta),
+            line if line.starts_with(b"# STOCKHOLM") => Some(AlignmentFormat::Stockholm),
+            line if clustal::is_header(line) => Some(AlignmentFormat::Clustal),
+            line if msf::is_header(line) => Some(AlignmentFormat::Msf),
+            line if nexus::is_header(line) => Some(AlignmentFormat::Nexus),
+            line => phylip::header(line).map(AlignmentFormat::Phylip),
         }
     }
 }
 
-/// Returns the name of the alignment format that begins with this line, FASTA excepted.
+/// Returns the name of the alignment format that starts with this line, except for FASTA.
 pub(super) fn alignment_format(line: &[u8]) -> Option<&'static str> {
-    match Format::of_line(line)? {
-        Format::Fasta => None,
-        Format::Stockholm => Some("Stockholm"),
-        Format::Clustal => Some("Clustal"),
-        Format::Msf => Some("MSF"),
-        Format::Nexus => Some("NEXUS"),
-        Format::Phylip(_) => Some("PHYLIP"),
+    match AlignmentFormat::from_line(line)? {
+        AlignmentFormat::Fasta => None,
+        AlignmentFormat::Stockholm => Some("Stockholm"),
+        AlignmentFormat::Clustal => Some("Clustal"),
+        AlignmentFormat::Msf => Some("MSF"),
+        AlignmentFormat::Nexus => Some("NEXUS"),
+        AlignmentFormat::Phylip(_) => Some("PHYLIP"),
     }
 }
 
@@ -190,18 +197,18 @@ pub(super) fn alignment_format(line: &[u8]) -> Option<&'static str> {
 enum Dot {
     #[default]
     Gap,
-    /// The format, and what it asks for instead.
+    /// The format does not define it. Holds the rest of the error message.
     Undefined(&'static str),
 }
 
-/// A file's lines without blanks around them.
-struct Lines<'a> {
+/// Lines of a file without surrounding blanks.
+struct AlignmentLines<'a> {
     file: &'a str,
     lines: Vec<&'a [u8]>,
 }
 
-impl Lines<'_> {
-    /// What is wrong with a line, counted from 0.
+impl AlignmentLines<'_> {
+    /// Returns an error about a line, counted from 0.
     fn wrong(&self, line: usize, record: Option<&BStr>, message: impl Into<String>) -> crate::Error {
         let record = record.map(|name| name.to_string());
         input_error(
@@ -211,24 +218,25 @@ impl Lines<'_> {
     }
 }
 
-/// Rows as they are found.
+/// Rows that have been parsed so far.
 #[derive(Debug, Default)]
-struct Found {
+struct ParsedRows {
     names: Vec<BString>,
     rows: Vec<Vec<u8>>,
-    /// Where each begins, counted from 0.
+    /// First line of each row, counted from 0.
     lines: Vec<usize>,
     dot: Dot,
 }
 
-impl Found {
-    /// Starts without rows, in a format that does not define `.`; `advice` completes the error of one.
+impl ParsedRows {
+    /// Starts without rows, in a format that does not define `.`. `advice` completes the error
+    /// about a `.`.
     fn without_dots(advice: &'static str) -> Self {
-        Found { dot: Dot::Undefined(advice), ..Found::default() }
+        ParsedRows { dot: Dot::Undefined(advice), ..ParsedRows::default() }
     }
 
-    /// Begins a row.
-    fn begin(&mut self, lines: &Lines<'_>, line: usize, name: &[u8]) -> Result<()> {
+    /// Starts a row.
+    fn start_row(&mut self, lines: &AlignmentLines<'_>, line: usize, name: &[u8]) -> Result<()> {
         if name.is_empty() {
             return Err(lines.wrong(line, None, "the row has no name"));
         }
@@ -242,24 +250,24 @@ impl Found {
         Ok(())
     }
 
-    /// The row of a name, begun if this is its first line.
+    /// Returns the index of the row with this name. The row is started if this is its first line.
     fn row<'a>(
         &mut self,
         rows: &mut HashMap<&'a [u8], usize>,
-        lines: &Lines<'_>,
+        lines: &AlignmentLines<'_>,
         line: usize,
         name: &'a [u8],
     ) -> Result<usize> {
         if let Some(&row) = rows.get(name) {
             return Ok(row);
         }
-        self.begin(lines, line, name)?;
+        self.start_row(lines, line, name)?;
         rows.insert(name, self.rows.len() - 1);
         Ok(self.rows.len() - 1)
     }
 
     /// Adds the letters of a line to a row.
-    fn add(&mut self, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8]) -> Result<()> {
+    fn add(&mut self, lines: &AlignmentLines<'_>, line: usize, row: usize, letters: &[u8]) -> Result<()> {
         let is_known = |byte: u8| byte.is_ascii_alphabetic() || byte == b'*' || is_gap_or_unknown(byte);
         for &byte in letters {
             if let (b'.', Dot::Undefined(advice)) = (byte, self.dot) {
@@ -269,15 +277,15 @@ impl Found {
             if is_known(byte) {
                 self.rows[row].push(byte);
             } else if !matches!(byte, b' ' | b'\t') {
-                let message = format!("{} is no letter of an alignment", describe(byte));
+                let message = format!("{} is not a letter of an alignment", describe(byte));
                 return Err(lines.wrong(line, Some(self.names[row].as_bstr()), message));
             }
         }
         Ok(())
     }
 
-    /// The alignment, if these are one.
-    fn finish(self, lines: &Lines<'_>) -> Result<AlignedRows> {
+    /// Checks the rows and returns the alignment.
+    fn finish(self, lines: &AlignmentLines<'_>) -> Result<AlignedRows> {
         let Some(first) = self.rows.first() else {
             return Err(input_error(InputLocation::in_file(lines.file), "the file has no row"));
         };
@@ -300,27 +308,27 @@ impl Found {
     }
 }
 
-/// A line's first word and what stands after it.
+/// Splits a line into its first word and the rest.
 fn word(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     (&line[..end], line[end..].trim_ascii_start())
 }
 
-fn fasta(lines: &Lines<'_>, first: usize) -> Result<Found> {
-    let mut found = Found::default();
+fn fasta(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
+    let mut found = ParsedRows::default();
     for (number, line) in lines.lines.iter().enumerate().skip(first) {
         match line {
             [b';', ..] => {}
-            [b'>', header @ ..] => found.begin(lines, number, word(header.trim_ascii_start()).0)?,
+            [b'>', header @ ..] => found.start_row(lines, number, word(header.trim_ascii_start()).0)?,
             letters => found.add(lines, number, found.rows.len() - 1, letters)?,
         }
     }
     Ok(found)
 }
 
-/// Annotations are passed over. Blocks may follow each other.
-fn stockholm(lines: &Lines<'_>, first: usize) -> Result<Found> {
-    let mut found = Found::default();
+/// Reads Stockholm. Annotations are skipped, and there may be several blocks.
+fn stockholm(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
+    let mut found = ParsedRows::default();
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     let mut body = lines.lines.iter().enumerate().skip(first + 1);
     for (number, &line) in body.by_ref() {

@@ -1,29 +1,31 @@
-//! Alphabets: letters to codes and back.
+//! Alphabets, which convert letters to codes and back.
 //!
-//! A *code* is a small integer, one byte in every store and on every device. Code 0 is [`PAD`] in every alphabet: it
-//! stands before the first symbol of a packed sequence and never inside one.
+//! A *code* is a small integer. It takes one byte in every store and on every device. Code 0 is
+//! [`PAD`] in every alphabet: it stands before the first symbol of a packed sequence, and never
+//! inside one.
 
-/// One symbol of a sequence as every engine sees it.
+/// One symbol of a sequence, in the form that every engine uses.
 pub type Code = u8;
 
-/// The code that fills a packed sequence up to whole words. No letter has it.
+/// The code that pads a packed sequence to whole words. No letter has it.
 pub const PAD: Code = 0;
 
 /// The kinds of sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Alphabet {
-    /// DNA and RNA. A code is the set of bases that an IUPAC letter stands for: A = 1, C = 2, G = 4, T = U = 8,
-    /// and every other letter the union of its bases (N = 15).
+    /// DNA and RNA. A code is the set of bases that an IUPAC letter stands for: A = 1, C = 2, G =
+    /// 4, T = U = 8, and every other letter is the union of its bases (N = 15).
     Dna,
-    /// Proteins: A to Z are 1 to 26 and `*` is 27 (so J, O and U have codes of their own).
+    /// Proteins: A to Z are 1 to 26, and `*` is 27. So J, O and U have codes of their own.
     Protein,
-    /// Any text: a code is a byte, other than 0 and line ends. Only distances are computed of it.
+    /// Any text: a code is a byte other than 0 and line ends. Only edit distances are computed for
+    /// it.
     Bytes,
 }
 
 impl Alphabet {
-    /// How many codes there are, [`PAD`] included: every code is less than this.
+    /// Returns the number of codes, including [`PAD`]. Every code is less than this.
     pub const fn size(self) -> usize {
         match self {
             Alphabet::Dna => 16,
@@ -32,8 +34,8 @@ impl Alphabet {
         }
     }
 
-    /// The code of a letter, or `None` if the letter is not of this alphabet. Nucleotides and residues are ASCII
-    /// letters of either case.
+    /// Returns the code of a letter, or `None` if the alphabet lacks the letter. Letters of
+    /// nucleotides and residues are ASCII letters of either case.
     pub fn encode(self, letter: u8) -> Option<Code> {
         let capital = letter.to_ascii_uppercase();
         match self {
@@ -50,8 +52,8 @@ impl Alphabet {
         }
     }
 
-    /// The letter of a code, of nucleotides and residues the upper-case one; `-` for their [`PAD`]. Panics if the code
-    /// is not less than [`Alphabet::size`].
+    /// Returns the letter of a code, in upper case for nucleotides and residues. Their [`PAD`] is
+    /// `-`. Panics if the code is not less than [`Alphabet::size`].
     pub fn decode(self, code: Code) -> u8 {
         match self {
             Alphabet::Dna => DNA_LETTERS[code as usize],
@@ -60,7 +62,7 @@ impl Alphabet {
         }
     }
 
-    /// What its letters are, for messages.
+    /// Returns a name of the letters, for messages.
     pub const fn letters(self) -> &'static str {
         match self {
             Alphabet::Dna => "DNA/RNA",
@@ -69,7 +71,8 @@ impl Alphabet {
         }
     }
 
-    /// Whether the code stands for one residue only (a base A, C, G or T; an amino acid other than B, Z, X, J or `*`).
+    /// Returns whether the code stands for a single residue: a base A, C, G or T, or an amino acid
+    /// other than B, Z, X, J or `*`.
     pub fn is_unambiguous(self, code: Code) -> bool {
         match self {
             Alphabet::Dna => code.count_ones() == 1,
@@ -83,17 +86,19 @@ impl Alphabet {
 const DNA_LETTERS: &[u8; 16] = b"-ACMGRSVTWYHKDBN";
 const PROTEIN_LETTERS: &[u8; 28] = b"-ABCDEFGHIJKLMNOPQRSTUVWXYZ*";
 
-/// How the alphabet is chosen.
+/// The way in which the alphabet is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AlphabetChoice {
-    /// From the letters of all records of all files together. Let `core` be the share of A, C, G, T and U among the
-    /// letters other than N. If every letter is an IUPAC nucleotide letter, DNA/RNA where `core` is at least 2/3
-    /// (degenerate primers pass, a peptide without E, F, I, L, P or Q does not); if some letter is not, DNA/RNA where
-    /// `core` is at least 9/10, and that letter is an error; protein in every other case. A set of tiny peptides such
-    /// as `GATTACA` alone is taken for DNA: give the alphabet then.
+    /// The alphabet is detected from the letters of all records in all files. Let `core` be the
+    /// fraction of A, C, G, T and U among the letters other than N and X. If every letter is an
+    /// IUPAC nucleotide letter, the alphabet is DNA/RNA if `core` is at least 2/3: degenerate
+    /// primers reach this, but a peptide without E, F, I, L, P or Q does not. If some letter is
+    /// not, the alphabet is DNA/RNA if `core` is at least 9/10, and that letter is an error. In all
+    /// other cases it is protein. A set of tiny peptides such as `GATTACA` alone is read as DNA,
+    /// unless the alphabet is given.
     #[default]
     Detect,
-    /// As said.
+    /// The alphabet is given.
     Fixed(Alphabet),
 }
 

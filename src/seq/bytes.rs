@@ -1,13 +1,12 @@
-//! Bytes that something owns alone, or a part of what several share: of a file that is mapped, or of memory.
+//! Bytes that are either owned or a part of shared memory, which may be a mapped file.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// What several may have parts of.
+/// Memory that several values can share parts of.
 #[derive(Debug)]
 pub(super) enum Backing {
-    /// A file in the address space. Its pages come from the disk when they are read first, and the system may drop them
-    /// again.
+    /// A mapped file. The system loads its pages when they are first read, and may drop them again.
     File(memmap2::Mmap),
     Memory(Vec<u8>),
 }
@@ -23,58 +22,63 @@ impl Deref for Backing {
     }
 }
 
-/// Some bytes. To read those of a part costs a few instructions more than to read own ones.
+/// Owned bytes or a part of shared bytes. Access to a part takes a few more instructions.
 #[derive(Debug, Clone)]
-pub(super) enum Bytes {
-    Own(Vec<u8>),
-    Part { of: Arc<Backing>, range: Range<usize> },
+pub(super) enum SharedBytes {
+    Owned(Vec<u8>),
+    Part { backing: Arc<Backing>, range: Range<usize> },
 }
 
-impl Bytes {
-    /// The bytes to change; those of a part are copied before.
-    pub(super) fn own(&mut self) -> &mut Vec<u8> {
-        if let Bytes::Part { .. } = self {
-            *self = Bytes::Own(self.to_vec());
+impl SharedBytes {
+    /// Returns the bytes for modification. A part is copied first.
+    pub(super) fn to_mut(&mut self) -> &mut Vec<u8> {
+        if let SharedBytes::Part { .. } = self {
+            *self = SharedBytes::Owned(self.to_vec());
         }
         match self {
-            Bytes::Own(bytes) => bytes,
-            Bytes::Part { .. } => unreachable!("they were made own"),
+            SharedBytes::Owned(bytes) => bytes,
+            SharedBytes::Part { .. } => unreachable!("the bytes are owned now"),
         }
     }
 
-    /// The same bytes as they can be shared.
+    /// Converts the bytes so that parts of them need no copies.
     pub(super) fn shared(self) -> Self {
         match self {
-            Bytes::Own(bytes) => Bytes::Part { range: 0..bytes.len(), of: Arc::new(Backing::Memory(bytes)) },
+            SharedBytes::Owned(bytes) => {
+                SharedBytes::Part { range: 0..bytes.len(), backing: Arc::new(Backing::Memory(bytes)) }
+            }
             part => part,
         }
     }
 
-    /// A part of them, of shared ones without a copy.
+    /// Returns a part of the bytes. Only owned bytes are copied.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         match self {
-            Bytes::Own(bytes) => Bytes::Own(bytes[range].to_vec()),
-            Bytes::Part { of, range: all } => {
+            SharedBytes::Owned(bytes) => SharedBytes::Owned(bytes[range].to_vec()),
+            SharedBytes::Part { backing, range: all } => {
                 debug_assert!(range.end <= all.len());
-                Bytes::Part { of: Arc::clone(of), range: all.start + range.start..all.start + range.end }
+                SharedBytes::Part {
+                    backing: Arc::clone(backing),
+                    range: all.start + range.start..all.start + range.end,
+                }
             }
         }
     }
 }
 
-impl Default for Bytes {
+impl Default for SharedBytes {
     fn default() -> Self {
-        Bytes::Own(Vec::new())
+        SharedBytes::Owned(Vec::new())
     }
 }
 
-impl Deref for Bytes {
+impl Deref for SharedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Own(bytes) => bytes,
-            Bytes::Part { of, range } => &of[range.clone()],
+            SharedBytes::Owned(bytes) => bytes,
+            SharedBytes::Part { backing, range } => &backing[range.clone()],
         }
     }
 }
@@ -85,10 +89,10 @@ mod tests {
 
     #[test]
     fn parts_are_what_copies_would_be() {
-        let own = Bytes::Own((0..20).collect());
+        let own = SharedBytes::Owned((0..20).collect());
         let shared = own.clone().shared();
         let (copied, part) = (own.part(3..11), shared.part(3..11));
-        assert!(matches!((&copied, &part), (Bytes::Own(_), Bytes::Part { .. })));
+        assert!(matches!((&copied, &part), (SharedBytes::Owned(_), SharedBytes::Part { .. })));
         assert_eq!((&*copied, &*part), (&own[3..11], &own[3..11]));
         assert_eq!(*part.part(2..5), own[5..8]);
         let mut changed = part.clone();

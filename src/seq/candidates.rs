@@ -1,18 +1,19 @@
-//! Reader of candidates: lines that name a pattern and a part of a text where it may be found.
+//! Reader of candidates: lines with a pattern and a part of a text where it may occur.
 //!
 //! ```text
 //! pattern <tab> text [<tab> start <tab> end]
 //! ```
 //!
-//! Positions count from 0, the end is not included; where they are left out or empty, the part begins or ends where the
-//! text does. A first line `pattern text ...` (or `query target ...`) is a header, unless there are sequences of both names or
-//! its positions are numbers. Blank lines are skipped, and so are lines that begin with `#`, unless their first column is the
-//! name of a sequence. Names are those of the sequences, up to the first blank of their headers.
+//! Positions count from 0, and the end is excluded. If they are missing or empty, the part starts
+//! or ends where the text does. A first line `pattern text ...` (or `query target ...`) is a
+//! header, unless there are sequences with both names or its positions are numbers. Blank lines are
+//! skipped. Lines that start with `#` are skipped too, unless their first column is the name of a
+//! sequence. Names of sequences are their headers up to the first blank.
 //!
-//! Lists of pairs of whole sequences are the same without positions.
+//! Lists of pairs have the same format, without positions.
 //!
-//! Read mappers make tens of millions of lines, so the whole file is held, cut between lines, and its pieces are parsed
-//! by all threads of the current pool.
+//! Read mappers produce tens of millions of lines. So the whole file is held in memory and split
+//! between lines, and the pieces are parsed by all threads of the current pool.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,37 +22,38 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::input::Input;
+use super::input::SequenceInput;
 use super::messages::input_error;
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{InputLocation, Result};
 
-/// Least bytes of a piece: less is not worth handing to a thread.
+/// Minimum size of a piece in bytes. Smaller pieces are not worth a task.
 const PIECE_BYTES: usize = 1 << 16;
-/// Pieces a thread, so that all end together.
-const PIECES_A_THREAD: usize = 8;
+/// Number of pieces for each thread, so that all threads finish at about the same time.
+const PIECES_PER_THREAD: usize = 8;
 
-/// What the first two columns of a header are.
+/// First two columns of a header.
 const HEADERS: [(&[u8], &[u8]); 2] = [(b"pattern", b"text"), (b"query", b"target")];
 
-/// Reads candidates from a file, plain or compressed; `-` is standard input. `make` turns a pattern, a text and a range
-/// of its symbols into what is wanted.
+/// Reads candidates from a file, plain or compressed; `-` is standard input. `make` converts a
+/// pattern, a text and a range of its symbols to the result.
 ///
 /// # Errors
-/// [`crate::Error::Input`] with the line, the first if there are several that are wrong: a name that no sequence has,
-/// or more than one; a start that is after the end, an end beyond the text; what is not a number; a wrong number of
-/// columns. [`crate::Error::Io`] if the system fails.
+/// Returns [`crate::Error::Input`] with the first wrong line. A line is wrong if no sequence or
+/// several sequences have the name, if the start is after the end or the end beyond the text, if a
+/// position is not a number, or if the number of columns is wrong. Returns [`crate::Error::Io`] if
+/// the system fails.
 pub fn read_candidates<T: Send>(
     path: impl AsRef<Path>,
     patterns: &SequenceStore,
     texts: &SequenceStore,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    read(Input::open(path.as_ref())?, patterns, texts, make)
+    read(SequenceInput::open(path.as_ref())?, patterns, texts, make)
 }
 
-/// Reads candidates from memory, plain or compressed; `name` stands for the file in errors. As [`read_candidates`]
-/// else.
+/// Reads candidates from memory like [`read_candidates`], plain or compressed. Errors name the file
+/// `name`.
 pub fn read_candidate_bytes<T: Send>(
     name: &str,
     data: &[u8],
@@ -59,23 +61,23 @@ pub fn read_candidate_bytes<T: Send>(
     texts: &SequenceStore,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    read(Input::new(name, Box::new(data))?, patterns, texts, make)
+    read(SequenceInput::new(name, Box::new(data))?, patterns, texts, make)
 }
 
-/// Reads a list of pairs from a file, plain or compressed; `-` is standard input: lines of two names, of a query and of a
-/// target, with a tab between them. Else as [`read_candidates`].
+/// Reads a list of pairs from a file like [`read_candidates`], plain or compressed; `-` is standard
+/// input. Each line has the names of a query and a target, separated by a tab.
 ///
 /// # Errors
-/// As [`read_candidates`].
+/// Returns the errors of [`read_candidates`].
 pub fn read_pairs(
     path: impl AsRef<Path>,
     queries: &SequenceStore,
     targets: &SequenceStore,
 ) -> Result<Vec<(SequenceId, SequenceId)>> {
-    read_pairs_of(Input::open(path.as_ref())?, queries, targets)
+    read_pairs_of(SequenceInput::open(path.as_ref())?, queries, targets)
 }
 
-/// Reads a list of pairs from memory; `name` stands for the file in errors. As [`read_pairs`] else.
+/// Reads a list of pairs from memory like [`read_pairs`]. Errors name the file `name`.
 ///
 /// ```
 /// use pairwave::seq::read_pair_bytes;
@@ -91,43 +93,43 @@ pub fn read_pairs(
 /// ```
 ///
 /// # Errors
-/// As [`read_pairs`].
+/// Returns the errors of [`read_pairs`].
 pub fn read_pair_bytes(
     name: &str,
     data: &[u8],
     queries: &SequenceStore,
     targets: &SequenceStore,
 ) -> Result<Vec<(SequenceId, SequenceId)>> {
-    read_pairs_of(Input::new(name, Box::new(data))?, queries, targets)
+    read_pairs_of(SequenceInput::new(name, Box::new(data))?, queries, targets)
 }
 
 fn read_pairs_of(
-    input: Input<'_>,
+    input: SequenceInput<'_>,
     queries: &SequenceStore,
     targets: &SequenceStore,
 ) -> Result<Vec<(SequenceId, SequenceId)>> {
-    let parser = Parser::new(["query", "target"], queries, targets, false);
+    let parser = CandidateParser::new(["query", "target"], queries, targets, false);
     read_lines(input, &parser, |query, target, _| (query, target))
 }
 
 fn read<T: Send>(
-    input: Input<'_>,
+    input: SequenceInput<'_>,
     patterns: &SequenceStore,
     texts: &SequenceStore,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    read_lines(input, &Parser::new(["pattern", "text"], patterns, texts, true), make)
+    read_lines(input, &CandidateParser::new(["pattern", "text"], patterns, texts, true), make)
 }
 
 fn read_lines<T: Send>(
-    mut input: Input<'_>,
-    parser: &Parser<'_>,
+    mut input: SequenceInput<'_>,
+    parser: &CandidateParser<'_>,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
     let mut data = Vec::new();
     input.bytes.read_to_end(&mut data).map_err(|error| input.read_error(error.to_string()))?;
-    let begin = parser.body(&data);
-    let parsed: Vec<Result<Vec<T>, Wrong>> = pieces(&data, begin)
+    let start = parser.body(&data);
+    let parsed: Vec<Result<Vec<T>, LineError>> = pieces(&data, start)
         .into_par_iter()
         .map(|piece| {
             let mut made = Vec::new();
@@ -139,7 +141,7 @@ fn read_lines<T: Send>(
                 let line = data[at..end].strip_suffix(b"\r").unwrap_or(&data[at..end]);
                 if !line.is_empty() && !parser.is_comment(line) {
                     let parsed = parser.line(line, &mut last);
-                    let (pattern, text, part) = parsed.map_err(|message| Wrong { at, message })?;
+                    let (pattern, text, part) = parsed.map_err(|message| LineError { at, message })?;
                     made.push(make(pattern, text, part));
                 }
                 at = end + 1;
@@ -152,25 +154,25 @@ fn read_lines<T: Send>(
     for piece in parsed {
         let mut made = piece.map_err(|wrong| {
             let before = data[..wrong.at].iter().filter(|&&byte| byte == b'\n').count();
-            input_error(InputLocation { line: Some(before as u64 + 1), ..input.place() }, wrong.message)
+            input_error(InputLocation { line: Some(before as u64 + 1), ..input.location() }, wrong.message)
         })?;
         all.append(&mut made);
     }
     Ok(all)
 }
 
-/// What is wrong with the line that begins here.
-struct Wrong {
+/// The problem of the line that starts at byte `at`.
+struct LineError {
     at: usize,
     message: String,
 }
 
-/// Pieces of whole lines.
-fn pieces(data: &[u8], begin: usize) -> Vec<Range<usize>> {
-    let many = rayon::current_num_threads() * PIECES_A_THREAD;
-    let bytes = ((data.len() - begin) / many).max(PIECE_BYTES);
+/// Divides data into pieces of whole lines.
+fn pieces(data: &[u8], start: usize) -> Vec<Range<usize>> {
+    let many = rayon::current_num_threads() * PIECES_PER_THREAD;
+    let bytes = ((data.len() - start) / many).max(PIECE_BYTES);
     let mut pieces = Vec::new();
-    let mut at = begin;
+    let mut at = start;
     while at < data.len() {
         let least = (at + bytes).min(data.len());
         let end = data[least..].iter().position(|&byte| byte == b'\n').map_or(data.len(), |more| least + more + 1);
@@ -180,26 +182,31 @@ fn pieces(data: &[u8], begin: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-struct Parser<'a> {
-    patterns: Names<'a>,
-    texts: Names<'a>,
+struct CandidateParser<'a> {
+    patterns: NameIndex<'a>,
+    texts: NameIndex<'a>,
     store: &'a SequenceStore,
-    /// Whether lines may name a part of the text.
+    /// Whether lines may contain a part of the text.
     takes_parts: bool,
 }
 
-impl<'a> Parser<'a> {
-    /// Of lines that name sequences of these kinds.
+impl<'a> CandidateParser<'a> {
+    /// Creates a parser for lines that name sequences of these kinds.
     fn new(
         [pattern, text]: [&'static str; 2],
         patterns: &'a SequenceStore,
         texts: &'a SequenceStore,
         takes_parts: bool,
     ) -> Self {
-        Parser { patterns: Names::of(pattern, patterns), texts: Names::of(text, texts), store: texts, takes_parts }
+        CandidateParser {
+            patterns: NameIndex::new(pattern, patterns),
+            texts: NameIndex::new(text, texts),
+            store: texts,
+            takes_parts,
+        }
     }
 
-    /// Whether a line is a comment: its `#` does not begin the name of a sequence.
+    /// Returns whether a line is a comment, so that its `#` does not start the name of a sequence.
     fn is_comment(&self, line: &[u8]) -> bool {
         line.first() == Some(&b'#')
             && line
@@ -208,7 +215,8 @@ impl<'a> Parser<'a> {
                 .is_none_or(|end| !self.patterns.ids.contains_key(&line[..end]))
     }
 
-    /// Whether a line is a header: its names are those of [`HEADERS`], not those of two sequences, and it has no numbers.
+    /// Returns whether a line is a header: its names are in [`HEADERS`], not both are sequences,
+    /// and it contains no numbers.
     fn is_header(&self, line: &[u8]) -> bool {
         let mut columns = line.split(|&byte| byte == b'\t');
         let names @ (pattern, text) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
@@ -217,7 +225,7 @@ impl<'a> Parser<'a> {
         HEADERS.contains(&names) && !are_sequences && !columns.any(is_number)
     }
 
-    /// Returns where the lines after a byte order mark and the header begin.
+    /// Returns the offset of the first line after a byte order mark and the header.
     fn body(&self, data: &[u8]) -> usize {
         let mut at = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         while let Some(line) = data[at..].split_inclusive(|&byte| byte == b'\n').next() {
@@ -234,7 +242,8 @@ impl<'a> Parser<'a> {
         at
     }
 
-    /// A pattern, a text and a part of it. `last` is the pattern of the line before, which is often that of this one.
+    /// Parses a pattern, a text and a part of it. `last` is the pattern of the previous line, which
+    /// is often the same.
     fn line<'d>(
         &self,
         line: &'d [u8],
@@ -243,8 +252,8 @@ impl<'a> Parser<'a> {
         let mut columns = [&b""[..]; 4];
         let mut count = 0;
         for column in line.split(|&byte| byte == b'\t') {
-            if let Some(place) = columns.get_mut(count) {
-                *place = column;
+            if let Some(field) = columns.get_mut(count) {
+                *field = column;
             }
             count += 1;
         }
@@ -272,7 +281,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A number, or what stands for an empty column.
+/// Parses a number. Returns `default` for an empty column.
 fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
     if digits.is_empty() {
         return Ok(default);
@@ -284,34 +293,34 @@ fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
     digits
         .iter()
         .try_fold(0, add)
-        .ok_or_else(|| format!("{column} '{}' is not a position: they are whole numbers from 0", shown(digits)))
+        .ok_or_else(|| format!("{column} '{}' is not a position: positions are integers from 0", shown(digits)))
 }
 
-/// Text for a message, short enough for a line.
+/// Formats text for a message, truncated to fit on a line.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().to_string();
     if bytes.len() > 60 { text + "..." } else { text }
 }
 
-/// Several of a kind.
+/// Returns the plural of a kind of sequences.
 fn plural(kind: &str) -> String {
     kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"))
 }
 
 /// Sequences by name.
-struct Names<'a> {
+struct NameIndex<'a> {
     kind: &'static str,
-    /// `None` for a name of several sequences.
+    /// Id for each name; `None` if several sequences have the name.
     ids: HashMap<&'a [u8], Option<SequenceId>>,
 }
 
-impl<'a> Names<'a> {
-    fn of(kind: &'static str, store: &'a SequenceStore) -> Self {
+impl<'a> NameIndex<'a> {
+    fn new(kind: &'static str, store: &'a SequenceStore) -> Self {
         let mut ids = HashMap::with_capacity(store.len());
         for id in 0..store.len() as SequenceId {
             ids.entry(store.name_bytes(id)).and_modify(|known| *known = None).or_insert(Some(id));
         }
-        Names { kind, ids }
+        NameIndex { kind, ids }
     }
 
     fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
@@ -366,7 +375,7 @@ mod tests {
             read("# note\n\nquery\ttarget\t\t\n#1\tquery\n#1 note\n#2\tquery"),
             Ok(vec![(0, 0, 0..10), (1, 1, 0..9)])
         );
-        // Not both are sequences.
+        // Only one of them is the name of a sequence.
         assert_eq!(read("pattern\ttext\tstart\tend\npattern\tquery"), Ok(vec![(2, 1, 0..9)]));
         assert_eq!(read("pattern\ttext\t0\t8\n"), Err("list, line 1: there is no text 'text'".into()));
         let pairs = read_pair_bytes("list", b"query\ttarget\n#1\ttarget\n", &patterns, &texts).unwrap();
@@ -400,9 +409,9 @@ mod tests {
         pairs.tsv, line 3: 'twice' is the name of several patterns
         pairs.tsv, line 3: start 9 is after end 8 (of text 'chr1')
         pairs.tsv, line 3: end 8 is beyond text 'chr2', which has 7 symbols
-        pairs.tsv, line 3: start '-1' is not a position: they are whole numbers from 0
-        pairs.tsv, line 3: end '1e3' is not a position: they are whole numbers from 0
-        pairs.tsv, line 3: end '99999999999999999999' is not a position: they are whole numbers from 0
+        pairs.tsv, line 3: start '-1' is not a position: positions are integers from 0
+        pairs.tsv, line 3: end '1e3' is not a position: positions are integers from 0
+        pairs.tsv, line 3: end '99999999999999999999' is not a position: positions are integers from 0
         pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 3
         pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 5
         pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 1

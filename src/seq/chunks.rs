@@ -1,4 +1,4 @@
-//! Reads in pieces: a file of any size goes through memory a chunk at a time.
+//! Reads in chunks, so that files of any size pass through memory.
 
 use std::io::Cursor;
 use std::ops::Range;
@@ -6,34 +6,35 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
-use super::input::Input;
-use super::reader::{Letters, Recorder, Records};
+use super::input::SequenceInput;
+use super::reader::{KeptLetters, Recorder, Records};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::Result;
 
-/// Reads that follow each other in a file.
+/// Consecutive reads of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadChunk {
-    /// Number of the first in the file, from 0.
+    /// Number of the first read in the file, from 0.
     pub first: u64,
-    /// The reads; their gaps are taken out. Some may be empty.
+    /// The reads without gaps. Some may be empty.
     pub store: Arc<SequenceStore>,
-    letters: Letters,
+    letters: KeptLetters,
 }
 
 impl ReadChunk {
-    /// Numbers of the reads in the file, from 0.
+    /// Returns the numbers of the reads in the file, from 0.
     pub fn numbers(&self) -> Range<u64> {
         self.first..self.first + self.store.len() as u64
     }
 
-    /// Letters of a read as the file has them (either case, U), one a code; gaps are taken out.
+    /// Returns the letters of a read as in the file (either case, U), one for each code. Gaps are
+    /// removed.
     pub fn letters(&self, id: SequenceId) -> &[u8] {
-        self.letters.of(id)
+        self.letters.get(id)
     }
 }
 
-/// Reads reads chunk by chunk.
+/// Reads a file of reads chunk by chunk.
 ///
 /// ```
 /// use pairwave::seq::{Alphabet, ReadChunks};
@@ -53,45 +54,47 @@ pub struct ReadChunks<'a> {
 }
 
 impl ReadChunks<'static> {
-    /// Opens FASTA or FASTQ, plain or compressed; `-` is standard input. Letters are those that
-    /// [`read_files`](super::read_files) takes; `?` is any letter. A read may be empty. A warning says if the first chunk looks to
-    /// be of another alphabet.
+    /// Opens FASTA or FASTQ, plain or compressed; `-` is standard input. The letters of
+    /// [`read_files`](super::read_files) are accepted, and `?` stands for any letter. A read may be
+    /// empty. A warning reports if the first chunk looks like another alphabet.
     ///
     /// # Errors
-    /// As [`read_files`](super::read_files), for what is before the first record.
+    /// Returns the errors of [`read_files`](super::read_files) for everything before the first
+    /// record.
     pub fn open(path: impl AsRef<Path>, alphabet: Alphabet) -> Result<Self> {
-        ReadChunks::new(Input::open(path.as_ref())?, alphabet)
+        ReadChunks::new(SequenceInput::open(path.as_ref())?, alphabet)
     }
 
-    /// As [`ReadChunks::open_bytes`], of bytes that are kept.
+    /// Opens bytes like [`ReadChunks::open_bytes`], and keeps them.
     ///
     /// # Errors
-    /// As [`ReadChunks::open`].
+    /// Returns the errors of [`ReadChunks::open`].
     pub fn open_shared(name: &str, data: Arc<[u8]>, alphabet: Alphabet) -> Result<Self> {
-        ReadChunks::new(Input::new(name, Box::new(Cursor::new(data)))?, alphabet)
+        ReadChunks::new(SequenceInput::new(name, Box::new(Cursor::new(data)))?, alphabet)
     }
 }
 
 impl<'a> ReadChunks<'a> {
-    /// The same from memory; `name` stands for the file in errors.
+    /// Opens bytes in memory like [`ReadChunks::open`]. Errors name the file `name`.
     ///
     /// # Errors
-    /// As [`ReadChunks::open`].
+    /// Returns the errors of [`ReadChunks::open`].
     pub fn open_bytes(name: &str, data: &'a [u8], alphabet: Alphabet) -> Result<Self> {
-        ReadChunks::new(Input::new(name, Box::new(data))?, alphabet)
+        ReadChunks::new(SequenceInput::new(name, Box::new(data))?, alphabet)
     }
 
-    fn new(input: Input<'a>, alphabet: Alphabet) -> Result<Self> {
-        let mut recorder = Recorder::of_reads(alphabet);
+    fn new(input: SequenceInput<'a>, alphabet: Alphabet) -> Result<Self> {
+        let mut recorder = Recorder::for_reads(alphabet);
         let records = recorder.open(input)?;
         Ok(ReadChunks { recorder, records, next: 0 })
     }
 
-    /// The next reads, so many at most, and none after that with which they have so many symbols; `None` after the last. There is
-    /// always one at least.
+    /// Returns the next reads, or `None` after the last. A chunk has at most `most_reads` reads,
+    /// and ends with the read that makes it reach `most_symbols` symbols. It has at least one read.
     ///
     /// # Errors
-    /// As [`read_files`](super::read_files), but that a record may be empty. After an error nothing more can be read.
+    /// Returns the errors of [`read_files`](super::read_files), except that a record may be empty.
+    /// After an error, nothing more can be read.
     pub fn next(&mut self, most_reads: usize, most_symbols: u64) -> Result<Option<ReadChunk>> {
         let mut symbols = 0;
         loop {

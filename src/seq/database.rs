@@ -1,9 +1,11 @@
-//! What a search is against: many sequences, handed out in chunks, from a file of sequences or from a database file.
+//! The sequences that a search compares queries with. They come in chunks, from a file of sequences
+//! or from a database file.
 //!
-//! # The file
+//! # File format
 //!
-//! All numbers are little-endian. First a head of [`HEAD_BYTES`]: [`MAGIC`], the version in 32 bits, zeros. Then the
-//! sections, one after the other, each filled up with zeros to a multiple of 64 bytes:
+//! All numbers are little-endian. The file starts with a head of [`HEAD_BYTES`]: [`MAGIC`], the
+//! version in 32 bits, and zeros. Then the sections follow, each padded with zeros to a multiple of
+//! 64 bytes:
 //!
 //! ```text
 //! codes             as the store packs them: a byte a symbol, zeros before each sequence up to whole words of four
@@ -15,9 +17,11 @@
 //! descriptions      bytes
 //! ```
 //!
-//! Then XXH3 (64 bits) of each [`BLOCK_BYTES`] of all that was before, and the foot: how many sequences and symbols there
-//! are, the alphabet, where the sections end, XXH3 of those sums, XXH3 of the foot, and the magic's end. A file that is cut off
-//! lacks its foot. The foot and the lengths are checked when a file is opened, all other blocks when they are read first.
+//! After the sections, there is XXH3 (64 bits) of each block of [`BLOCK_BYTES`] of everything
+//! before. The foot contains the numbers of sequences and symbols, the alphabet, the ends of the
+//! sections, XXH3 of these checksums, XXH3 of the foot, and an end mark. A truncated file lacks its
+//! foot. The foot and the lengths are checked when a file is opened. All other blocks are checked
+//! when they are first read.
 
 mod file;
 mod layout;
@@ -30,5 +34,5 @@ mod writer;
 
 pub use super::input::DATABASE_MAGIC as MAGIC;
 pub use layout::{BLOCK_BYTES, HEAD_BYTES, VERSION};
-pub use make::{Made, MakeOptions, Sorted, read_sorted};
-pub use subjects::{Size, SubjectChunk, SubjectChunks, Subjects};
+pub use make::{DatabaseSummary, MakeOptions, Sorted, read_sorted};
+pub use subjects::{SequenceTotals, SubjectChunk, SubjectChunks, Subjects};

@@ -1,40 +1,44 @@
-//! Letters to codes at reading speed, and which alphabet a set of letters is of.
+//! Fast conversion of letters to codes, and detection of the alphabet.
 //!
-//! The rule of [`AlphabetChoice::Detect`](super::AlphabetChoice::Detect), over all letters of all files together. N and X
-//! stand for any letter and are not counted. Let `core` be the share of A, C, G, T and U.
+//! The rule of [`AlphabetChoice::Detect`](super::AlphabetChoice::Detect) counts all letters of all
+//! files. N and X stand for any letter and are not counted. Let `core` be the fraction of A, C, G,
+//! T and U.
 //!
-//! - Every letter is an IUPAC nucleotide letter: DNA/RNA if `core` is at least 2/3. Degenerate primers pass (they
-//!   rarely go below 70%); a peptide that happens to lack E, F, I, L, P, Q, Z, J, O and `*` does not, because its
-//!   other letters are as frequent as A, C, G and T.
-//! - Some letter is not: DNA/RNA if `core` is at least 9/10, and then that letter is an error. One typing mistake among
-//!   genes must not turn them into proteins, and no protein set comes near (about 26% of residues are A, C, G or T).
-//! - Otherwise protein, also if there are letters X and no others.
+//! - If every letter is an IUPAC nucleotide letter, the alphabet is DNA/RNA if `core` is at least
+//!   2/3. Degenerate primers reach this, since they rarely go below 70%. A peptide that happens to
+//!   lack E, F, I, L, P, Q, Z, J, O and `*` does not, because its other letters are as frequent as
+//!   A, C, G and T.
+//! - If some letter is not, the alphabet is DNA/RNA if `core` is at least 9/10, and that letter is
+//!   an error. A single typing mistake in genes must not turn them into proteins. No set of
+//!   proteins comes near, since about 26% of residues are A, C, G or T.
+//! - Otherwise the alphabet is protein. This includes the case that X is the only letter.
 //!
-//! What stays ambiguous is a set of very short peptides such as `GATTACA`: it is read as DNA/RNA, and the alphabet has
-//! to be given.
+//! A set of very short peptides such as `GATTACA` remains ambiguous. It is read as DNA/RNA, unless
+//! the alphabet is given.
 
 use super::alphabet::{Alphabet, Code};
 
-/// Number of letters that a file can hold: the codes of [`Alphabet::Protein`], which has every letter.
+/// Number of codes of [`Alphabet::Protein`], which has every letter that a file can contain.
 const LETTERS: usize = Alphabet::Protein.size();
 
-/// A byte to its code, or to one of the marks below, all of them at or above [`MARKS`].
-pub(super) type Table = [u16; 256];
+/// Code of every byte, or one of the marks below, which are all at least [`MARKS`].
+pub(super) type LetterTable = [u16; 256];
 
-/// Codes are below this, marks are not.
+/// Codes are below this, and marks are not.
 const MARKS: u16 = 0x100;
-/// Mark of a carriage return: skipped, and legal only before a line feed.
+/// Mark of a carriage return, which is skipped, and allowed only before a line feed.
 pub(super) const CARRIAGE_RETURN: u16 = 0x100;
-/// Mark of a line feed: skipped.
+/// Mark of a line feed, which is skipped.
 const LINE_FEED: u16 = 0x200;
-/// Mark of a byte between letters that is no letter: skipped.
+/// Mark of a byte between letters that is skipped.
 const SKIPPED: u16 = 0x800;
 /// Mark of a byte that has no code.
 pub(super) const ILLEGAL: u16 = 0x400;
 
-/// The table of an alphabet. Blanks among letters are skipped, as old files have them every ten letters; with `degap` the
-/// signs of gaps too. Bytes are taken as they are.
-pub(super) fn table(alphabet: Alphabet, degap: bool) -> Table {
+/// Returns the table of an alphabet. Blanks among letters are skipped, because old files have them
+/// every ten letters. With `degap`, gap signs are skipped too. In [`Alphabet::Bytes`], neither is
+/// skipped.
+pub(super) fn table(alphabet: Alphabet, degap: bool) -> LetterTable {
     std::array::from_fn(|byte| match byte as u8 {
         b'\n' => LINE_FEED,
         b'\r' => CARRIAGE_RETURN,
@@ -45,25 +49,27 @@ pub(super) fn table(alphabet: Alphabet, degap: bool) -> Table {
     })
 }
 
-/// The DNA code of a letter in a file. N stands for X, as in ClustalW and BLAST, and for inosine, a base of primers that pairs
-/// with A, C and T and hardly worse with G.
+/// Returns the DNA code of a letter in a file. N replaces X, as in ClustalW and BLAST. It also
+/// replaces inosine, a base in primers that pairs with A, C and T, and only slightly worse with G.
 fn dna(letter: u8) -> Option<Code> {
     Alphabet::Dna.encode(if matches!(letter, b'I' | b'i' | b'X' | b'x') { b'N' } else { letter })
 }
 
-/// Whether what a table holds is a code.
+/// Returns whether an entry of a table is a code.
 pub(super) fn is_code(entry: u16) -> bool {
     entry < MARKS
 }
 
-/// Writes the codes of `raw`, line ends left out, to the front of `codes`, which must be at least as long. Returns
-/// their number and the union of all marks seen; with [`ILLEGAL`] among them the codes mean nothing.
-pub(super) fn encode(raw: &[u8], table: &Table, codes: &mut [Code]) -> (usize, u16) {
+/// Writes the codes of `raw`, without line ends, to the front of `codes`, which must be at least as
+/// long. Returns their number and the union of all marks seen. If these include [`ILLEGAL`], the
+/// codes have no meaning.
+pub(super) fn encode(raw: &[u8], table: &LetterTable, codes: &mut [Code]) -> (usize, u16) {
     let codes = &mut codes[..raw.len()];
     let (mut count, mut seen) = (0, 0);
     for &byte in raw {
         let code = table[byte as usize];
-        // Written always and kept only if it is a code: no branch to mispredict at line ends.
+        // Every byte is written and kept only if it is a code. This avoids mispredicted branches at
+        // line ends.
         codes[count] = code as Code;
         count += usize::from(code < MARKS);
         seen |= code;
@@ -71,13 +77,13 @@ pub(super) fn encode(raw: &[u8], table: &Table, codes: &mut [Code]) -> (usize, u
     (count, seen & !(MARKS - 1))
 }
 
-/// How often each letter was seen, by its protein code.
+/// Number of occurrences of each letter, by protein code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Census {
+pub(super) struct LetterCensus {
     counts: [u64; LETTERS],
 }
 
-impl Census {
+impl LetterCensus {
     /// Counts the letters of `codes`, which are protein codes.
     pub(super) fn add(&mut self, codes: &[Code]) {
         for &code in codes {
@@ -86,24 +92,24 @@ impl Census {
     }
 
     /// Adds another census to this one.
-    pub(super) fn merge(&mut self, other: &Census) {
+    pub(super) fn merge(&mut self, other: &LetterCensus) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
     }
 
-    /// Whether no letter was counted.
+    /// Returns whether no letter was counted.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.iter().all(|&count| count == 0)
     }
 
-    /// Number of letters that DNA/RNA lacks.
+    /// Returns the number of letters that DNA/RNA lacks.
     pub(super) fn foreign(&self) -> u64 {
         let is_foreign = |&code: &usize| !is_nucleotide(code as Code) && code != UNKNOWN_RESIDUE as usize;
         (1..LETTERS).filter(is_foreign).map(|code| self.counts[code]).sum()
     }
 
-    /// The alphabet, by the rule above.
+    /// Returns the alphabet, by the rule above.
     pub(super) fn alphabet(&self) -> Alphabet {
         let count = |letters: &[u8]| -> u64 {
             letters.iter().filter_map(|&letter| Alphabet::Protein.encode(letter)).map(|c| self.counts[c as usize]).sum()
@@ -115,7 +121,7 @@ impl Census {
             return Alphabet::Protein;
         }
         let (parts, whole) = if self.foreign() == 0 { (2, 3) } else { (9, 10) };
-        // In 128 bits: the counts of a large input times ten may pass 2^64 in principle.
+        // In 128 bits, because the counts of a large input times ten may exceed 2^64.
         if u128::from(core) * whole >= u128::from(telling) * parts { Alphabet::Dna } else { Alphabet::Protein }
     }
 }
@@ -133,17 +139,18 @@ const NUCLEOTIDES: u32 = {
     bits
 };
 
-/// Whether a letter, given by its protein code, is an IUPAC nucleotide letter.
+/// Returns whether a letter, given by its protein code, is an IUPAC nucleotide letter.
 pub(super) fn is_nucleotide(protein: Code) -> bool {
     NUCLEOTIDES >> protein & 1 == 1
 }
 
-/// Whether a byte is a letter that a file of nucleotides cannot have.
+/// Returns whether a byte is a letter that a file of nucleotides cannot contain.
 pub(super) fn is_foreign(byte: u8) -> bool {
     Alphabet::Protein.encode(byte).is_some() && dna(byte).is_none()
 }
 
-/// Protein codes to DNA codes; letters that DNA lacks, and padding, become [`PAD`](super::PAD).
+/// Returns the DNA code for each protein code. Letters that DNA lacks, and padding, become
+/// [`PAD`](super::PAD).
 pub(super) fn protein_to_dna() -> [Code; LETTERS] {
     std::array::from_fn(|code| dna(Alphabet::Protein.decode(code as Code)).unwrap_or(super::PAD))
 }
@@ -155,7 +162,7 @@ mod tests {
 
     fn detect(letters: &str) -> Alphabet {
         let codes: Vec<Code> = letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect();
-        let mut census = Census::default();
+        let mut census = LetterCensus::default();
         census.add(&codes);
         census.alphabet()
     }
@@ -168,25 +175,25 @@ mod tests {
             ("acguacgu", Dna),
             ("N", Dna),
             ("NNNNNNNNNNNNNNA", Dna),
-            // 16S primers 515F and 806R: one base in ten and more is degenerate.
+            // The 16S primers 515F and 806R: at least one base in ten is degenerate.
             ("GTGYCAGCMGCCGCGGTAA", Dna),
             ("GGACTACNVGGGTWTCTAAT", Dna),
-            // Four of six are plain: just enough. Three of five are not.
+            // Four of six letters are plain, which is just enough. Three of five are not.
             ("ACGTRY", Dna),
             ("ACGRY", Protein),
-            // Residues that are all IUPAC letters.
+            // All of these residues are IUPAC nucleotide letters.
             ("MKVHSDRWYGAT", Protein),
             ("MKTAYIAKQR", Protein),
-            // One E in ten letters is a mistake, two are a protein.
+            // One E in ten letters is a mistake, and two make a protein.
             ("ACGTACGTAE", Dna),
             ("ACGTACGTEE", Protein),
             ("GATTACA*", Protein),
-            // X says as little as N, unless there is nothing else.
+            // X has no more effect than N, unless there are no other letters.
             ("XXXX", Protein),
             ("NXNX", Protein),
             ("ACGTNNXXACGT", Dna),
             ("MKTAYIAKQRXX", Protein),
-            // As documented: told wrong, must be given.
+            // As documented, this is detected wrongly, and the alphabet must be given.
             ("GATTACA", Dna),
         ] {
             assert_eq!(detect(letters), alphabet, "{letters}");

@@ -1,8 +1,9 @@
-//! Where the bytes of an input come from: a file, standard input or memory; plain or compressed.
+//! Input bytes from a file, standard input or memory, plain or compressed.
 //!
-//! The compression is inferred from the first bytes, not from the name. Every format may hold several members one after the
-//! other (what `cat a.gz b.gz`, bgzip, pbzip2 and pigz write): all of them are read. Zero bytes after the last member are
-//! padding. Other bytes after it are ignored with a warning in gzip and bzip2, as those programs do, and an error else.
+//! The compression is inferred from the first bytes, not from the name. Every format may hold
+//! several members in sequence (the output of `cat a.gz b.gz`, bgzip, pbzip2 and pigz); all of them
+//! are read. Zero bytes after the last member are padding. Other bytes after it are ignored with a
+//! warning in gzip and bzip2, as those programs do, and are an error in the other formats.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -15,54 +16,54 @@ mod members;
 
 use members::Members;
 
-/// What the first bytes of a compressed file look like, and what we call the format.
-const MAGICS: [(&[u8], Compression); 4] = [
-    (b"\x1F\x8B", Compression::Gzip),
-    (b"BZh", Compression::Bzip2),
-    (b"\xFD7zXZ\0", Compression::Xz),
-    (b"\x28\xB5\x2F\xFD", Compression::Zstd),
+/// First bytes of each compressed format.
+const MAGICS: [(&[u8], InputCompression); 4] = [
+    (b"\x1F\x8B", InputCompression::Gzip),
+    (b"BZh", InputCompression::Bzip2),
+    (b"\xFD7zXZ\0", InputCompression::Xz),
+    (b"\x28\xB5\x2F\xFD", InputCompression::Zstd),
 ];
 
-/// Number of first bytes that decide on the compression, on tar archives and on line ends.
+/// Number of first bytes that are inspected for compression, tar archives and line ends.
 const HEAD_BYTES: u64 = 1 << 13;
 
-/// The compressions that are read.
+/// The supported compression formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compression {
+pub(super) enum InputCompression {
     Gzip,
     Bzip2,
     Xz,
     Zstd,
 }
 
-impl Compression {
-    /// Its usual name.
+impl InputCompression {
+    /// Returns the usual name.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Compression::Gzip => "gzip",
-            Compression::Bzip2 => "bzip2",
-            Compression::Xz => "xz",
-            Compression::Zstd => "zstd",
+            InputCompression::Gzip => "gzip",
+            InputCompression::Bzip2 => "bzip2",
+            InputCompression::Xz => "xz",
+            InputCompression::Zstd => "zstd",
         }
     }
 }
 
-/// An opened input: its decompressed bytes and where they come from.
-pub(super) struct Input<'a> {
-    /// The name that errors give; `-` is standard input.
+/// An opened input: its decompressed bytes and their origin.
+pub(super) struct SequenceInput<'a> {
+    /// Name in errors; `-` is standard input.
     pub(super) name: String,
-    /// The bytes, decompressed.
+    /// Decompressed bytes.
     pub(super) bytes: Box<dyn BufRead + Send + 'a>,
-    /// How they were compressed.
-    pub(super) compression: Option<Compression>,
+    /// InputCompression of the original bytes, if any.
+    pub(super) compression: Option<InputCompression>,
 }
 
-impl Input<'static> {
+impl SequenceInput<'static> {
     /// Opens a file, or standard input if `path` is `-`.
     pub(super) fn open(path: &Path) -> Result<Self> {
         match is_standard(path) {
-            true => Input::new("-", Box::new(io::stdin())),
-            false => Input::new(&path.display().to_string(), Box::new(open_file(path)?)),
+            true => SequenceInput::new("-", Box::new(io::stdin())),
+            false => SequenceInput::new(&path.display().to_string(), Box::new(open_file(path)?)),
         }
     }
 }
@@ -72,17 +73,18 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// First bytes of a database: one that no text has, a name, and line ends that a transfer as text would change.
+/// First bytes of a database: a byte that no text contains, a name, and line ends that a transfer
+/// as text would change.
 pub const DATABASE_MAGIC: [u8; 8] = *b"\x89PWDB\r\n\x1A";
-/// Bytes of [`DATABASE_MAGIC`] by which a database is told; the others tell whether it came through
-/// a transfer.
+/// Number of bytes of [`DATABASE_MAGIC`] that identify a database. The others detect a transfer as
+/// text.
 pub(super) const DATABASE_NAME_BYTES: usize = 5;
-/// Whether bytes begin as a database does.
+/// Returns whether bytes start like a database.
 pub(super) fn is_database(start: &[u8]) -> bool {
     start.starts_with(&DATABASE_MAGIC[..DATABASE_NAME_BYTES])
 }
 
-/// Opens a file to read, if it is one.
+/// Opens a file for reading. Directories are refused.
 pub(super) fn open_file(path: &Path) -> Result<File> {
     let refused = |message: &str| input_error(InputLocation::in_file(path), message);
     let file = File::open(path).map_err(|source| match source.kind() {
@@ -96,8 +98,8 @@ pub(super) fn open_file(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-impl<'a> Input<'a> {
-    /// Reads the first bytes of `raw`, decompresses it where it is compressed, and refuses tar archives.
+impl<'a> SequenceInput<'a> {
+    /// Reads the first bytes of `raw`, decompresses it if necessary, and refuses tar archives.
     pub(super) fn new(name: &str, mut raw: Box<dyn Read + Send + 'a>) -> Result<Self> {
         let failed = |source| Error::Io { path: name.into(), source };
         let start = head(&mut raw).map_err(failed)?;
@@ -116,22 +118,22 @@ impl<'a> Input<'a> {
                 "this is a tar archive: extract its files ('tar -xf') and name one of them",
             ));
         }
-        // Line ends of old Macintosh files.
+        // Old Macintosh files end lines with a carriage return alone.
         let lone_returns = !start.contains(&b'\n') && start.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\n');
         let content = Cursor::new(start).chain(content);
         let bytes: Box<dyn BufRead + Send + 'a> = match lone_returns {
             true => Box::new(BufReader::new(LineFeeds(content))),
             false => Box::new(BufReader::new(content)),
         };
-        Ok(Input { name: name.to_owned(), bytes, compression })
+        Ok(SequenceInput { name: name.to_owned(), bytes, compression })
     }
 
-    /// A place in this input of which only the file is known.
-    pub(super) fn place(&self) -> InputLocation {
+    /// Returns a location in this input that names only the file.
+    pub(super) fn location(&self) -> InputLocation {
         InputLocation::in_file(&self.name)
     }
 
-    /// The next byte, left where it is; `None` at the end.
+    /// Returns the next byte without consuming it, or `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>> {
         loop {
             match self.bytes.fill_buf() {
@@ -142,13 +144,14 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The error for bytes that could not be read: damaged if they are compressed, else the system's own complaint.
+    /// Returns the error for bytes that cannot be read: damaged data if they are compressed, and
+    /// the system's error otherwise.
     pub(super) fn read_error(&self, message: String) -> Error {
         read_error(&self.name, self.compression, message)
     }
 }
 
-/// Reads the first [`HEAD_BYTES`], or all if there are fewer.
+/// Reads the first [`HEAD_BYTES`], or all bytes if there are fewer.
 fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD_BYTES as usize);
     bytes.take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -166,8 +169,8 @@ impl<R: Read> Read for LineFeeds<R> {
     }
 }
 
-/// All bytes of an input.
-pub(super) fn read_whole(mut input: Input<'_>) -> Result<Vec<u8>> {
+/// Reads all bytes of an input.
+pub(super) fn read_whole(mut input: SequenceInput<'_>) -> Result<Vec<u8>> {
     let mut data = Vec::new();
     match input.bytes.read_to_end(&mut data) {
         Ok(_) => Ok(data),
@@ -175,20 +178,21 @@ pub(super) fn read_whole(mut input: Input<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// The bytes of a text, plain or compressed; `-` is standard input. A byte order mark is left out.
+/// Reads a text file, plain or compressed; `-` is standard input. A byte order mark is removed.
 ///
 /// # Errors
-/// [`Error::Input`] if it cannot be found or decompressed, [`Error::Io`] if the system fails.
+/// Returns [`Error::Input`] if the file is missing or cannot be decompressed, and [`Error::Io`] if
+/// the system fails.
 pub fn read_text(path: impl AsRef<Path>) -> Result<Vec<u8>> {
-    let mut data = read_whole(Input::open(path.as_ref())?)?;
+    let mut data = read_whole(SequenceInput::open(path.as_ref())?)?;
     if data.starts_with(b"\xEF\xBB\xBF") {
         data.drain(..3);
     }
     Ok(data)
 }
 
-/// See [`Input::read_error`].
-pub(super) fn read_error(name: &str, compression: Option<Compression>, message: String) -> Error {
+/// Returns the error that [`SequenceInput::read_error`] describes.
+pub(super) fn read_error(name: &str, compression: Option<InputCompression>, message: String) -> Error {
     match compression {
         Some(compression) => input_error(
             InputLocation::in_file(name),

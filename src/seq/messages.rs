@@ -1,4 +1,4 @@
-//! What is wrong with bytes of an input, and where.
+//! Messages about bytes of an input, and their locations.
 
 use super::alphabet::{Alphabet, AlphabetChoice};
 use crate::error::{Error, InputLocation};
@@ -8,7 +8,7 @@ pub(super) fn input_error(location: InputLocation, message: impl Into<String>) -
     Error::Input { location, message: message.into() }
 }
 
-/// Line ends before `index` and the column there, from 1.
+/// Returns the number of line ends before `index`, and the column there, from 1.
 pub(super) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
     let before = &raw[..index];
     let lines = before.iter().filter(|&&byte| byte == b'\n').count();
@@ -16,7 +16,8 @@ pub(super) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
     (lines as u64, (index - line_start) as u64 + 1)
 }
 
-/// The lines with those that begin with `;` made blank, so that every byte keeps its place; `None` if there is none.
+/// Returns the lines with comment lines, which start with `;`, replaced by blanks, so that every
+/// byte keeps its offset. Returns `None` if there are no comment lines.
 pub(super) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
     let mut lines = raw.to_vec();
     let mut found = false;
@@ -28,12 +29,12 @@ pub(super) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
     found.then_some(lines)
 }
 
-/// What is wrong with a byte that the alphabet lacks, and what to do about it.
+/// Describes the problem of a byte that the alphabet lacks, and suggests a solution.
 pub(super) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
     match byte {
-        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` takes gaps out)", byte as char),
+        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` removes gaps)", byte as char),
         b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
-        b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
+        b'>' => "'>' inside a sequence: is a line end missing before a header?".to_owned(),
         _ => match choice {
             AlphabetChoice::Detect => format!("{} is not a letter of DNA/RNA or of proteins", describe(byte)),
             AlphabetChoice::Fixed(Alphabet::Dna) => {
@@ -47,7 +48,7 @@ pub(super) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
     }
 }
 
-/// A byte for a message: itself if it can be seen.
+/// Formats a byte for a message: as a character if it is visible.
 pub(super) fn describe(byte: u8) -> String {
     if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02X}") }
 }

@@ -1,4 +1,4 @@
-//! Names in file formats: the characters that each format can hold, and new names where it cannot.
+//! Names in file formats: the characters that each format can contain, and new names for others.
 //!
 //! | format | characters that become `_` | further rules |
 //! |---|---|---|
@@ -13,7 +13,8 @@
 //! | ClustalW's input | `: ( ) , ;` | as ClustalW 2.1 reads names |
 //! | TSV, JSONL, PAF, SAM | none: the reader ends names at a blank | |
 //!
-//! A control character becomes `_` in every format, and a blank of Unicode is a blank. Bytes that are not UTF-8 stay as they are.
+//! A control character becomes `_` in every format. Unicode blanks count as blanks. Bytes that are
+//! not UTF-8 stay unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -21,56 +22,58 @@ use std::fmt;
 use bstr::ByteSlice;
 use twox_hash::XxHash3_128;
 
-/// The names that a format can hold.
+/// The names that a format can contain.
 #[derive(Debug, Clone, Copy)]
 pub struct NameRules {
     /// Name of the format, for messages.
     pub format: &'static str,
-    /// Greatest number of characters.
+    /// Maximum number of characters.
     max_chars: usize,
-    /// ASCII characters that cannot be in a name, besides control characters.
+    /// ASCII characters that a name cannot contain, besides control characters.
     excluded: &'static [u8],
     /// Characters that a name cannot start with.
     excluded_first: &'static [u8],
 }
 
-/// Characters with a meaning in trees. Programs that read PHYLIP write trees with the same names, mostly without quotes.
+/// Characters with a meaning in trees. Programs that read PHYLIP write trees with the same names,
+/// mostly without quotes.
 const TREE_PUNCTUATION: &[u8] = b" ()[]:;,'\"";
 
 impl NameRules {
-    /// FASTA: a name ends at a blank.
+    /// FASTA, in which a name ends at a blank.
     pub const FASTA: NameRules = NameRules::any_length("FASTA", b" ");
     /// PHYLIP with names of any length.
     pub const PHYLIP: NameRules = NameRules::any_length("PHYLIP", TREE_PUNCTUATION);
     /// PHYLIP with names of ten characters.
     pub const PHYLIP_STRICT: NameRules =
         NameRules { format: "strict PHYLIP", max_chars: 10, excluded: TREE_PUNCTUATION, excluded_first: b"" };
-    /// Clustal's alignments: blanks would end a name.
+    /// Clustal's alignments, in which a blank ends a name.
     pub const CLUSTAL: NameRules = NameRules { format: "Clustal", max_chars: 30, excluded: b" ", excluded_first: b"" };
-    /// Stockholm: a line that starts with `#` is an annotation, and `//` is the end.
+    /// Stockholm, in which a line that starts with `#` is an annotation, and `//` is the end.
     pub const STOCKHOLM: NameRules =
         NameRules { format: "Stockholm", max_chars: usize::MAX, excluded: b" ", excluded_first: b"#/" };
     /// MSF.
     pub const MSF: NameRules = NameRules::any_length("MSF", b" ");
-    /// NEXUS, which quotes.
+    /// NEXUS, which quotes names.
     pub const NEXUS: NameRules = NameRules::any_length("NEXUS", b"");
-    /// Newick, which quotes.
+    /// Newick, which quotes names.
     pub const NEWICK: NameRules = NameRules::any_length("Newick", b"");
     /// Tables.
     pub const TSV: NameRules = NameRules::any_length("TSV", b"");
-    /// The names that ClustalW 2.1 reads: it replaces these characters in all of its files.
+    /// The names that ClustalW 2.1 reads. It replaces these characters in all of its files.
     pub const CLUSTALW: NameRules = NameRules::any_length("ClustalW", b" :(),;");
 
-    /// The rules by which trees of `pairwave msa` may have changed names, besides Newick's own.
+    /// The rules that may have changed names in trees of `pairwave msa`, besides Newick's new_name.
     pub const OF_TREES: [NameRules; 5] =
         [NameRules::CLUSTALW, NameRules::PHYLIP, NameRules::PHYLIP_STRICT, NameRules::CLUSTAL, NameRules::STOCKHOLM];
 
-    /// Rules for names of any length.
+    /// Returns rules for names of any length.
     const fn any_length(format: &'static str, excluded: &'static [u8]) -> Self {
         NameRules { format, max_chars: usize::MAX, excluded, excluded_first: b"" }
     }
 
-    /// Returns the names of the rows in `order` as the format holds them, each once, and the rows that are renamed.
+    /// Returns unique names for the rows in `order` that the format can contain, and a list of the
+    /// rows that are renamed.
     pub fn apply(&self, names: &[&[u8]], order: &[u32]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let held: Vec<(Vec<u8>, Option<Why>)> =
             order.iter().map(|&row| self.hold(names[row as usize], u64::from(row))).collect();
@@ -80,17 +83,17 @@ impl NameRules {
         let mut written = Vec::with_capacity(order.len());
         let mut renamed = Vec::new();
         for ((name, why), &row) in held.iter().zip(order) {
-            let (own, why) = match seen.insert(name) {
+            let (new_name, why) = match seen.insert(name) {
                 true => (name.clone(), *why),
                 false => (namer.next_free(name), Some(Why::Taken)),
             };
-            renamed.extend(why.map(|why| self.renamed(u64::from(row), names[row as usize], &own, why)));
-            written.push(own);
+            renamed.extend(why.map(|why| self.renamed(u64::from(row), names[row as usize], &new_name, why)));
+            written.push(new_name);
         }
         (written, renamed)
     }
 
-    /// Returns the same for all rows in the order of the names.
+    /// Applies the rules like [`NameRules::apply`] to all rows, in the order of the names.
     pub fn apply_to_all(&self, names: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let order: Vec<u32> = (0..names.len() as u32).collect();
         self.apply(names, &order)
@@ -101,124 +104,127 @@ impl NameRules {
         Renamed { row, name: text(name), written: text(written), why, format: self.format }
     }
 
-    /// Returns a name that the format can hold, regardless of other rows.
+    /// Returns a name that the format can contain, regardless of other rows.
     fn hold(&self, name: &[u8], row: u64) -> (Vec<u8>, Option<Why>) {
         let mut why = None;
-        let mut own = name.to_vec();
+        let mut new_name = name.to_vec();
         if name.is_empty() {
-            own = format!("sequence_{}", row + 1).into_bytes();
+            new_name = format!("sequence_{}", row + 1).into_bytes();
             why = Some(Why::Empty);
         }
-        for (place, byte) in own.iter_mut().enumerate() {
+        for (index, byte) in new_name.iter_mut().enumerate() {
             let is_excluded = byte.is_ascii_control()
                 || self.excluded.contains(byte)
-                || (place == 0 && self.excluded_first.contains(byte));
+                || (index == 0 && self.excluded_first.contains(byte));
             if is_excluded {
                 *byte = b'_';
                 why = Some(Why::Characters);
             }
         }
-        if self.excluded.contains(&b' ') && has_blank(&own) {
-            own = without_blanks(&own);
+        if self.excluded.contains(&b' ') && has_blank(&new_name) {
+            new_name = without_blanks(&new_name);
             why = Some(Why::Characters);
         }
-        let kept = cut(&own, self.max_chars).len();
-        if kept < own.len() {
-            own.truncate(kept);
+        let kept = cut(&new_name, self.max_chars).len();
+        if kept < new_name.len() {
+            new_name.truncate(kept);
             why = why.filter(|&why| why == Why::Empty).or(Some(Why::Long(self.max_chars)));
         }
-        (own, why)
+        (new_name, why)
     }
 }
 
-/// Names rows one after the other, each differently from all before it.
+/// Assigns names to rows one after the other, each different from all earlier ones.
 #[derive(Debug, Clone)]
 pub struct Namer {
     rules: NameRules,
-    /// Hashes of names, since a file may have very many.
+    /// Hashes of the names in use. A file may have very many names.
     taken: HashSet<u128>,
-    /// The last number that was appended to each name.
+    /// Last number that was appended to each name.
     numbers: HashMap<Vec<u8>, usize>,
     /// Number of rows so far.
     rows: u64,
 }
 
 impl Namer {
-    /// Starts with names that are taken.
+    /// Starts with names that are in use.
     pub fn new<'a>(rules: NameRules, taken: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let taken = taken.into_iter().map(XxHash3_128::oneshot).collect();
         Namer { rules, taken, numbers: HashMap::new(), rows: 0 }
     }
 
-    /// Returns the name of the next row, and why it is another than the given one.
+    /// Returns the name of the next row, and a record of the change if it differs from the given
+    /// one.
     pub fn name(&mut self, name: &[u8]) -> (Vec<u8>, Option<Renamed>) {
-        let (mut own, mut why) = self.rules.hold(name, self.rows);
-        if !self.taken.insert(XxHash3_128::oneshot(&own)) {
-            (own, why) = (self.next_free(&own), Some(Why::Taken));
+        let (mut new_name, mut why) = self.rules.hold(name, self.rows);
+        if !self.taken.insert(XxHash3_128::oneshot(&new_name)) {
+            (new_name, why) = (self.next_free(&new_name), Some(Why::Taken));
         }
-        let renamed = why.map(|why| self.rules.renamed(self.rows, name, &own, why));
+        let renamed = why.map(|why| self.rules.renamed(self.rows, name, &new_name, why));
         self.rows += 1;
-        (own, renamed)
+        (new_name, renamed)
     }
 
-    /// Takes the name with the least number behind it that is free.
+    /// Appends the least number that makes the name unique, and marks the name as used.
     fn next_free(&mut self, name: &[u8]) -> Vec<u8> {
         let number = self.numbers.entry(name.to_vec()).or_insert(1);
         loop {
             *number += 1;
             let end = format!("_{number}").into_bytes();
-            let own = [cut(name, self.rules.max_chars.saturating_sub(end.len())), &end].concat();
-            if self.taken.insert(XxHash3_128::oneshot(&own)) {
-                return own;
+            let new_name = [cut(name, self.rules.max_chars.saturating_sub(end.len())), &end].concat();
+            if self.taken.insert(XxHash3_128::oneshot(&new_name)) {
+                return new_name;
             }
         }
     }
 }
 
-/// A row whose name is not the one of the input. The rule: a character that the format cannot hold becomes `_`; an empty name becomes
-/// `sequence_N`, N the sequence's number from 1; a long name is cut; and of rows that then have one name those after the
-/// first end in `_2`, `_3` and so on, whichever no row has yet.
+/// A row whose name differs from the input. A character that the format cannot contain becomes `_`.
+/// An empty name becomes `sequence_N`, where N is the sequence's number from 1. A long name is
+/// truncated. If several rows then have the same name, all but the first get the suffix `_2`, `_3`
+/// and so on, with the first number that is free.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renamed {
-    /// The sequence, as the alignment counts.
+    /// Index of the sequence in the alignment.
     pub row: u64,
-    /// The name of the input.
+    /// Name in the input.
     pub name: String,
-    /// The name that is written.
+    /// Name in the output.
     pub written: String,
-    /// Why.
+    /// Reason for the change.
     pub why: Why,
-    /// The format, for the message.
+    /// Name of the format, for the message.
     format: &'static str,
 }
 
-/// Why a name is not written as it is: the last thing that was changed.
+/// The reason why a name is changed. If there are several, it is the last one that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It was empty.
+    /// The name was empty.
     Empty,
-    /// It has characters that the format cannot hold.
+    /// The name contains characters that the format cannot contain.
     Characters,
-    /// It was longer than this number of characters.
+    /// The name was longer than this number of characters.
     Long(usize),
-    /// Another row has it.
+    /// Another row has the same name.
     Taken,
 }
 
 impl fmt::Display for Renamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Renamed { name, written, format, .. } = self;
-        write!(f, "'{name}' is called '{written}': ")?;
+        write!(f, "'{name}' is written as '{written}': ")?;
         match self.why {
-            Why::Empty => write!(f, "every row of {format} has a name"),
-            Why::Characters => write!(f, "{format} has no such characters in names"),
-            Why::Long(most) => write!(f, "names in {format} have {most} characters at most"),
+            Why::Empty => write!(f, "every row of {format} needs a name"),
+            Why::Characters => write!(f, "{format} does not allow all of its characters in names"),
+            Why::Long(most) => write!(f, "names in {format} have at most {most} characters"),
             Why::Taken => f.write_str("another row has this name"),
         }
     }
 }
 
-/// Whether a name has a blank, of Unicode too. Many programs split lines at any of them.
+/// Returns whether a name contains a blank, including Unicode blanks. Many programs split lines at
+/// these.
 pub(crate) fn has_blank(name: &[u8]) -> bool {
     name.chars().any(char::is_whitespace)
 }
@@ -232,7 +238,7 @@ fn without_blanks(name: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns the first characters of a name.
+/// Returns at most the first `most` characters of a name.
 fn cut(name: &[u8], most: usize) -> &[u8] {
     if name.len() <= most {
         return name;
@@ -263,10 +269,10 @@ mod tests {
         assert_eq!(
             renamed,
             [
-                "'a b' is called 'a_b': F has no such characters in names",
-                "'#x#' is called '_x#': F has no such characters in names",
-                "'longer' is called 'longe': names in F have 5 characters at most",
-                "'longest' is called 'lon_3': another row has this name",
+                "'a b' is written as 'a_b': F does not allow all of its characters in names",
+                "'#x#' is written as '_x#': F does not allow all of its characters in names",
+                "'longer' is written as 'longe': names in F have at most 5 characters",
+                "'longest' is written as 'lon_3': another row has this name",
             ]
         );
     }

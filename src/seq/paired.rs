@@ -1,35 +1,36 @@
-//! Records of two files in step: files of any size go through memory some pairs at a time.
+//! Records of two files that are paired by number. Files of any size pass through memory some pairs
+//! at a time.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
 use super::alphabet::AlphabetChoice;
-use super::input::{Input, is_standard};
+use super::input::{SequenceInput, is_standard};
 use super::messages::input_error;
 use super::reader::{self, ReadOptions, Recorder, Records};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Error, InputLocation, Result};
 
-/// Records that follow each other in two files: those of one number are a pair.
+/// Consecutive records of two files. Records with the same number are a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairedChunk {
     /// Number of the first pair, from 0.
     pub first: u64,
     /// Records of the first file.
     pub queries: Arc<SequenceStore>,
-    /// As many of the second.
+    /// Records of the second file, as many as of the first.
     pub targets: Arc<SequenceStore>,
 }
 
-/// One file.
-struct Side {
+/// One of the two files.
+struct PairedFile {
     recorder: Recorder,
     records: Records<'static>,
     name: String,
 }
 
-/// Reads two files in step.
+/// Reads two files in parallel.
 ///
 /// ```
 /// use pairwave::seq::{Alphabet, PairedChunks, ReadOptions};
@@ -45,22 +46,22 @@ struct Side {
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 pub struct PairedChunks {
-    sides: [Side; 2],
+    sides: [PairedFile; 2],
     alphabet: Alphabet,
     most_pairs: usize,
     most_symbols: u64,
-    /// The first chunk, which was read to see what the letters are.
+    /// The first chunk, which was read in advance to detect the alphabet.
     ready: Option<PairedChunk>,
     next: u64,
     is_at_end: bool,
-    /// How it was opened.
+    /// Arguments of [`PairedChunks::open`].
     paths: [PathBuf; 2],
     degap: bool,
-    aside: Option<Box<Aside>>,
+    second_pass: Option<Box<SecondPass>>,
 }
 
-/// The same files, read once more, up to some chunk.
-struct Aside {
+/// A second pass over the same files, for random access.
+struct SecondPass {
     chunks: PairedChunks,
     last: Option<PairedChunk>,
 }
@@ -73,14 +74,15 @@ impl std::fmt::Debug for PairedChunks {
 }
 
 impl PairedChunks {
-    /// Opens two files of FASTA or FASTQ, plain or compressed, and reads the first chunk; `-` is standard input. A chunk has
-    /// so many pairs at most, and no pair after that with which it has so many symbols.
+    /// Opens two files of FASTA or FASTQ, plain or compressed, and reads the first chunk; `-` is
+    /// standard input. A chunk has at most `most_pairs` pairs, and ends with the pair that makes it
+    /// reach `most_symbols` symbols.
     ///
-    /// Letters are those that [`read_files`](super::read_files) takes. An alphabet that is to be detected is that of the first
-    /// chunk of both files together.
+    /// The letters of [`read_files`](super::read_files) are accepted. The alphabet is detected from
+    /// the first chunk of both files together.
     ///
     /// # Errors
-    /// As [`read_files`](super::read_files) and [`PairedChunks::next`].
+    /// Returns the errors of [`read_files`](super::read_files) and of [`PairedChunks::next`].
     pub fn open<P: AsRef<Path>>(
         paths: [P; 2],
         options: &ReadOptions,
@@ -91,9 +93,9 @@ impl PairedChunks {
         if paths.into_iter().all(is_standard) {
             return Err(Error::usage("standard input ('-') can be read only once"));
         }
-        // Both are opened before one is read.
-        let [a, b] = [Input::open(paths[0])?, Input::open(paths[1])?];
-        let sides = [Side::open(a, options)?, Side::open(b, options)?];
+        // Both files are opened before one is read.
+        let [a, b] = [SequenceInput::open(paths[0])?, SequenceInput::open(paths[1])?];
+        let sides = [PairedFile::open(a, options)?, PairedFile::open(b, options)?];
         let alphabet = Alphabet::Protein;
         let (most_pairs, most_symbols) = (most_pairs.max(1), most_symbols.max(1));
         let mut chunks = PairedChunks {
@@ -106,7 +108,7 @@ impl PairedChunks {
             is_at_end: false,
             paths: paths.map(Path::to_owned),
             degap: options.degap,
-            aside: None,
+            second_pass: None,
         };
         chunks.fill()?;
         let [a, b] = &mut chunks.sides;
@@ -116,26 +118,27 @@ impl PairedChunks {
         Ok(chunks)
     }
 
-    /// The alphabet of all records.
+    /// Returns the alphabet of all records.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// The first chunk, until it was taken.
+    /// Returns the first chunk, until it is taken.
     pub fn first(&self) -> Option<&PairedChunk> {
         self.ready.as_ref()
     }
 
-    /// Whether there is nothing after what was read.
+    /// Returns whether nothing follows what was read.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// The next chunk; `None` after the last.
+    /// Returns the next chunk, or `None` after the last.
     ///
     /// # Errors
-    /// As [`read_files`](super::read_files); [`Error::Input`] if one file has more records than the other, which names both
-    /// numbers and the first record without a partner. After an error nothing more can be read.
+    /// Returns the errors of [`read_files`](super::read_files). Returns [`Error::Input`] if one
+    /// file has more records than the other. That error names both numbers and the first record
+    /// without a partner. After an error, nothing more can be read.
     #[expect(clippy::should_implement_trait, reason = "it fails")]
     pub fn next(&mut self) -> Result<Option<PairedChunk>> {
         if let Some(chunk) = self.ready.take() {
@@ -149,10 +152,11 @@ impl PairedChunks {
         Ok(self.chunk(queries, targets))
     }
 
-    /// The same files from their begin.
+    /// Opens the same files again from the start.
     ///
     /// # Errors
-    /// As [`PairedChunks::open`]; [`Error::Usage`] for standard input, which is gone.
+    /// Returns the errors of [`PairedChunks::open`], and [`Error::Usage`] for standard input, which
+    /// cannot be read again.
     pub fn again(&self) -> Result<Self> {
         let paths = self.paths.each_ref();
         if paths.into_iter().any(|path| is_standard(path)) {
@@ -162,22 +166,23 @@ impl PairedChunks {
         PairedChunks::open(paths, &options, self.most_pairs, self.most_symbols)
     }
 
-    /// The chunk that has a pair, by its number; `None` if there are not so many. [`PairedChunks::next`] goes on as if nobody had
-    /// asked: the files are read once more, from their begin whenever an earlier pair is asked for than before.
+    /// Returns the chunk that contains the pair with this number, or `None` if there are fewer
+    /// pairs. This does not affect [`PairedChunks::next`]: the files are read a second time, and
+    /// again from the start whenever an earlier chunk than the previous one is requested.
     ///
     /// # Errors
-    /// As [`PairedChunks::again`] and [`PairedChunks::next`].
+    /// Returns the errors of [`PairedChunks::again`] and of [`PairedChunks::next`].
     pub fn at(&mut self, number: u64) -> Result<Option<PairedChunk>> {
-        let is_behind = |aside: &Aside| aside.last.as_ref().is_none_or(|last| number < last.first);
-        let aside = match self.aside.take().filter(|aside| !is_behind(aside)) {
-            Some(aside) => aside,
+        let is_behind = |second_pass: &SecondPass| second_pass.last.as_ref().is_none_or(|last| number < last.first);
+        let second_pass = match self.second_pass.take().filter(|second_pass| !is_behind(second_pass)) {
+            Some(second_pass) => second_pass,
             None => {
                 let mut chunks = self.again()?;
                 let last = chunks.next()?;
-                Box::new(Aside { chunks, last })
+                Box::new(SecondPass { chunks, last })
             }
         };
-        let Aside { chunks, last } = &mut **self.aside.insert(aside);
+        let SecondPass { chunks, last } = &mut **self.second_pass.insert(second_pass);
         while last.as_ref().is_some_and(|last| last.first + last.queries.len() as u64 <= number) {
             *last = chunks.next()?;
         }
@@ -196,7 +201,7 @@ impl PairedChunks {
         while self.sides[0].recorder.so_far().len() < self.most_pairs && symbols < self.most_symbols {
             match [self.sides[0].read()?, self.sides[1].read()?] {
                 [true, true] => {
-                    let length = |side: &Side| u64::from(*side.recorder.so_far().lengths().last().unwrap_or(&0));
+                    let length = |side: &PairedFile| u64::from(*side.recorder.so_far().lengths().last().unwrap_or(&0));
                     symbols += self.sides.iter().map(length).sum::<u64>();
                 }
                 [false, false] => {
@@ -209,14 +214,15 @@ impl PairedChunks {
         Ok(())
     }
 
-    /// This file has more records than the other; the last that was read is the first without a partner.
+    /// Returns the error if file `longer` has more records than the other. Its last read record is
+    /// the first without a partner.
     fn unequal(&mut self, longer: usize) -> Error {
         let own = self.next + self.sides[1 - longer].recorder.so_far().len() as u64;
         let store = self.sides[longer].recorder.so_far();
         let record = store.name(store.len() as SequenceId - 1).to_owned();
         let mut count = own + 1;
         loop {
-            // What was read is not kept.
+            // The remaining records are only counted.
             self.sides[longer].recorder.take();
             match self.sides[longer].read() {
                 Ok(true) => count += 1,
@@ -229,12 +235,12 @@ impl PairedChunks {
     }
 }
 
-impl Side {
-    fn open(input: Input<'static>, options: &ReadOptions) -> Result<Self> {
+impl PairedFile {
+    fn open(input: SequenceInput<'static>, options: &ReadOptions) -> Result<Self> {
         let name = input.name.clone();
-        let mut recorder = Recorder::of_partners(options);
+        let mut recorder = Recorder::for_partners(options);
         let records = recorder.open(input)?;
-        Ok(Side { recorder, records, name })
+        Ok(PairedFile { recorder, records, name })
     }
 
     fn read(&mut self) -> Result<bool> {
@@ -242,10 +248,11 @@ impl Side {
     }
 }
 
-/// Refuses two sets whose records are paired by number, if one set has more records. `paths` names their files.
+/// Refuses two sets of records that are paired by number if one set has more records. `paths` names
+/// their files.
 ///
 /// # Errors
-/// [`Error::Input`] as [`PairedChunks::next`] has it.
+/// Returns the [`Error::Input`] that [`PairedChunks::next`] describes.
 pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) -> Result<()> {
     let names = paths.map(|path| path.as_ref().display().to_string());
     let names = names.each_ref().map(String::as_str);
@@ -258,7 +265,8 @@ pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) 
     Err(no_partner(names, counts, longer.name(counts[1] as SequenceId)))
 }
 
-/// The longer file and the other, their numbers of records, and the first record without a partner.
+/// Returns the error from the longer file and the other, their numbers of records, and the first
+/// record without a partner.
 fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
     let location =
         InputLocation { file: longer.to_owned(), record: Some(record.to_owned()), ..InputLocation::default() };
@@ -280,7 +288,7 @@ mod tests {
         file
     }
 
-    /// Names and letters of all pairs of two files.
+    /// Returns the names and letters of all pairs in two files.
     fn pairs(texts: [&str; 2], most_pairs: usize, most_symbols: u64) -> Result<Vec<[String; 4]>> {
         let files = texts.map(file);
         let paths = files.each_ref().map(|file| file.path().to_str().unwrap());

@@ -1,7 +1,9 @@
-//! FASTA reader (needletail) and FASTQ reader, plain or compressed, with errors that name file, record, line and column.
+//! FASTA reader (needletail) and FASTQ reader, plain or compressed, whose errors name file, record,
+//! line and column.
 //!
-//! Each record goes straight into the packed store. Where the alphabet is detected, letters are stored as protein
-//! codes, which every letter has, and recoded in place once all files have been seen: no second copy of the letters.
+//! Each record is encoded directly into the packed store. If the alphabet is detected, letters are
+//! stored as protein codes, which every letter has, and converted in place after all files have
+//! been read. So there is no second copy of the letters.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,8 +14,8 @@ use needletail::parser::{FastaReader, FastxReader, Format};
 use super::aligned::{aligned_code, alignment_format};
 pub use super::alphabet::AlphabetChoice;
 use super::alphabet::{Alphabet, Code};
-use super::detect::{self, Census, ILLEGAL, Table};
-use super::input::{self, Compression, Input};
+use super::detect::{self, ILLEGAL, LetterCensus, LetterTable};
+use super::input::{self, InputCompression, SequenceInput};
 use super::messages::{complaint, describe, input_error};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, InputLocation, Result};
@@ -23,42 +25,48 @@ mod record;
 
 use fastq::{FastqError, FastqReader, FastqRecord};
 
-/// How input is read.
+/// Options for reading sequences.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// The alphabet.
     pub alphabet: AlphabetChoice,
-    /// Take the signs of gaps (`-`, `.`, `~`) out of aligned sequences instead of refusing them.
+    /// Whether to remove gap signs (`-`, `.`, `~`) from aligned sequences instead of refusing them.
     pub degap: bool,
 }
 
-/// Reads every file into a store of its own; all stores get the same alphabet. `-` is standard input.
+/// Reads every file into its own store. All stores get the same alphabet. `-` is standard input.
 ///
-/// A file is FASTA or FASTQ (sequences and qualities may be wrapped), plain or compressed with gzip, bzip2, xz or zstd; both
-/// are inferred from the content. Lines end with LF, CR LF or CR. Letters are those of [`Alphabet`], of either case; `I`
-/// (inosine) and `X` in DNA are read as N. Blanks between letters and lines that begin with `;` are skipped. A record's name
-/// is the first word of its header. Records without sequence are skipped with one warning.
+/// A file is FASTA or FASTQ (sequences and qualities may be wrapped), plain or compressed with
+/// gzip, bzip2, xz or zstd. Both are inferred from the content. Lines end with LF, CR LF or CR. The
+/// letters are those of [`Alphabet`], in either case; `I` (inosine) and `X` in DNA are read as N.
+/// Blanks between letters and lines that start with `;` are skipped. A record's name is the first
+/// word of its header. Records without a sequence are skipped with one warning.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] for everything that the user can mend, with the place: a letter that the alphabet lacks (gaps
-/// and digits among them), a record without name, a truncated or damaged file, a file without sequences or of another format, one that is too large (16 GiB of packed letters). [`Error::Usage`] if standard input
-/// is named twice, [`Error::Io`] if the system fails.
+/// Returns [`Error::Input`] with the location for everything that the user can correct: a letter
+/// that the alphabet lacks (including gaps and digits), a record without a name, a truncated or
+/// damaged file, a file without sequences or in another format, and a file that is too large (16
+/// GiB of packed letters). Returns [`Error::Usage`] if standard input is named twice, and
+/// [`Error::Io`] if the system fails.
 ///
-/// Warnings (duplicate names, a file that looks to be of the other alphabet) go through [`tracing::warn!`].
+/// Warnings (duplicate names, a file that looks like the other alphabet) go through
+/// [`tracing::warn!`].
 pub fn read_files<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     read_each(paths, options, || Recorder::new(options, LIMITS))
 }
 
-/// Reads files as [`read_files`] does, and keeps the qualities of FASTQ ([`SequenceStore::qualities`]).
+/// Reads files like [`read_files`], and keeps the qualities of FASTQ
+/// ([`SequenceStore::qualities`]).
 ///
 /// # Errors
-/// As [`read_files`]; [`Error::Input`] also for a quality that is no printable ASCII character.
+/// Returns the errors of [`read_files`], and [`Error::Input`] for a quality that is not a printable
+/// ASCII character.
 pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
 }
 
-/// Reads every file with a recorder of its own.
+/// Reads every file with its own recorder.
 fn read_each<P: AsRef<Path>>(
     paths: &[P],
     options: &ReadOptions,
@@ -67,54 +75,55 @@ fn read_each<P: AsRef<Path>>(
     if paths.iter().filter(|path| input::is_standard(path.as_ref())).count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
-    // All are opened before the first is read: a misspelt name must not cost minutes.
-    let inputs = paths.iter().map(|path| Input::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
+    // All files are opened before the first is read, so that a misspelt name is reported at once.
+    let inputs = paths.iter().map(|path| SequenceInput::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let files = inputs.into_iter().map(|input| recorder().read_all(input)).collect::<Result<Vec<_>>>()?;
     settle_alphabet(files, options)
 }
 
-/// Reads files as [`read_files`] does, but refuses a record without sequence: record N of one file belongs to record N of the
-/// other.
+/// Reads two files like [`read_files`], but refuses records without a sequence, because records are
+/// paired by their numbers.
 ///
 /// # Errors
-/// As [`read_files`].
+/// Returns the errors of [`read_files`].
 pub fn read_partners<P: AsRef<Path>>(paths: [P; 2], options: &ReadOptions) -> Result<[SequenceStore; 2]> {
     let paths = paths.each_ref().map(AsRef::as_ref);
     if paths.into_iter().all(input::is_standard) {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
-    let [a, b] = [Input::open(paths[0])?, Input::open(paths[1])?];
-    let files = vec![Recorder::of_partners(options).read_all(a)?, Recorder::of_partners(options).read_all(b)?];
+    let [a, b] = [SequenceInput::open(paths[0])?, SequenceInput::open(paths[1])?];
+    let files = vec![Recorder::for_partners(options).read_all(a)?, Recorder::for_partners(options).read_all(b)?];
     let stores = settle_alphabet(files, options)?;
     stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
 }
 
-/// Reads one file as [`read_files`] does, and keeps what headers say after the names
+/// Reads a file like [`read_files`], and keeps the descriptions after the names
 /// ([`SequenceStore::description`]) and the qualities of FASTQ ([`SequenceStore::qualities`]).
 ///
 /// # Errors
-/// As [`read_files`].
+/// Returns the errors of [`read_files`].
 pub fn read_described(path: impl AsRef<Path>, options: &ReadOptions) -> Result<SequenceStore> {
-    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(options) };
-    recorder.read(Input::open(path.as_ref())?)?;
+    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::keeping_descriptions(options) };
+    recorder.read(SequenceInput::open(path.as_ref())?)?;
     Ok(recorder.finish(options)?.0)
 }
 
-/// Reads queries as letters of a database's alphabet, with what headers say after the names. Warns of a file that looks to be of
-/// another alphabet, unless `options` give that.
+/// Reads queries in the alphabet of a database, with the descriptions after the names. Warns about
+/// a file that looks like another alphabet, unless `options` give the alphabet.
 ///
 /// # Errors
-/// As [`read_files`].
+/// Returns the errors of [`read_files`].
 pub fn read_queries(path: impl AsRef<Path>, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
     let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
-    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(&fixed) };
+    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::keeping_descriptions(&fixed) };
     recorder.compared_with = (options.alphabet == AlphabetChoice::Detect).then_some("the database");
-    recorder.read(Input::open(path.as_ref())?)?;
+    recorder.read(SequenceInput::open(path.as_ref())?)?;
     recorder.end_comparison();
     Ok(recorder.finish(&fixed)?.0)
 }
 
-/// Reads FASTA or FASTQ from memory, plain or compressed; `name` stands for the file in errors. As [`read_files`] else.
+/// Reads FASTA or FASTQ from memory like [`read_files`], plain or compressed. Errors name the file
+/// `name`.
 ///
 /// ```
 /// use pairwave::seq::{Alphabet, ReadOptions, read_bytes};
@@ -128,40 +137,42 @@ pub fn read_queries(path: impl AsRef<Path>, alphabet: Alphabet, options: &ReadOp
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 pub fn read_bytes(name: &str, data: &[u8], options: &ReadOptions) -> Result<SequenceStore> {
-    let file = Recorder::new(options, LIMITS).read_all(Input::new(name, Box::new(data))?)?;
+    let file = Recorder::new(options, LIMITS).read_all(SequenceInput::new(name, Box::new(data))?)?;
     Ok(settle_alphabet(vec![file], options)?.remove(0))
 }
 
-/// How large a store may be.
+/// Limits of a store's size.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
-    /// Letters of one sequence.
+struct StoreLimits {
+    /// Maximum number of letters in a sequence.
     letters: usize,
-    /// Words of all sequences.
+    /// Maximum number of words in all sequences.
     words: usize,
 }
 
-/// Kernels address letters of a sequence and words of a store with 32 bits; the end of the last one is one past.
-const LIMITS: Limits = Limits { letters: u32::MAX as usize, words: u32::MAX as usize };
+/// Kernels address the letters of a sequence and the words of a store with 32 bits. The end of the
+/// last one is one past them.
+const LIMITS: StoreLimits = StoreLimits { letters: u32::MAX as usize, words: u32::MAX as usize };
 
-/// The error of a record without sequence where records are pairs by their numbers.
-const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would pair all later records with others: take it \
-                             and its partner out of both files";
+/// Message for a record without a sequence if records are paired by their numbers.
+const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would change all later pairs: remove it and its partner from \
+        both files";
 
-/// How many duplicate names a warning lists.
+/// Maximum number of duplicate names in a warning.
 pub(super) const NAMED_DUPLICATES: usize = 3;
 
-/// One file's records, with what is needed to decide on the alphabet.
+/// Records of one file, with the information to detect the alphabet.
 struct Loaded {
     name: String,
     builder: StoreBuilder,
-    census: Census,
-    /// The first letter that is not a nucleotide's, if letters are counted.
+    census: LetterCensus,
+    /// First letter that is not a nucleotide's, if letters are counted.
     first_foreign: Option<(u8, InputLocation)>,
 }
 
 impl Loaded {
-    /// Warns if the file looks to be of another alphabet than the one that it is read as for a reason.
+    /// Warns if the file looks like another alphabet than `read_as`. `reason` explains why it is
+    /// read as that.
     fn warn_of_alphabet(&self, read_as: Alphabet, reason: &str) {
         if self.census.alphabet() == read_as {
             return;
@@ -175,17 +186,17 @@ impl Loaded {
     }
 }
 
-/// Letters of records as the file has them, one after the other.
+/// Letters of records as in the file, one record after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Letters {
+pub(super) struct KeptLetters {
     pub(super) letters: Vec<u8>,
-    /// Where those of each record end.
+    /// End of each record's letters.
     pub(super) ends: Vec<usize>,
 }
 
-impl Letters {
-    /// Those of one record.
-    pub(super) fn of(&self, id: SequenceId) -> &[u8] {
+impl KeptLetters {
+    /// Returns the letters of one record.
+    pub(super) fn get(&self, id: SequenceId) -> &[u8] {
         let start = id.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
         &self.letters[start..self.ends[id as usize]]
     }
@@ -195,7 +206,7 @@ impl Letters {
 pub(super) struct Records<'a> {
     reader: RecordReader<'a>,
     name: String,
-    compression: Option<Compression>,
+    compression: Option<InputCompression>,
 }
 
 /// The reader of a format.
@@ -204,29 +215,29 @@ enum RecordReader<'a> {
     Fastq(Box<FastqReader<'a>>),
 }
 
-/// The treatment of records without sequence.
+/// The treatment of records without a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EmptyRecords {
     Skip,
     Keep,
-    /// Another file's record of the same number would get another partner.
+    /// Skipping a record would give the other file's record a different partner.
     Refuse,
 }
 
-/// Records without sequence that were skipped.
+/// Records without a sequence that were skipped.
 #[derive(Debug, Default)]
 struct Skipped {
     count: u64,
-    /// The first of them.
+    /// Location of the first of them.
     first: InputLocation,
 }
 
 /// Reads the records of one file.
 pub(super) struct Recorder {
-    table: Table,
-    /// Where letters are kept, if they are.
-    letters: Option<Letters>,
-    /// Whether what headers say after the names is kept.
+    table: LetterTable,
+    /// The original letters, if they are kept.
+    letters: Option<KeptLetters>,
+    /// Whether the descriptions after the names are kept.
     keeps_descriptions: bool,
     /// Whether the qualities of FASTQ are kept.
     keeps_qualities: bool,
@@ -235,16 +246,17 @@ pub(super) struct Recorder {
     /// Whether a record with a sequence was read.
     has_sequence: bool,
     choice: AlphabetChoice,
-    /// The database or the alignment whose alphabet is used, if letters are compared with that alphabet.
+    /// Name of the database or alignment whose alphabet is used, if the letters are compared with
+    /// that alphabet.
     compared_with: Option<&'static str>,
-    limits: Limits,
-    /// Lines before the first one that needletail sees.
+    limits: StoreLimits,
+    /// Number of lines before the first line that needletail reads.
     lines_before: u64,
     loaded: Loaded,
 }
 
 impl Recorder {
-    fn new(options: &ReadOptions, limits: Limits) -> Self {
+    fn new(options: &ReadOptions, limits: StoreLimits) -> Self {
         let alphabet = match options.alphabet {
             AlphabetChoice::Detect => Alphabet::Protein,
             AlphabetChoice::Fixed(alphabet) => alphabet,
@@ -264,15 +276,15 @@ impl Recorder {
             loaded: Loaded {
                 name: String::new(),
                 builder: SequenceStore::builder(alphabet),
-                census: Census::default(),
+                census: LetterCensus::default(),
                 first_foreign: None,
             },
         }
     }
 
-    /// Of reads for an alignment: letters are kept, gaps taken out, and what [`aligned_code`] knows beside the alphabet's own
-    /// letters is read, `?` as any letter.
-    pub(super) fn of_reads(alphabet: Alphabet) -> Self {
+    /// Creates a recorder for reads of an alignment. It keeps the letters, removes gaps, and
+    /// accepts the additional letters of [`aligned_code`]. `?` stands for any letter.
+    pub(super) fn for_reads(alphabet: Alphabet) -> Self {
         let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
         let mut recorder = Recorder {
             empty: EmptyRecords::Keep,
@@ -296,52 +308,53 @@ impl Recorder {
         }
     }
 
-    /// Reads records with partners of the same number in another file.
-    pub(super) fn of_partners(options: &ReadOptions) -> Self {
+    /// Creates a recorder for records that are paired with records of another file by number.
+    pub(super) fn for_partners(options: &ReadOptions) -> Self {
         Recorder { empty: EmptyRecords::Refuse, keeps_qualities: true, ..Recorder::new(options, LIMITS) }
     }
 
-    /// Reads as it is said, and keeps letters as the file has them.
-    pub(super) fn of_letters(options: &ReadOptions) -> Self {
+    /// Creates a recorder that keeps the letters as in the file.
+    pub(super) fn keeping_letters(options: &ReadOptions) -> Self {
         Recorder::new(options, LIMITS).with_letters()
     }
 
-    /// Reads as it is said, and keeps what headers say after the names.
-    pub(super) fn of_described(options: &ReadOptions) -> Self {
+    /// Creates a recorder that keeps the descriptions after the names.
+    pub(super) fn keeping_descriptions(options: &ReadOptions) -> Self {
         Recorder { keeps_descriptions: true, ..Recorder::new(options, LIMITS) }
     }
 
     fn with_letters(self) -> Self {
-        Recorder { letters: Some(Letters::default()), ..self }
+        Recorder { letters: Some(KeptLetters::default()), ..self }
     }
 
     /// Reads all records of `input`.
-    pub(super) fn read(&mut self, input: Input<'_>) -> Result<()> {
+    pub(super) fn read(&mut self, input: SequenceInput<'_>) -> Result<()> {
         let mut records = self.open(input)?;
         while self.next(&mut records)? {}
         self.warn_of_duplicates();
         Ok(())
     }
 
-    /// The store, and the letters if they were kept; the alphabet is settled.
-    pub(super) fn finish(self, options: &ReadOptions) -> Result<(SequenceStore, Letters)> {
+    /// Decides on the alphabet, and returns the store and the kept letters.
+    pub(super) fn finish(self, options: &ReadOptions) -> Result<(SequenceStore, KeptLetters)> {
         let store = settle_alphabet(vec![self.loaded], options)?.remove(0);
         Ok((store, self.letters.unwrap_or_default()))
     }
 
-    fn read_all(mut self, input: Input<'_>) -> Result<Loaded> {
+    fn read_all(mut self, input: SequenceInput<'_>) -> Result<Loaded> {
         self.read(input)?;
         Ok(self.loaded)
     }
 
     /// Finds the first record of `input`.
-    pub(super) fn open<'a>(&mut self, mut input: Input<'a>) -> Result<Records<'a>> {
+    pub(super) fn open<'a>(&mut self, mut input: SequenceInput<'a>) -> Result<Records<'a>> {
         self.loaded.name.clone_from(&input.name);
         let format = self.find_first_record(&mut input)?;
         let (name, compression) = (input.name.clone(), input.compression);
         let reader = match format {
-            // Two line feeds more at the end of a FASTA file change no record, and make needletail hand out a last
-            // record that is nothing but a header instead of an error that no longer knows its name.
+            // Two additional line feeds at the end of a FASTA file change no record. They make
+            // needletail return a last record that consists only of a header. Without them, it
+            // returns an error without the record's name.
             Format::Fasta => {
                 RecordReader::Fasta(Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))))
             }
@@ -350,7 +363,8 @@ impl Recorder {
         Ok(Records { reader, name, compression })
     }
 
-    /// Reads the next record, if there is one. A record without sequence is skipped, kept or refused.
+    /// Reads the next record. Returns `false` if there is none. A record without a sequence is
+    /// skipped, kept or refused.
     pub(super) fn next(&mut self, records: &mut Records<'_>) -> Result<bool> {
         let Records { reader, name, compression } = records;
         loop {
@@ -382,7 +396,8 @@ impl Recorder {
         Ok(false)
     }
 
-    /// Warns of the records without sequence that were skipped; an error if there are no others.
+    /// Warns about the skipped records without a sequence. Returns an error if there were no other
+    /// records.
     fn report_skipped(&mut self) -> Result<()> {
         let Skipped { count, first } = std::mem::take(&mut self.skipped);
         match count {
@@ -394,26 +409,26 @@ impl Recorder {
         Ok(())
     }
 
-    /// What was read since the last call, and begins anew; records have no place but in the store.
-    pub(super) fn take(&mut self) -> (SequenceStore, Letters) {
+    /// Returns everything that was read since the last call, and starts a new store.
+    pub(super) fn take(&mut self) -> (SequenceStore, KeptLetters) {
         let builder = &mut self.loaded.builder;
         let alphabet = builder.so_far().alphabet();
         let store = std::mem::replace(builder, SequenceStore::builder(alphabet)).build();
         (store, self.letters.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
-    /// The sequences since then.
+    /// Returns the sequences read since the last call of [`Recorder::take`].
     pub(super) fn so_far(&self) -> &SequenceStore {
         self.loaded.builder.so_far()
     }
 
-    /// Skips a byte order mark and blank lines, and tells the format by the first byte that is left.
-    fn find_first_record(&mut self, input: &mut Input<'_>) -> Result<Format> {
+    /// Skips a byte order mark and blank lines, and infers the format from the next byte.
+    fn find_first_record(&mut self, input: &mut SequenceInput<'_>) -> Result<Format> {
         let (mut at_start, mut in_comment, mut mark) = (true, false, &b"\xEF\xBB\xBF"[..]);
         loop {
             let Some(byte) = input.peek()? else {
                 let message = if at_start { "the file is empty" } else { "the file has no record" };
-                return Err(input_error(input.place(), message));
+                return Err(input_error(input.location(), message));
             };
             match byte {
                 b'>' => return Ok(Format::Fasta),
@@ -421,14 +436,14 @@ impl Recorder {
                 b'\n' => (self.lines_before, in_comment) = (self.lines_before + 1, false),
                 _ if at_start && input.bytes.fill_buf().is_ok_and(input::is_database) => {
                     let message = "this is a database of 'pairwave makedb'; sequences are expected here";
-                    return Err(input_error(input.place(), message));
+                    return Err(input_error(input.location(), message));
                 }
                 _ if in_comment => {}
                 b';' => in_comment = true,
                 b'\r' => {}
                 _ if mark.first() == Some(&byte) => mark = &mark[1..],
                 _ => {
-                    let location = InputLocation { line: Some(self.lines_before + 1), ..input.place() };
+                    let location = InputLocation { line: Some(self.lines_before + 1), ..input.location() };
                     let line = input.bytes.fill_buf().unwrap_or_default().split(|&byte| byte == b'\n').next();
                     if let Some(format) = line.and_then(|line| alignment_format(line.trim_ascii())) {
                         let message = format!(
@@ -449,20 +464,20 @@ impl Recorder {
         }
     }
 
-    /// Translates needletail's error.
+    /// Converts needletail's error.
     fn fasta_error(&self, error: &ParseError) -> Error {
         let line = self.lines_before + error.position.line;
         self.line_error(line, error.position.id.as_deref().map(str::as_bytes), error.msg.clone())
     }
 
-    /// Returns the error of a FASTQ record, or of a SAM file that was taken for FASTQ.
+    /// Returns the error of a FASTQ record, or of a SAM file that looked like FASTQ.
     fn fastq_error(&self, line: u64, header: Option<&[u8]>, message: String) -> Error {
         let is_sam = |header: &[u8]| {
             ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| header.starts_with(tag.as_bytes()))
         };
         if header.is_some_and(is_sam) {
             let location = InputLocation::in_file(&self.loaded.name);
-            return input_error(location, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
+            return input_error(location, "this is SAM, not FASTQ: convert it with 'samtools fastq'");
         }
         self.line_error(self.lines_before + line, header, message)
     }
@@ -478,7 +493,7 @@ impl Recorder {
         input_error(location, message)
     }
 
-    /// One warning for all names that occur more than once.
+    /// Warns once about all names that occur more than once.
     fn warn_of_duplicates(&self) {
         let store = self.loaded.builder.so_far();
         let mut seen = HashSet::with_capacity(store.len());
@@ -491,7 +506,8 @@ impl Recorder {
         duplicates.warn(&InputLocation::in_file(&self.loaded.name).to_string());
     }
 
-    /// The alphabet of what several have read, and what that makes of the codes that they were read as, if that is another.
+    /// Decides on the alphabet of all files. Also returns the conversion of the codes, if they were
+    /// read in another alphabet.
     pub(super) fn settle(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
         let read_as = all.first().map(|recorder| recorder.so_far().alphabet());
         let stores = settle_alphabet(all.into_iter().map(|recorder| recorder.loaded).collect(), options)?;
@@ -509,20 +525,21 @@ impl Recorder {
 #[derive(Debug, Default)]
 pub(super) struct Duplicates {
     records: u64,
-    /// The first of them.
+    /// The first of these names.
     distinct: Vec<String>,
     more: bool,
 }
 
 impl Duplicates {
-    /// `records` records have the name of an earlier one. `distinct` holds such names, at most [`NAMED_DUPLICATES`] and one more.
+    /// Creates the list for `records` records with the name of an earlier one. `distinct` holds
+    /// such names, at most one more than [`NAMED_DUPLICATES`].
     pub(super) fn new(records: u64, mut distinct: Vec<String>) -> Self {
         let more = distinct.len() > NAMED_DUPLICATES;
         distinct.truncate(NAMED_DUPLICATES);
         Duplicates { records, distinct, more }
     }
 
-    /// A record has the name of an earlier one.
+    /// Counts a record with the name of an earlier one.
     pub(super) fn add(&mut self, name: &str) {
         self.records += 1;
         if !self.distinct.iter().any(|known| known == name) {
@@ -534,7 +551,7 @@ impl Duplicates {
         }
     }
 
-    /// Says so, if there is any.
+    /// Warns about the names, if there are any.
     pub(super) fn warn(&self, location: &str) {
         if self.records == 0 {
             return;
@@ -545,7 +562,8 @@ impl Duplicates {
     }
 }
 
-/// What was read so far of some files, after which their alphabet is decided; the rest is read as letters of that.
+/// Decides on the alphabet from the records read so far, and returns these. The rest is read in
+/// that alphabet.
 pub(super) fn settle<const N: usize>(
     recorders: [&mut Recorder; N],
     options: &ReadOptions,
@@ -555,7 +573,7 @@ pub(super) fn settle<const N: usize>(
         let empty = Loaded {
             name,
             builder: SequenceStore::builder(Alphabet::Protein),
-            census: Census::default(),
+            census: LetterCensus::default(),
             first_foreign: None,
         };
         std::mem::replace(&mut recorder.loaded, empty)
@@ -571,10 +589,10 @@ pub(super) fn settle<const N: usize>(
     stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
 }
 
-/// Decides on the alphabet of all files, recodes their letters if they were read as something else, and builds.
+/// Decides on the alphabet of all files, converts their codes if necessary, and builds the stores.
 fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     if options.alphabet == AlphabetChoice::Detect {
-        let mut census = Census::default();
+        let mut census = LetterCensus::default();
         files.iter().for_each(|file| census.merge(&file.census));
         let alphabet = census.alphabet();
         if alphabet == Alphabet::Dna {

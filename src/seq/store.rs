@@ -1,136 +1,142 @@
-//! The sequence store: every sequence of a job, packed once, uploaded once.
+//! The sequence store: every sequence of a job, packed once and uploaded once.
 
 use std::collections::BTreeMap;
 
 use super::alphabet::{Alphabet, Code, PAD};
-use super::bytes::Bytes;
+use super::bytes::SharedBytes;
 use std::ops::Range;
 
 /// Index of a sequence in its store, in input order.
 pub type SequenceId = u32;
 
-/// Packed sequences of one alphabet, in input order. Immutable once built.
+/// Packed sequences of one alphabet, in input order. A store does not change after it has been
+/// built.
 ///
-/// Layout: one byte a symbol, each sequence stored after [`PAD`] bytes that fill it up to whole 32-bit words, so that
-/// every sequence *ends* on a word boundary. Kernels read words backwards from the end and need no tail case. The symbols
-/// may be in a file that is mapped ([`Subjects`](super::Subjects)).
+/// In memory, each symbol takes one byte. [`PAD`] bytes precede each sequence and complete it to
+/// 32-bit words, so that every sequence *ends* at a word boundary. Kernels read words backwards
+/// from the end and need no special case for the tail. The symbols may be in a mapped file
+/// ([`Subjects`](super::Subjects)).
 #[derive(Debug, Clone)]
 pub struct SequenceStore {
     alphabet: Alphabet,
-    names: Names,
+    names: NameStore,
     lengths: Vec<u32>,
     /// Offset in bytes just past each sequence's last symbol; a multiple of 4.
     ends: Vec<usize>,
-    codes: Bytes,
-    /// What headers say after the names, where that was asked for. All after the last that says something lack here.
-    descriptions: Option<Box<Texts>>,
-    /// Qualities of FASTQ, where that was asked for: one character a symbol. All after the last that has some lack here.
-    qualities: Option<Box<Texts>>,
+    codes: SharedBytes,
+    /// Descriptions after the names, if they were requested. Empty ones at the end are not stored.
+    descriptions: Option<Box<TextList>>,
+    /// Qualities of FASTQ, if they were requested: one character for each symbol. Empty ones at the
+    /// end are not stored.
+    qualities: Option<Box<TextList>>,
 }
 
 impl SequenceStore {
-    /// An empty store to add to.
+    /// Returns a builder for a store.
     pub fn builder(alphabet: Alphabet) -> StoreBuilder {
         StoreBuilder {
             store: SequenceStore {
                 alphabet,
-                names: Names::default(),
+                names: NameStore::default(),
                 lengths: Vec::new(),
                 ends: Vec::new(),
-                codes: Bytes::default(),
+                codes: SharedBytes::default(),
                 descriptions: None,
                 qualities: None,
             },
         }
     }
 
-    /// The alphabet of all sequences.
+    /// Returns the alphabet of all sequences.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// Number of sequences.
+    /// Returns the number of sequences.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Whether there is no sequence.
+    /// Returns whether there are no sequences.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// Name of a sequence: its header up to the first blank. What is not UTF-8 is U+FFFD here.
+    /// Returns the name of a sequence, which is its header up to the first blank. Bytes that are
+    /// not UTF-8 are replaced by U+FFFD.
     pub fn name(&self, id: SequenceId) -> &str {
         self.names.get(id)
     }
 
-    /// The same byte for byte as its file has it.
+    /// Returns the exact bytes of a sequence's name.
     pub fn name_bytes(&self, id: SequenceId) -> &[u8] {
         self.names.raw.get(&id).map_or(self.names.get(id).as_bytes(), Vec::as_slice)
     }
 
-    /// What its header says after the name, byte for byte; empty where it says nothing, or the readers were not asked to
-    /// keep it.
+    /// Returns the exact bytes of the description after the name. It is empty if there is none, or
+    /// if the readers did not keep it.
     pub fn description(&self, id: SequenceId) -> &[u8] {
         self.descriptions.as_ref().map_or(&[], |texts| texts.get(id as usize))
     }
 
-    /// Its qualities as FASTQ has them, one character a symbol; empty where it has none, or the readers were not asked to keep
-    /// them.
+    /// Returns the qualities as in FASTQ, one character for each symbol. They are empty if there
+    /// are none, or if the readers did not keep them.
     pub fn qualities(&self, id: SequenceId) -> &[u8] {
         self.qualities.as_ref().map_or(&[], |texts| texts.get(id as usize))
     }
 
-    /// How many names are not UTF-8.
+    /// Returns the number of names that are not UTF-8.
     pub fn foreign_names(&self) -> usize {
         self.names.raw.len()
     }
 
-    /// Length of a sequence in symbols.
+    /// Returns the length of a sequence in symbols.
     pub fn length(&self, id: SequenceId) -> u32 {
         self.lengths[id as usize]
     }
 
-    /// Lengths of all sequences in symbols.
+    /// Returns the lengths of all sequences in symbols.
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Codes of a sequence, without padding.
+    /// Returns the codes of a sequence, without padding.
     pub fn codes(&self, id: SequenceId) -> &[Code] {
         let end = self.ends[id as usize];
         &self.codes[end - self.lengths[id as usize] as usize..end]
     }
 
-    /// All sequences as they are uploaded: four symbols a word, the first in the lowest byte.
+    /// Returns all sequences in the form of an upload: four symbols in each word, the first in the
+    /// lowest byte.
     pub fn packed_bytes(&self) -> &[u8] {
         &self.codes
     }
 
-    /// One sequence as it is uploaded: its codes with the padding before them, whole words.
+    /// Returns one sequence in the form of an upload: its codes, preceded by padding to whole
+    /// words.
     pub fn packed_sequence(&self, id: SequenceId) -> &[u8] {
         let end = self.ends[id as usize];
         &self.codes[end - (self.lengths[id as usize] as usize).next_multiple_of(4)..end]
     }
 
-    /// Index of the word just past a sequence's last symbol.
+    /// Returns the index of the word just past a sequence's last symbol.
     pub fn end_word(&self, id: SequenceId) -> usize {
         self.ends[id as usize] / 4
     }
 
-    /// The letters of a sequence, upper case (U reads as T).
+    /// Returns the letters of a sequence, in upper case (with T for U).
     pub fn letters(&self, id: SequenceId) -> String {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
     }
 
-    /// Makes a store of what a file has of its sequences: all that is wanted of codes holds. There
-    /// may be no descriptions.
-    pub(super) fn of_parts(
+    /// Creates a store from parts of a database file. The codes must be valid and correctly padded.
+    /// There may be no descriptions.
+    pub(super) fn from_parts(
         alphabet: Alphabet,
-        names: Names,
+        names: NameStore,
         lengths: Vec<u32>,
-        codes: Bytes,
-        descriptions: Texts,
+        codes: SharedBytes,
+        descriptions: TextList,
     ) -> Self {
         debug_assert_eq!(lengths.len(), names.ends.len());
         let mut end = 0;
@@ -151,7 +157,7 @@ impl SequenceStore {
         }
     }
 
-    /// Bytes of memory that it takes, in about.
+    /// Returns the approximate size in memory, in bytes.
     pub(super) fn memory(&self) -> u64 {
         let kept = [&self.descriptions, &self.qualities].into_iter().flatten().map(|texts| texts.bytes.len());
         let texts = self.names.text.len() + kept.sum::<usize>();
@@ -159,9 +165,9 @@ impl SequenceStore {
         (self.codes.len() + texts + self.len() * each) as u64
     }
 
-    /// The same sequences; parts of what this gives are no copies.
+    /// Converts the store so that parts of it need no copies.
     pub(super) fn shared(self) -> Self {
-        let shared = |texts: Box<Texts>| Box::new(Texts { bytes: texts.bytes.shared(), ends: texts.ends });
+        let shared = |texts: Box<TextList>| Box::new(TextList { bytes: texts.bytes.shared(), ends: texts.ends });
         SequenceStore {
             codes: self.codes.shared(),
             descriptions: self.descriptions.map(shared),
@@ -170,15 +176,15 @@ impl SequenceStore {
         }
     }
 
-    /// Some of its sequences.
+    /// Returns a store of some of the sequences.
     pub(super) fn part(&self, ids: Range<SequenceId>) -> Self {
         let range = ids.start as usize..ids.end as usize;
         let start = |ends: &[usize], index: usize| if index == 0 { 0 } else { ends[index - 1] };
         let code_start = start(&self.ends, range.start);
         let ends: Vec<usize> = self.ends[range.clone()].iter().map(|end| end - code_start).collect();
-        let mut names = Names::default();
+        let mut names = NameStore::default();
         ids.for_each(|id| names.push(self.name_bytes(id)));
-        let some = |texts: &Option<Box<Texts>>| texts.as_ref().map(|texts| Box::new(texts.part(range.clone())));
+        let some = |texts: &Option<Box<TextList>>| texts.as_ref().map(|texts| Box::new(texts.part(range.clone())));
         let (descriptions, qualities) = (some(&self.descriptions), some(&self.qualities));
         SequenceStore {
             alphabet: self.alphabet,
@@ -192,7 +198,7 @@ impl SequenceStore {
     }
 }
 
-/// Stores are equal if what can be asked of them is, however they hold it.
+/// Stores are equal if all their accessors return equal values, regardless of their representation.
 impl PartialEq for SequenceStore {
     fn eq(&self, other: &Self) -> bool {
         let same = |id| {
@@ -209,30 +215,30 @@ impl PartialEq for SequenceStore {
 
 impl Eq for SequenceStore {}
 
-/// Names, one after the other.
+/// NameStore, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub(super) struct NameStore {
     text: String,
-    /// Where each ends.
+    /// End of each name in `text`.
     ends: Vec<usize>,
-    /// The bytes of those that are not UTF-8; few files have any.
+    /// Exact bytes of the names that are not UTF-8. Few files have any.
     raw: BTreeMap<SequenceId, Vec<u8>>,
 }
 
-impl Names {
+impl NameStore {
     fn get(&self, id: SequenceId) -> &str {
         let start = if id == 0 { 0 } else { self.ends[id as usize - 1] };
         &self.text[start..self.ends[id as usize]]
     }
 
-    /// Takes names from all their bytes and the place where each ends.
-    pub(super) fn of_bytes(bytes: &[u8], ends: Vec<usize>) -> Self {
+    /// Creates the names from their concatenated bytes and the end of each.
+    pub(super) fn from_bytes(bytes: &[u8], ends: Vec<usize>) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end)) => {
-                Names { text: text.to_owned(), ends, raw: BTreeMap::new() }
+                NameStore { text: text.to_owned(), ends, raw: BTreeMap::new() }
             }
             _ => {
-                let mut names = Names::default();
+                let mut names = NameStore::default();
                 let mut start = 0;
                 for end in ends {
                     names.push(&bytes[start..end]);
@@ -264,54 +270,55 @@ impl Names {
     }
 }
 
-/// Texts one after the other.
+/// TextList, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Texts {
-    pub bytes: Bytes,
-    /// Where each ends.
+pub(super) struct TextList {
+    pub bytes: SharedBytes,
+    /// End of each text.
     pub ends: Vec<usize>,
 }
 
-impl Texts {
-    /// A text; empty after the last.
+impl TextList {
+    /// Returns a text. Texts after the last one are empty.
     fn get(&self, index: usize) -> &[u8] {
         let Some(&end) = self.ends.get(index) else { return &[] };
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..end]
     }
 
-    /// The texts of some indices.
-    fn part(&self, range: Range<usize>) -> Texts {
+    /// Returns the texts of a range of indices.
+    fn part(&self, range: Range<usize>) -> TextList {
         let start = |ends: &[usize], index: usize| if index == 0 { 0 } else { ends[index - 1] };
-        let told = &self.ends[..range.end.min(self.ends.len())];
-        let told_from = range.start.min(told.len());
-        let told_start = start(told, told_from);
-        let bytes = self.bytes.part(told_start..told.last().map_or(told_start, |&end| end));
-        Texts { bytes, ends: told[told_from..].iter().map(|end| end - told_start).collect() }
+        let stored = &self.ends[..range.end.min(self.ends.len())];
+        let first = range.start.min(stored.len());
+        let start_byte = start(stored, first);
+        let bytes = self.bytes.part(start_byte..stored.last().map_or(start_byte, |&end| end));
+        TextList { bytes, ends: stored[first..].iter().map(|end| end - start_byte).collect() }
     }
 
-    /// Adds a text at an index after all others; those between are empty.
+    /// Adds a text with an index after all others. Missing texts before it are empty.
     fn put(&mut self, index: usize, text: &[u8]) {
         debug_assert!(index >= self.ends.len());
         self.ends.resize(index, self.bytes.len());
-        self.bytes.own().extend_from_slice(text);
+        self.bytes.to_mut().extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 }
 
-/// Fills a [`SequenceStore`].
+/// Builds a [`SequenceStore`].
 #[derive(Debug)]
 pub struct StoreBuilder {
     store: SequenceStore,
 }
 
 impl StoreBuilder {
-    /// Adds a sequence of codes; `Err` holds the position of the first that the alphabet lacks, and nothing is added:
-    /// every engine indexes by codes unchecked, so that each has to be from 1 to [`Alphabet::size`]` - 1`. (Of
-    /// [`Alphabet::Bytes`] that is any but [`PAD`].) An empty sequence is allowed here (the readers refuse it).
+    /// Adds a sequence of codes. On failure, nothing is added, and `Err` holds the position of the
+    /// first code that the alphabet lacks. Engines use codes as unchecked indices, so each must be
+    /// from 1 to [`Alphabet::size`]` - 1`. In [`Alphabet::Bytes`], that is any code but [`PAD`]. An
+    /// empty sequence is allowed here, although the readers refuse it.
     ///
     /// # Panics
-    /// For a sequence of 2^32 symbols or more.
+    /// Panics for a sequence of 2^32 symbols or more.
     pub fn push(&mut self, name: impl Into<String>, codes: &[Code]) -> Result<(), usize> {
         let size = self.store.alphabet.size();
         match codes.iter().position(|&code| code == PAD || usize::from(code) >= size) {
@@ -323,11 +330,11 @@ impl StoreBuilder {
         }
     }
 
-    /// Adds a sequence given as letters; `Err` holds the position of the first letter that the alphabet lacks, and
-    /// nothing is added.
+    /// Adds a sequence of letters. On failure, nothing is added, and `Err` holds the position of
+    /// the first letter that the alphabet lacks.
     ///
     /// # Panics
-    /// For a sequence of 2^32 symbols or more.
+    /// Panics for a sequence of 2^32 symbols or more.
     pub fn push_letters(&mut self, name: impl Into<String>, letters: &[u8]) -> Result<(), usize> {
         let alphabet = self.store.alphabet;
         let codes: Vec<Code> = letters
@@ -339,12 +346,12 @@ impl StoreBuilder {
         Ok(())
     }
 
-    /// [`StoreBuilder::push`] of codes that are known to be of the alphabet.
+    /// Adds a sequence like [`StoreBuilder::push`]. The codes must be in the alphabet.
     pub(crate) fn push_valid(&mut self, name: impl Into<String>, codes: &[Code]) {
         let store = &mut self.store;
         debug_assert!(codes.iter().all(|&code| code != PAD && usize::from(code) < store.alphabet.size()));
         let padding = codes.len().next_multiple_of(4) - codes.len();
-        let all = store.codes.own();
+        let all = store.codes.to_mut();
         all.extend(std::iter::repeat_n(PAD, padding));
         all.extend_from_slice(codes);
         store.ends.push(all.len());
@@ -352,24 +359,26 @@ impl StoreBuilder {
         store.names.push_text(&name.into());
     }
 
-    /// Makes room for a sequence of at most so many codes; `Err` holds the bytes that were asked for and cannot be had.
+    /// Reserves memory for a sequence of at most `at_most` codes. On failure, `Err` holds the
+    /// number of bytes that were requested.
     pub(super) fn reserve(&mut self, at_most: usize) -> Result<(), usize> {
-        let codes = self.store.codes.own();
+        let codes = self.store.codes.to_mut();
         let more = at_most.saturating_add(4);
-        // Room for as many again, which spares copies, is more than is needed.
+        // `try_reserve` may double the capacity, which saves copies but is not necessary.
         codes.try_reserve(more).or_else(|_| codes.try_reserve_exact(more)).map_err(|_| codes.len().saturating_add(more))
     }
 
-    /// Adds a sequence of at most `at_most` codes in place: `fill` gets that many bytes, writes codes to their front
-    /// and returns how many. Spares the readers a second copy of each record. They refuse a sequence of 2^32 symbols or
-    /// more, which is recorded here with a length that is too small.
+    /// Adds a sequence of at most `at_most` codes in place. `fill` gets that many bytes, writes
+    /// codes to their front, and returns the number of codes. This saves the readers a second copy
+    /// of each record. They refuse a sequence of 2^32 symbols or more, which gets a length that is
+    /// too small here.
     pub(super) fn push_with(&mut self, name: &[u8], at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
         let store = &mut self.store;
-        let codes = store.codes.own();
+        let codes = store.codes.to_mut();
         let start = codes.len();
         codes.resize(start + at_most.next_multiple_of(4), PAD);
         let length = fill(&mut codes[start..start + at_most]);
-        // The codes belong at the end of their words; the number of words is known only now.
+        // The codes belong at the end of their words. The number of words is known only now.
         let padding = length.next_multiple_of(4) - length;
         codes.copy_within(start..start + length, start + padding);
         codes[start..start + padding].fill(PAD);
@@ -379,7 +388,7 @@ impl StoreBuilder {
         store.names.push(name);
     }
 
-    /// Removes the sequence added last, which has no symbols.
+    /// Removes the last sequence, which must have no symbols.
     pub(super) fn pop_empty(&mut self) {
         let store = &mut self.store;
         debug_assert_eq!(store.lengths.last(), Some(&0));
@@ -390,11 +399,11 @@ impl StoreBuilder {
         if let Some(texts) = store.descriptions.as_mut().filter(|texts| texts.ends.len() > count) {
             texts.ends.truncate(count);
             let end = texts.ends.last().copied().unwrap_or(0);
-            texts.bytes.own().truncate(end);
+            texts.bytes.to_mut().truncate(end);
         }
     }
 
-    /// Adds codes that are known to be of the alphabet under the name of a sequence of another store.
+    /// Adds codes under the name of a sequence of another store. The codes must be in the alphabet.
     pub(crate) fn push_renamed(&mut self, store: &SequenceStore, id: SequenceId, codes: &[Code]) {
         self.push_valid(store.name(id), codes);
         if let Some(name) = store.names.raw.get(&id) {
@@ -402,7 +411,7 @@ impl StoreBuilder {
         }
     }
 
-    /// Says what the header of the sequence added last has after the name.
+    /// Sets the description of the last sequence.
     pub(super) fn describe(&mut self, description: &[u8]) {
         if !description.is_empty() {
             let texts = self.store.descriptions.get_or_insert_default();
@@ -410,7 +419,7 @@ impl StoreBuilder {
         }
     }
 
-    /// Sets the qualities of the sequence added last.
+    /// Sets the qualities of the last sequence.
     pub(super) fn qualify(&mut self, qualities: &[u8]) {
         if !qualities.is_empty() {
             let texts = self.store.qualities.get_or_insert_default();
@@ -418,38 +427,38 @@ impl StoreBuilder {
         }
     }
 
-    /// Adds a sequence of another store with all that is known of it.
+    /// Adds a sequence of another store, with its description and qualities.
     pub(crate) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
         self.push_renamed(store, id, store.codes(id));
         self.describe(store.description(id));
         self.qualify(store.qualities(id));
     }
 
-    /// Codes of the sequence added last.
+    /// Returns the codes of the last sequence.
     pub(super) fn last_codes(&self) -> &[Code] {
         self.store.codes(self.store.len() as SequenceId - 1)
     }
 
-    /// The sequences so far.
+    /// Returns the sequences so far.
     pub(super) fn so_far(&self) -> &SequenceStore {
         &self.store
     }
 
-    /// Words so far.
+    /// Returns the number of words so far.
     pub(super) fn words(&self) -> usize {
         self.store.codes.len() / 4
     }
 
-    /// Replaces the alphabet, and each code by `recode[code]`. [`PAD`] has to stay [`PAD`].
+    /// Replaces the alphabet, and each code by `recode[code]`. [`PAD`] must stay [`PAD`].
     pub(super) fn recode(&mut self, alphabet: Alphabet, recode: &[Code]) {
         debug_assert_eq!(recode[PAD as usize], PAD);
         self.store.alphabet = alphabet;
-        for code in self.store.codes.own() {
+        for code in self.store.codes.to_mut() {
             *code = recode[*code as usize];
         }
     }
 
-    /// The finished store.
+    /// Returns the finished store.
     pub fn build(self) -> SequenceStore {
         self.store
     }
@@ -465,7 +474,7 @@ mod tests {
         builder.push("a", &[1, 2, 4, 8]).unwrap();
         assert_eq!(builder.reserve(1 << 62), Err((1 << 62) + 8));
         builder.reserve(100).unwrap();
-        assert!(builder.store.codes.own().capacity() >= 104);
+        assert!(builder.store.codes.to_mut().capacity() >= 104);
     }
 
     #[test]
@@ -483,7 +492,7 @@ mod tests {
             let right: Vec<Code> = (1..alphabet.size()).map(|code| code as Code).collect();
             builder.push("right", &right).unwrap();
             builder.push("none", &[]).unwrap();
-            // What was refused has left nothing behind.
+            // Refused sequences have left nothing behind.
             let store = builder.build();
             assert_eq!((store.len(), store.name(0), store.codes(0)), (2, "right", &right[..]));
             assert_eq!(store.codes(1), [0; 0]);

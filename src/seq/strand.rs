@@ -1,4 +1,5 @@
-//! The two strands of nucleotides: reverse complements, and stores that hold them as queries.
+//! The two strands of nucleotides: reverse complements, and query stores that contain one or both
+//! strands.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::alphabet::{Alphabet, Code};
 use super::store::{SequenceId, SequenceStore};
 
-/// Which strands of the query are compared.
+/// The strands of the query that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strands {
@@ -16,10 +17,11 @@ pub enum Strands {
     #[default]
     #[serde(rename = "forward")]
     Plus,
-    /// Its reverse complement.
+    /// The reverse complement of the query.
     #[serde(rename = "reverse")]
     Minus,
-    /// Both; what scores better comes first, or is the one that is handed over.
+    /// Both strands. The strand with the better score comes first, or is the only one that is
+    /// reported.
     Both,
 }
 
@@ -30,17 +32,18 @@ pub enum Strand {
     /// The query as it was read.
     #[default]
     Plus,
-    /// Its reverse complement.
+    /// The reverse complement of the query.
     Minus,
 }
 
-/// The reverse complement of nucleotides. An ambiguous letter becomes that of the complements of its bases.
+/// Returns the reverse complement of nucleotides. An ambiguous code becomes the code for the
+/// complements of its bases.
 pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().map(complement).collect()
 }
 
-/// The reverse complement of letters as a file has them: in their case, with U in place of T if there are U and no T. What is
-/// no letter of nucleotides stays.
+/// Returns the reverse complement of letters as in a file. The case is kept, and U replaces T if
+/// there are U and no T. Letters that are not nucleotides stay unchanged.
 ///
 /// ```
 /// assert_eq!(pairwave::seq::reverse_complement_letters(b"GAun-"), b"-naUC");
@@ -50,43 +53,47 @@ pub fn reverse_complement_letters(letters: &[u8]) -> Vec<u8> {
     let is_rna = has(b'U') && !has(b'T');
     let turned = |&letter: &u8| {
         let Some(code) = Alphabet::Dna.encode(letter) else { return letter };
-        let own = match Alphabet::Dna.decode(complement(&code)) {
+        let complement_letter = match Alphabet::Dna.decode(complement(&code)) {
             b'T' if is_rna => b'U',
             other => other,
         };
-        if letter.is_ascii_lowercase() { own.to_ascii_lowercase() } else { own }
+        if letter.is_ascii_lowercase() { complement_letter.to_ascii_lowercase() } else { complement_letter }
     };
     letters.iter().rev().map(turned).collect()
 }
 
-/// A code is the set of bases A, C, G, T in this order: turned round it is that of their complements.
+/// Returns the complement of a code. A code is the set of bases A, C, G and T in this order, so
+/// reversing its bits gives their complements.
 fn complement(code: &Code) -> Code {
     code.reverse_bits() >> 4
 }
 
-/// Which strands of each sequence stand in a store of queries, and which targets a query meets.
+/// The strands of each sequence that a query store contains, and the targets that a query is
+/// compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueryStrands {
-    /// The strands. Both of a sequence are neighbours, the forward one first.
+    /// Strands in the store. If both are present, they are neighbours, and the plus strand comes
+    /// first.
     pub strand: Strands,
-    /// Targets are the sequences of which the queries are strands, and each query meets only those after its own
-    /// sequence: an all-against-all of one store in which it matters who is the query.
-    pub later: bool,
+    /// Whether each query is compared only with targets after its complement_letter sequence. Targets are then
+    /// the sequences of the queries: an all-against-all comparison of one store in which the order
+    /// of a pair matters.
+    pub later_only: bool,
 }
 
 impl QueryStrands {
-    /// Queries a sequence: 1 or 2.
+    /// Returns the number of queries for each sequence, 1 or 2.
     pub fn copies(self) -> u32 {
         1 << self.shift()
     }
 
-    /// The logarithm of that to base 2.
+    /// Returns the binary logarithm of [`QueryStrands::copies`].
     fn shift(self) -> u32 {
         u32::from(self.strand == Strands::Both)
     }
 
-    /// The sequence of a query, and its strand.
-    pub fn of(self, query: SequenceId) -> (SequenceId, Strand) {
+    /// Returns the sequence and the strand of a query.
+    pub fn sequence_of(self, query: SequenceId) -> (SequenceId, Strand) {
         let is_minus = match self.strand {
             Strands::Plus => false,
             Strands::Minus => true,
@@ -95,18 +102,19 @@ impl QueryStrands {
         (query >> self.shift(), if is_minus { Strand::Minus } else { Strand::Plus })
     }
 
-    /// The query that is this strand of a sequence.
+    /// Returns the query for this strand of a sequence.
     pub fn query(self, sequence: SequenceId, strand: Strand) -> SequenceId {
         let second = self.strand == Strands::Both && strand == Strand::Minus;
         (sequence << self.shift()) + SequenceId::from(second)
     }
 
-    /// The sequences of a range of queries, which holds all strands of each.
+    /// Returns the sequences of a range of queries, which must contain all strands of each.
     pub fn sequences(self, queries: Range<SequenceId>) -> Range<SequenceId> {
         queries.start >> self.shift()..queries.end >> self.shift()
     }
 
-    /// The queries that are strands of these nucleotides: the store itself if only the forward ones are asked for.
+    /// Returns the store of queries for these nucleotides. If only plus strands are needed, this is
+    /// the store itself.
     pub fn store(self, sequences: &Arc<SequenceStore>) -> Arc<SequenceStore> {
         debug_assert!(self.strand == Strands::Plus || sequences.alphabet() == Alphabet::Dna);
         if self.strand == Strands::Plus {
@@ -146,10 +154,10 @@ mod tests {
         }
         let store = Arc::new(builder.build());
         let letters = |strand| {
-            let strands = QueryStrands { strand, later: false };
+            let strands = QueryStrands { strand, later_only: false };
             let queries = strands.store(&store);
             for query in 0..queries.len() as SequenceId {
-                let (sequence, of) = strands.of(query);
+                let (sequence, of) = strands.sequence_of(query);
                 assert_eq!(strands.query(sequence, of), query);
                 assert_eq!(queries.name(query), store.name(sequence));
                 let turned = reverse_complement(store.codes(sequence));

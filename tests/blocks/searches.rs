@@ -45,7 +45,7 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
 
 fn search(rng: &mut Rng, scoring: Scoring) -> Search {
     let [queries, subjects] = sequences(rng, scoring.alphabet);
-    let subjects = Arc::new(Subjects::of_store((*subjects).clone()));
+    let subjects = Arc::new(Subjects::from_store((*subjects).clone()));
     Search { check: true, ..Search::new(queries, subjects, Arc::new(scoring)) }
 }
 
@@ -182,7 +182,7 @@ fn blocks_read_of_a_database_what_they_need() {
     let subjects: Vec<Vec<Code>> = (0..30).map(|_| random_codes(&mut rng, alphabet, 400_000)).collect();
     let queries = store(alphabet, &[subjects[7][..8].to_vec(), subjects[23][90..98].to_vec()]);
     let subjects = store(alphabet, &subjects);
-    let nothing = Subjects::of_store(SequenceStore::builder(alphabet).build());
+    let nothing = Subjects::from_store(SequenceStore::builder(alphabet).build());
     let search = Search::new(queries, Arc::new(nothing), Arc::new(scoring));
     let search = Search { max_evalue: None, min_score: Some(25), max_hits: 3, ..search };
     let folder = tempfile::tempdir().expect("a folder");
@@ -224,7 +224,7 @@ fn blocks_of_another_search_are_refused_and_nothing_is_found_in_nothing() {
     }
     assert_eq!(run_blocks(&[block(2..2, None), block(3..4, Some(5..5))]).expect("they end").pairs, 0);
     let none = |alphabet| SequenceStore::builder(alphabet).build();
-    let empty = Search { subjects: Arc::new(Subjects::of_store(none(Alphabet::Protein))), ..search.clone() };
+    let empty = Search { subjects: Arc::new(Subjects::from_store(none(Alphabet::Protein))), ..search.clone() };
     let nobody = Search { queries: Arc::new(none(Alphabet::Protein)), ..search.clone() };
     for search in [empty, nobody] {
         let session = || search.session_on(vec![cpu()], &run).expect("a session");

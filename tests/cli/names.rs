@@ -165,7 +165,9 @@ fn names_in_guide_trees_of_clustalw_are_its_own() {
     assert!(text.contains("\na_b_c_d_e_      MKTAY") && text.contains("\n5'[k]           MKTAY"), "{text}");
     let messages = String::from_utf8(run.get_output().stderr.clone()).unwrap();
     assert!(
-        messages.contains("'a:b(c,d;e)' is called 'a_b_c_d_e_': ClustalW has no such characters in names"),
+        messages.contains(
+            "'a:b(c,d;e)' is written as 'a_b_c_d_e_': ClustalW does not allow all of its characters in names"
+        ),
         "{messages}"
     );
     assert!(messages.contains("other programs may misread these names: '5'[k]' and 1 more"), "{messages}");
@@ -223,7 +225,7 @@ fn reads_have_names_of_their_own() {
         let files = ["-o", &out, "--table", &table, "--tree-out", &tree_out];
         let run = pairwave(&[&papara[..], &files].concat()).assert().success();
         let messages = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert!(messages.contains("'c' is called 'c_2': another row has this name"), "{messages}");
+        assert!(messages.contains("'c' is written as 'c_2': another row has this name"), "{messages}");
         let expected = expected.map(|name| name.as_bytes().to_vec());
         // Biopython takes the numbers of edges in braces for names.
         let text = std::fs::read_to_string(&tree_out).unwrap();

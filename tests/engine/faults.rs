@@ -441,7 +441,7 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
         Reference::read(reference("ref.nwk"), reference("ref.fasta"), AlphabetChoice::Detect).expect("it is there");
     let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
     let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
-    let subjects = Arc::new(Subjects::of_store((*proteins).clone()));
+    let subjects = Arc::new(Subjects::from_store((*proteins).clone()));
     let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
     let identities = AllPairs { min_identity: Some(0.8), ..pairs.clone() };
     let filtered = AllPairs { edit_filter: EditFilter::On, ..identities.clone() };

@@ -162,7 +162,7 @@ fn few_pairs_are_traced_beyond_reported_hits() {
 #[test]
 fn empty_sets_give_no_hits() {
     let (search, _) = self::search(1, &protein());
-    let empty = Arc::new(Subjects::of_store(SequenceStore::builder(Alphabet::Protein).build()));
+    let empty = Arc::new(Subjects::from_store(SequenceStore::builder(Alphabet::Protein).build()));
     assert_eq!(run(&Search { subjects: empty, ..search.clone() }), []);
     let none = Arc::new(SequenceStore::builder(Alphabet::Protein).build());
     assert_eq!(run(&Search { queries: none, ..search }), []);

@@ -65,7 +65,7 @@ fn search(seed: u64, scoring: &Scoring) -> (Search, SequenceStore) {
     let alphabet = scoring.alphabet;
     let (queries, subjects) = sequences(&mut support::rng(seed), alphabet);
     let subjects = store(alphabet, &subjects);
-    let searched = Arc::new(Subjects::of_store(subjects.clone()));
+    let searched = Arc::new(Subjects::from_store(subjects.clone()));
     let search = Search::new(Arc::new(store(alphabet, &queries)), searched, Arc::new(scoring.clone()));
     (Search { check: true, ..search }, subjects)
 }

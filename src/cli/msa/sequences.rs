@@ -1,7 +1,7 @@
 //! Sequences that are compared with each other.
 
 use crate::cli::args::SequencesArgs;
-use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Written};
+use pairwave::seq::{Alphabet, OriginalLetters, ReadOptions, SequenceStore};
 use pairwave::{Error, Result};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl From<SequencesArgs> for Source {
 
 impl Source {
     pub(in crate::cli) fn read(&self) -> Result<Sequences> {
-        let written = Written::read(&self.path, &self.options)?;
+        let written = OriginalLetters::read(&self.path, &self.options)?;
         if written.store.alphabet() == Alphabet::Bytes {
             return Err(Error::usage("--alphabet bytes: the sequences must be nucleotides or proteins"));
         }
@@ -34,7 +34,7 @@ impl Source {
 /// What was read.
 pub(in crate::cli) struct Sequences {
     pub(in crate::cli) store: Arc<SequenceStore>,
-    written: Written,
+    written: OriginalLetters,
 }
 
 impl Sequences {

@@ -52,7 +52,7 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, lo
 
 fn job(patterns: &Arc<SequenceStore>, texts: Option<&Arc<SequenceStore>>, scheme: EditScheme) -> EditJob {
     let against = texts.map_or(Against::Later, |texts| Against::Texts(Arc::clone(texts)));
-    let strands = QueryStrands { strand: Strands::Plus, later: false };
+    let strands = QueryStrands { strand: Strands::Plus, later_only: false };
     EditJob { patterns: Arc::clone(patterns), against, scheme: Arc::new(scheme), strands, parts: None }
 }
 

@@ -48,7 +48,7 @@ impl PairAligner {
     /// Returns a result without an alignment.
     pub(super) fn scored(&self, hit: &PairHit) -> PairResult {
         let (row, target) = self.orient(hit);
-        let (query, strand) = self.planned.strands.of(row);
+        let (query, strand) = self.planned.strands.sequence_of(row);
         PairResult {
             query,
             target,
@@ -142,7 +142,7 @@ impl PairAligner {
     ) -> Result<Option<PairResult>> {
         let (job, planned) = (&self.job, &self.planned);
         let (row, target) = self.orient(hit);
-        let (query, strand) = planned.strands.of(row);
+        let (query, strand) = planned.strands.sequence_of(row);
         let pair = ScoredPair {
             query: planned.queries.codes(row),
             target: planned.targets().codes(target),

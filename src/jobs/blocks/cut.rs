@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Block;
-use crate::seq::part::{Extents, Part};
+use crate::seq::part::{Extents, QueryPart};
 
 /// Approximate maximum number of pairs in a block. Short sequences have many pairs with few cells,
 /// and each pair may be a row in the file of its block.
@@ -129,7 +129,7 @@ pub struct ComparisonGrid<'a> {
 impl ComparisonGrid<'_> {
     fn size(&self, sequence: u64, targets: Option<Range<u32>>) -> (u64, u128) {
         let sequence = sequence as u32;
-        let (pairs, cells) = self.extents.of(&Part { queries: sequence..sequence + 1, targets });
+        let (pairs, cells) = self.extents.count(&QueryPart { queries: sequence..sequence + 1, targets });
         (pairs * u64::from(self.copies), cells * u128::from(self.copies))
     }
 
@@ -145,7 +145,7 @@ impl ComparisonGrid<'_> {
 
     /// Cuts one sequence into `pieces` blocks, or one block per target if there are fewer targets.
     fn split(&self, sequence: u64, pieces: u64) -> Vec<Block> {
-        let met = Part::all(0).met(sequence as u32, self.targets.len(), self.later);
+        let met = QueryPart::all(0).met(sequence as u32, self.targets.len(), self.later);
         let symbols = |target: u32| u128::from(self.targets[target as usize]);
         let (all, pieces): (u128, _) = (met.clone().map(symbols).sum(), u128::from(pieces));
         let mut ranges: Vec<(u128, Range<u32>)> = Vec::new();
@@ -260,7 +260,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(next, (queries.len() as u64, 0));
-            let whole = grid.extents.of(&Part::all(queries.len()));
+            let whole = grid.extents.count(&QueryPart::all(queries.len()));
             prop_assert_eq!((pairs, all), (whole.0 * u64::from(copies), whole.1 * u128::from(copies)));
             // No block is much larger than requested, unless a single pair is.
             let pair = u128::from(copies) * 49 * 49;

@@ -13,7 +13,7 @@ use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
 use crate::score::EditDistance;
-use crate::seq::{Part, QueryStrands, SequenceId};
+use crate::seq::{QueryPart, QueryStrands, SequenceId};
 
 /// Collects results chunk by chunk, or for whole parts.
 pub(super) struct Collector {
@@ -75,7 +75,7 @@ pub(super) struct CompleteResults {
 impl Collector {
     /// Creates a collector. `parts` are the computed parts of the candidates. `orders` has the
     /// order of computation for each part, or `None` if that is the input order.
-    pub(super) fn new(job: &EditDistances, parts: &[Part], orders: Vec<Option<Vec<u32>>>) -> Self {
+    pub(super) fn new(job: &EditDistances, parts: &[QueryPart], orders: Vec<Option<Vec<u32>>>) -> Self {
         let strands = job.strands();
         let (numbering, are_candidates) = match &job.against {
             Against::Later => (PairNumbering::Later(job.patterns.len()), false),
@@ -186,11 +186,11 @@ impl OpenEditChunk {
         match &outcome.batch.chunk.places {
             Places::Regions(_) | Places::Candidates(..) => put(found, outcome, true, |_, position| position as usize),
             Places::Texts(order) => {
-                let first = strands.of(outcome.chunk.queries.start).0;
+                let first = strands.sequence_of(outcome.chunk.queries.start).0;
                 let copies = strands.copies() as usize;
                 put(found, outcome, false, |pattern, position| {
                     let text = order[position as usize];
-                    let (sequence, copy) = (strands.of(pattern).0, pattern as usize % copies);
+                    let (sequence, copy) = (strands.sequence_of(pattern).0, pattern as usize % copies);
                     let index = match *first_text {
                         Some(first) => (text - first) as usize,
                         None => numbering.index(first, sequence, text),

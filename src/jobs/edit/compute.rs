@@ -20,7 +20,7 @@ use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
-use crate::seq::{Part, SequenceStore};
+use crate::seq::{QueryPart, SequenceStore};
 
 /// Maximum number of pairs of a chunk. Their distances are kept until the chunk is complete.
 const CHUNK_PAIRS: u64 = 1 << 24;
@@ -141,8 +141,8 @@ impl EditDistances {
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let (some, ranges) = self.with_candidates_of(blocks);
         let copies = self.strands().copies();
-        let part = |range: Range<u32>| Part { queries: range.start * copies..range.end * copies, targets: None };
-        let parts: Vec<Part> = ranges.into_iter().map(part).collect();
+        let part = |range: Range<u32>| QueryPart { queries: range.start * copies..range.end * copies, targets: None };
+        let parts: Vec<QueryPart> = ranges.into_iter().map(part).collect();
         let mut job = EditJob { parts: Some(parts.clone().into()), ..some.job_of(Arc::clone(patterns)) };
         let open_blocks = OpenBlocks::default();
         for (part, (pairs, cells)) in parts.iter().zip(threads.pool.install(|| job.extents(&parts))) {
@@ -216,9 +216,9 @@ impl EditDistances {
 
 /// Reorders the candidates of each part so that the candidates of a pattern are adjacent. Returns
 /// the order of each changed part.
-fn group_by_pattern(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
+fn group_by_pattern(job: &mut EditJob, parts: &[QueryPart], pool: &rayon::ThreadPool) -> Vec<Option<Vec<u32>>> {
     let Against::Candidates(texts, candidates) = &job.against else { return Vec::new() };
-    let candidates_of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
+    let candidates_of = |part: &QueryPart| &candidates[part.queries.start as usize..part.queries.end as usize];
     let orders: Vec<Option<Vec<u32>>> =
         pool.install(|| parts.iter().map(|part| by_pattern(candidates_of(part), job.patterns.len())).collect());
     if orders.iter().any(Option::is_some) {
@@ -238,7 +238,7 @@ fn group_by_pattern(job: &mut EditJob, parts: &[Part], pool: &rayon::ThreadPool)
 struct PatternChunks {
     whole: EditJob,
     chunks: EditChunks,
-    open_blocks: OpenBlocks<Part>,
+    open_blocks: OpenBlocks<QueryPart>,
     /// Threads that plan chunks.
     pool: Arc<rayon::ThreadPool>,
 }

@@ -19,7 +19,7 @@ use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
 use crate::jobs::source::OpenBlocks;
 use crate::score::{EditDistance, EditMode, IdentityDefinition};
-use crate::seq::{Part, SequenceId, SequenceStore, Strand};
+use crate::seq::{QueryPart, SequenceId, SequenceStore, Strand};
 
 /// Number of results that are aligned and delivered together.
 const MAX_RESULTS: usize = 1 << 15;
@@ -28,7 +28,7 @@ const MAX_RESULTS: usize = 1 << 15;
 pub(super) struct EditFinisher<'a> {
     aligner: EditAligner<'a>,
     /// Delivery of parts that are not complete.
-    delivery: Delivery<'a, EditResult, Part>,
+    delivery: Delivery<'a, EditResult, QueryPart>,
     results: Vec<EditResult>,
     aligned: u64,
 }
@@ -38,7 +38,7 @@ impl<'a> EditFinisher<'a> {
     pub(super) fn new(
         job: &'a EditDistances,
         patterns: &'a SequenceStore,
-        parts: OpenBlocks<Part>,
+        parts: OpenBlocks<QueryPart>,
         execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<EditResult>,
     ) -> Self {
@@ -70,11 +70,11 @@ impl<'a> EditFinisher<'a> {
 
     /// Returns the part with these patterns or candidates. Ends earlier parts, which have nothing
     /// left to report.
-    fn part_of(&mut self, range: &Range<u32>) -> Result<Part> {
+    fn part_of(&mut self, range: &Range<u32>) -> Result<QueryPart> {
         let job = self.aligner.job;
         let is_later = matches!(job.against, Against::Later);
         while let Some(part) = self.delivery.blocks().first(|part| part.clone()) {
-            let sequence = job.strands().of(range.start).0;
+            let sequence = job.strands().sequence_of(range.start).0;
             let has_pairs = part.targets.is_none() || !part.met(sequence, job.texts().len(), is_later).is_empty();
             if part.queries.start <= range.start && range.end <= part.queries.end && has_pairs {
                 return Ok(part);
@@ -90,7 +90,7 @@ impl<'a> EditFinisher<'a> {
     }
 
     /// Reports all pairs of `range`, a chunk of a part, in input order.
-    fn chunk(&mut self, range: Range<u32>, part: &Part, found: &mut [EditDistance]) -> Result<()> {
+    fn chunk(&mut self, range: Range<u32>, part: &QueryPart, found: &mut [EditDistance]) -> Result<()> {
         let job = self.aligner.job;
         let (found, strands) = self.better_strands(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
@@ -154,7 +154,7 @@ impl<'a> EditFinisher<'a> {
     fn better_strands<'f>(&self, found: &'f mut [EditDistance]) -> (&'f mut [EditDistance], PairStrands) {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
-            return (found, PairStrands::All(strands.of(0).1));
+            return (found, PairStrands::All(strands.sequence_of(0).1));
         }
         let pairs = found.len() / 2;
         let mut is_minus = Vec::with_capacity(pairs);

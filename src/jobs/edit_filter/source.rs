@@ -17,10 +17,10 @@ use crate::jobs::Run;
 use crate::jobs::blocks::{Block, BlockSource};
 use crate::jobs::source::{BlockChunks, ChunkCutter, OpenBlocks};
 use crate::pairs::plan;
-use crate::seq::Part;
+use crate::seq::QueryPart;
 
 /// Receives complete parts, each of them a block, with their selected pairs.
-type SelectionReceiver<'a> = dyn FnMut(Vec<Part>, Prefiltered) -> Result<()> + 'a;
+type SelectionReceiver<'a> = dyn FnMut(Vec<QueryPart>, Prefiltered) -> Result<()> + 'a;
 
 impl EditDistanceFilter {
     /// Selects pairs of blocks. Passes complete blocks to `done` in their order, while engines
@@ -34,7 +34,7 @@ impl EditDistanceFilter {
         whole: &plan::PairsSpec,
         source: &Arc<dyn BlockSource>,
         run: &Run,
-        mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
+        mut done: impl FnMut(Vec<QueryPart>, Prefiltered) -> Result<()>,
     ) -> Result<RunStats> {
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
         let selected = self.select_blocks(whole, source, &mut engine_set, MAX_SELECTED, run, &mut done);
@@ -137,7 +137,7 @@ impl EditDistanceFilter {
 
 /// A block in progress.
 struct OpenFilterBlock {
-    part: Part,
+    part: QueryPart,
     /// Its pairs and cells, which have been reported as progress when the block is complete.
     all: ReportedProgress,
     /// Number of pairs without a result.
@@ -293,7 +293,7 @@ mod tests {
             let filter = EditDistanceFilter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
             let source: Arc<dyn BlockSource> = Arc::new(PausingSource(ListedBlocks::new(&blocks), Mutex::new(false)));
             let (mut found, mut calls, mut selections) = (Vec::new(), 0, 0);
-            let mut done = |parts: Vec<Part>, left: Prefiltered| {
+            let mut done = |parts: Vec<QueryPart>, left: Prefiltered| {
                 calls += 1;
                 selections += usize::from(left.selection.is_some());
                 lengths.extend(left.selection.as_ref().map(|selection| selection.len()));

@@ -129,7 +129,7 @@ impl<'a> Rounds<'a> {
             if outcome.report.unfinished.contains(&index) {
                 continue;
             }
-            let (read, strand) = self.strands.of(block.read);
+            let (read, strand) = self.strands.sequence_of(block.read);
             let search = &mut group.searches[read as usize];
             for (octet_index, scores) in block.places.clone().zip(block_scores) {
                 search.take(self.levels, level, batch.chunk.octet(octet_index), strand, scores);

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn chunks_of_a_part_are_closed_after_their_last_user() {
         let text = b">a\nACGTACGT\n>b\nACGT\n>c\nACG\n>d\nAC\n";
-        let subjects = Arc::new(Subjects::of_bytes("x.fa", text, &ReadOptions::default()).unwrap());
+        let subjects = Arc::new(Subjects::from_bytes("x.fa", text, &ReadOptions::default()).unwrap());
         let chunks = SubjectChunkCache::new(&subjects, 8);
         let whole = chunks.acquire(None);
         assert_eq!(whole[..], [0, 1, 2]);

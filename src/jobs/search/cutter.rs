@@ -12,7 +12,7 @@ use crate::jobs::blocks::cut::saturating_u64;
 use crate::jobs::source::{ChunkCutter, OpenBlocks};
 use crate::pairs::Pairs;
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
-use crate::seq::{Part, SequenceId, Subjects};
+use crate::seq::{QueryPart, SequenceId, Subjects};
 
 /// Queries that are searched together in some subjects.
 pub(super) struct QueryBatch {
@@ -97,7 +97,7 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
                 continue;
             };
             *done += 1;
-            let parts = Some(vec![Part { queries: queries.clone(), targets: None }].into());
+            let parts = Some(vec![QueryPart { queries: queries.clone(), targets: None }].into());
             let against = Some(self.chunks.open(chunk)?.store);
             self.open = Some(plan::PairsSpec { against, parts, ..self.job.clone() }.chunks(self.cells, self.pairs));
         }

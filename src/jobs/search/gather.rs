@@ -75,7 +75,7 @@ impl<'a> Gatherer<'a> {
                 {
                     continue;
                 }
-                let (query, strand) = strands.of(hit.query);
+                let (query, strand) = strands.sequence_of(hit.query);
                 let (record, subject) = (subjects.record(hit.target), hit.target);
                 let pair = HitCandidate { score: Reverse(hit.score), record, strand, chunk, subject };
                 let index = query - batch.queries.start / strands.copies();

@@ -179,7 +179,7 @@ impl HitTracer<'_> {
         self.execution.run.check_interrupt()?;
         let (job, score) = (self.job, pair.score.0);
         let chunk = self.chunks.opened(pair.chunk)?;
-        let place = chunk.place(pair.subject);
+        let place = chunk.index(pair.subject);
         let (m, n) = (job.queries.length(query), chunk.store.length(pair.subject));
         let significance = |statistics: &Statistics| statistics.significance(score, m, n, &job.database_size());
         let mut hit = SearchHit {

@@ -83,11 +83,11 @@ struct Row {
 impl Run {
     pub(super) fn read(&self) -> Searched {
         let options = ReadOptions::default();
-        let subjects = Subjects::of_bytes("subjects.fa", self.subjects.as_bytes(), &options).unwrap();
+        let subjects = Subjects::from_bytes("subjects.fa", self.subjects.as_bytes(), &options).unwrap();
         let size = DatabaseSize { sequences: subjects.size().sequences, symbols: subjects.size().symbols };
         let chunks: Vec<_> = subjects.chunks(size.symbols / 2).map(|chunk| chunk.unwrap()).collect();
         assert!(chunks.len() > 1);
-        let queries = Subjects::of_bytes("queries.fa", self.queries.as_bytes(), &options).unwrap();
+        let queries = Subjects::from_bytes("queries.fa", self.queries.as_bytes(), &options).unwrap();
         let chunk = queries.chunks(1 << 20).next().unwrap().unwrap();
         let mut order: Vec<SequenceId> = (0..chunk.store.len() as SequenceId).collect();
         order.sort_by_key(|&id| chunk.record(id));

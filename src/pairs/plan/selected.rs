@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::pairs::ResultFilter;
     use crate::score::Scoring;
-    use crate::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
+    use crate::seq::{Alphabet, QueryPart, QueryStrands, SequenceStore, Strands};
 
     #[test]
     fn every_selected_pair_comes_once() {
@@ -133,7 +133,7 @@ mod tests {
             assert_eq!((seen, cells), (pairs.clone(), selected_cells(&job, &pairs)));
         }
         assert_eq!(selected_chunks(job.clone(), by_parts(&job, Arc::default()), 1).count(), 0);
-        let strands = QueryStrands { strand: Strands::Both, later: false };
+        let strands = QueryStrands { strand: Strands::Both, later_only: false };
         let both =
             PairsSpec { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
         let pairs = Arc::new(vec![(0, 1), (1, 4), (5, 0), (6, 0), (6, 2)]);
@@ -143,7 +143,7 @@ mod tests {
         };
         let first = (0..2, vec![1, 4]);
         assert_eq!(queries(&both, Arc::clone(&pairs)), [first.clone(), (4..8, vec![0, 2, 0])]);
-        let part = |queries, targets| Part { queries, targets };
+        let part = |queries, targets| QueryPart { queries, targets };
         let parts = vec![part(6..10, None), part(4..6, Some(2..5)), part(4..6, Some(0..1)), part(0..2, None)];
         let some = PairsSpec { parts: Some(parts.into()), ..both };
         assert_eq!(by_parts(&some, Arc::clone(&pairs)).ends, [2, 2, 3, 5]);

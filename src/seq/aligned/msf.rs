@@ -1,22 +1,22 @@
-//! Rows in GCG's MSF: a header with the names, `//`, then blocks of names and letters.
+//! Reader of GCG's MSF format: a header with the names, `//`, and then blocks of names and letters.
 
 use std::collections::HashMap;
 
 use bstr::ByteSlice;
 
-use super::{Found, Lines, word};
+use super::{AlignmentLines, ParsedRows, word};
 use crate::error::Result;
 
-/// Whether a file begins so.
+/// Returns whether a line is the header of this format.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"!!") || line.starts_with(b"PileUp") || line.windows(5).any(|part| part == b" MSF:")
 }
 
-pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
+pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
     let Some(end) = lines.lines[first..].iter().position(|&line| line == b"//").map(|at| first + at) else {
-        return Err(lines.wrong(first, None, "the MSF file has no line '//' behind its names"));
+        return Err(lines.wrong(first, None, "the MSF file has no line '//' after its names"));
     };
-    let mut found = Found::default();
+    let mut found = ParsedRows::default();
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     let names = (first..end).filter_map(|number| Some((number, lines.lines[number].strip_prefix(b"Name:")?)));
     for (number, rest) in names {
@@ -27,7 +27,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
         found.row(&mut rows, lines, number, name)?;
     }
     for (number, &line) in lines.lines.iter().enumerate().skip(end + 1) {
-        // Between blocks there may be numbers of columns.
+        // There may be column numbers between blocks.
         if line.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace()) {
             continue;
         }

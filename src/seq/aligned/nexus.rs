@@ -1,18 +1,19 @@
-//! Rows in the matrix of a NEXUS file, one after another or interleaved, a row of a block on a line of its own; and names as the format
-//! quotes them.
+//! Reader of the matrix in a NEXUS file, sequential or interleaved, with each row of a block on its
+//! own line; and the format's quoting of names.
 
 use std::collections::HashMap;
 
 use bstr::{BString, ByteSlice};
 
-use super::{Found, Lines, word};
+use super::{AlignmentLines, ParsedRows, word};
 use crate::error::Result;
 use crate::seq::names::has_blank;
 
-/// Punctuation by the format's definition (Maddison et al. 1997). A name with any of it is quoted.
+/// Punctuation as defined by the format (Maddison et al. 1997). Names that contain it are quoted.
 const PUNCTUATION: &[u8] = b" ()[]{}/\\,;:=*'\"`+-<>";
 
-/// Returns a name as a NEXUS file holds it: in single quotes if it has blanks or punctuation, a single quote doubled.
+/// Formats a name for a NEXUS file: in single quotes if it contains blanks or punctuation, with
+/// single quotes doubled.
 pub(crate) fn quoted(name: &[u8]) -> Vec<u8> {
     if !name.is_empty() && !has_blank(name) && !name.iter().any(|byte| PUNCTUATION.contains(byte)) {
         return name.to_vec();
@@ -20,19 +21,19 @@ pub(crate) fn quoted(name: &[u8]) -> Vec<u8> {
     [b"'", &*name.replace("'", "''"), b"'"].concat()
 }
 
-/// Whether a file starts like this format.
+/// Returns whether a line is the header of this format.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.len() >= 6 && line[..6].eq_ignore_ascii_case(b"#NEXUS")
 }
 
-pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
+pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
     let text = without_comments(lines, first)?;
     let mut body = text.iter().map(|line| line.trim_ascii()).enumerate().skip(first + 1);
     let format = Declared::read(&mut body).ok_or_else(|| lines.wrong(first, None, "the NEXUS file has no matrix"))?;
     let mut found = match format.gap {
-        Some(b'.') => Found::default(),
-        _ if format.match_sign == Some(b'.') => Found::default(),
-        _ => Found::without_dots("is neither the gap nor the matchchar that FORMAT declares"),
+        Some(b'.') => ParsedRows::default(),
+        _ if format.match_sign == Some(b'.') => ParsedRows::default(),
+        _ => ParsedRows::without_dots("is neither the gap nor the matchchar that FORMAT declares"),
     };
     let mut rows: HashMap<BString, usize> = HashMap::new();
     for (number, line) in body {
@@ -43,7 +44,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
         if !line.is_empty() {
             let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < format.columns);
             let (name, letters) = name(line);
-            // Letters of a row go on in the next line, if it has no name.
+            // The letters of a row continue on the next line, if that has no name.
             match open {
                 Some(row) if letters.is_empty() && !rows.contains_key(&name) => {
                     add(&mut found, lines, number, row, line, format)?;
@@ -52,7 +53,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
                     let row = match rows.get(&name) {
                         Some(&row) => row,
                         None => {
-                            found.begin(lines, number, &name)?;
+                            found.start_row(lines, number, &name)?;
                             rows.insert(name, found.rows.len() - 1);
                             found.rows.len() - 1
                         }
@@ -68,8 +69,15 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
     Err(lines.wrong(lines.lines.len() - 1, None, "the matrix does not end with ';': is the file truncated?"))
 }
 
-/// Adds letters to a row. The sign of a match becomes the letter that the first row has in that column.
-fn add(found: &mut Found, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8], format: Declared) -> Result<()> {
+/// Adds letters to a row. A match sign becomes the letter of the first row in the same column.
+fn add(
+    found: &mut ParsedRows,
+    lines: &AlignmentLines<'_>,
+    line: usize,
+    row: usize,
+    letters: &[u8],
+    format: Declared,
+) -> Result<()> {
     let Some(sign) = format.match_sign.filter(|sign| letters.contains(sign)) else {
         return found.add(lines, line, row, letters);
     };
@@ -86,7 +94,7 @@ fn add(found: &mut Found, lines: &Lines<'_>, line: usize, row: usize, letters: &
     found.add(lines, line, row, &full)
 }
 
-/// The commands before a matrix that say how it is written.
+/// Declarations that precede a matrix and define its format.
 #[derive(Debug, Clone, Copy, Default)]
 struct Declared {
     columns: Option<usize>,
@@ -95,7 +103,7 @@ struct Declared {
 }
 
 impl Declared {
-    /// Reads lines up to `matrix`; `None` if there is no such line.
+    /// Reads lines up to `matrix`. Returns `None` if there is no such line.
     fn read<'a>(body: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option<Declared> {
         let mut declared = Declared::default();
         for (_, line) in body {
@@ -116,7 +124,7 @@ impl Declared {
     }
 }
 
-/// Returns what stands after `key` and `=` in a line.
+/// Returns the rest of a line after `key` and `=`.
 fn setting<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     (0..line.len()).find_map(|at| {
         let is_start = at == 0 || !line[at - 1].is_ascii_alphanumeric();
@@ -125,9 +133,9 @@ fn setting<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     })
 }
 
-/// Returns the lines of the file without comments, which stand in brackets, also over several lines and in each other.
-/// Brackets in quoted names are no comments.
-fn without_comments(lines: &Lines<'_>, first: usize) -> Result<Vec<Vec<u8>>> {
+/// Returns the lines of the file without comments. Comments are in brackets, may be nested, and may
+/// span several lines. Brackets in quoted names do not start comments.
+fn without_comments(lines: &AlignmentLines<'_>, first: usize) -> Result<Vec<Vec<u8>>> {
     let (mut depth, mut start) = (0usize, first);
     let mut text = Vec::with_capacity(lines.lines.len());
     for (number, line) in lines.lines.iter().enumerate() {
@@ -157,7 +165,7 @@ fn without_comments(lines: &Lines<'_>, first: usize) -> Result<Vec<Vec<u8>>> {
     if depth > 0 { Err(lines.wrong(start, None, "the comment does not end with ']'")) } else { Ok(text) }
 }
 
-/// Returns the place of the `;` that ends a command, outside of quotes.
+/// Returns the position of the `;` that ends a command, outside of quotes.
 fn end_of_command(line: &[u8]) -> Option<usize> {
     let mut is_quoted = false;
     line.iter().position(|&byte| {
@@ -166,7 +174,7 @@ fn end_of_command(line: &[u8]) -> Option<usize> {
     })
 }
 
-/// Splits a line into the name, which may be quoted, and what follows it.
+/// Splits a line into the name, which may be quoted, and the rest.
 fn name(line: &[u8]) -> (BString, &[u8]) {
     if line.first() == Some(&b'\'') {
         let mut at = 1;

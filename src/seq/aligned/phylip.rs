@@ -1,22 +1,24 @@
-//! PHYLIP: a line with the numbers of rows and of columns, then a name and letters for each row. A relaxed name is of any length and
-//! ends at a blank; a strict one has ten characters, blanks among them.
+//! Reader of PHYLIP: a line with the numbers of rows and columns, and then a name and letters for
+//! each row. A relaxed name has any length and ends at a blank. A strict name has ten characters,
+//! which may be blanks.
 //!
-//! Nothing in a file says whether it is sequential (all lines of a row, then the next row) or interleaved (a line of each row,
-//! then the next line of each). It is what its counts fit.
+//! A file does not declare whether it is sequential (all lines of a row, and then the next row) or
+//! interleaved (a line of each row, and then the next line of each). The counts of the first line
+//! decide.
 
 use bstr::ByteSlice;
 
-use super::{Found, Lines, word};
+use super::{AlignmentLines, ParsedRows, word};
 use crate::error::{Error, Result};
 
-/// The counts of the first line.
+/// Counts of the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     rows: usize,
     columns: usize,
 }
 
-/// Reads the numbers of rows and of columns.
+/// Reads the numbers of rows and columns.
 pub(super) fn header(line: &[u8]) -> Option<Header> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let header = Header { rows: words.next()?.parse().ok()?, columns: words.next()?.parse().ok()? };
@@ -26,11 +28,11 @@ pub(super) fn header(line: &[u8]) -> Option<Header> {
 /// Lines that are not empty, with their numbers from 0.
 type Body<'a> = [(usize, &'a [u8])];
 
-/// The error of a `.` in a row.
-const NO_DOTS: &str = "is not allowed in PHYLIP: write gaps as '-' and letters that are those of the first row in full";
+/// Message about a `.` in a row.
+const NO_DOTS: &str = "is not allowed in PHYLIP: write gaps as '-', and repeat the letters of the first row";
 
-/// Rows after the header in line `first`.
-pub(super) fn read(lines: &Lines<'_>, first: usize, header: Header) -> Result<Found> {
+/// Reads the rows after the header in line `first`.
+pub(super) fn read(lines: &AlignmentLines<'_>, first: usize, header: Header) -> Result<ParsedRows> {
     if header.rows == 0 || header.columns == 0 {
         return Err(lines.wrong(first, None, "an alignment has at least one row and one column"));
     }
@@ -46,7 +48,8 @@ pub(super) fn read(lines: &Lines<'_>, first: usize, header: Header) -> Result<Fo
     };
     sequential(lines, &body, header, strict_name).or_else(|_| interleaved(lines, &body, header, strict_name)).map_err(
         |_| {
-            // Relaxed names are the usual ones: the error is that of the form that makes sense for longer.
+            // Relaxed names are usual, so the error is reported for the form that can be read
+            // further.
             if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error }
         },
     )
@@ -55,7 +58,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize, header: Header) -> Result<Fo
 /// Splits a line into a name and letters.
 type SplitName = fn(&[u8]) -> (&[u8], &[u8]);
 
-/// Characters of a strict name.
+/// Number of characters in a strict name.
 const STRICT_CHARS: usize = 10;
 
 /// Splits a line after ten characters.
@@ -67,7 +70,7 @@ fn strict_name(line: &[u8]) -> (&[u8], &[u8]) {
     (line[..end].trim_ascii(), &line[end..])
 }
 
-/// The line that is wrong.
+/// Returns the line of an error.
 fn line(error: &Error) -> Option<u64> {
     match error {
         Error::Input { location, .. } => location.line,
@@ -75,14 +78,14 @@ fn line(error: &Error) -> Option<u64> {
     }
 }
 
-fn sequential(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<Found> {
+fn sequential(lines: &AlignmentLines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<ParsedRows> {
     let Header { rows, columns } = header;
-    let mut found = Found::without_dots(NO_DOTS);
+    let mut found = ParsedRows::without_dots(NO_DOTS);
     let mut rest = body.iter();
     for row in 0..rows {
         let Some(&(number, line)) = rest.next() else { return Err(too_few(lines, row, rows)) };
         let (name, letters) = split(line);
-        found.begin(lines, number, name)?;
+        found.start_row(lines, number, name)?;
         found.add(lines, number, row, letters)?;
         let mut number = number;
         while found.rows[row].len() < columns {
@@ -105,14 +108,14 @@ fn sequential(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitNa
     }
 }
 
-fn interleaved(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<Found> {
+fn interleaved(lines: &AlignmentLines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<ParsedRows> {
     let Header { rows, columns } = header;
-    let mut found = Found::without_dots(NO_DOTS);
+    let mut found = ParsedRows::without_dots(NO_DOTS);
     if body.len() < rows {
         return Err(too_few(lines, body.len(), rows));
     }
     for (block, own) in body.chunks(rows).enumerate() {
-        // Names may stand in every block. Then they stand before all of its rows.
+        // Names may be repeated in every block, and are then before all of its rows.
         let is_named = |(row, &(_, line)): (usize, &(usize, &[u8]))| {
             let (name, letters) = split(line);
             block == 0 || (!letters.is_empty() && name == found.names[row])
@@ -125,7 +128,7 @@ fn interleaved(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitN
         for (row, &(number, line)) in own.iter().enumerate() {
             let (name, letters) = if is_named { split(line) } else { (&b""[..], line) };
             if block == 0 {
-                found.begin(lines, number, name)?;
+                found.start_row(lines, number, name)?;
             }
             found.add(lines, number, row, letters)?;
             let (own, first) = (found.rows[row].len(), found.rows[0].len());
@@ -142,11 +145,11 @@ fn interleaved(lines: &Lines<'_>, body: &Body<'_>, header: Header, split: SplitN
     Ok(found)
 }
 
-fn too_few(lines: &Lines<'_>, found: usize, rows: usize) -> Error {
+fn too_few(lines: &AlignmentLines<'_>, found: usize, rows: usize) -> Error {
     let last = lines.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
     lines.wrong(last, None, format!("the first line says {rows} rows, but there are {found}"))
 }
 
-fn too_many(lines: &Lines<'_>, line: usize, rows: usize) -> Error {
-    lines.wrong(line, None, format!("there is more after the {rows} rows that the first line says"))
+fn too_many(lines: &AlignmentLines<'_>, line: usize, rows: usize) -> Error {
+    lines.wrong(line, None, format!("there are more lines after the {rows} rows that the first line announces"))
 }

@@ -1,4 +1,4 @@
-//! Files of other programs, and what is wrong with some.
+//! Files in the formats of other programs, with and without errors.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn clustal_with_signs_and_counts() {
     assert_eq!(rows("MUSCLE (3.8) multiple sequence alignment\n\na AC\n"), expected(&[("a", "AC")]));
     assert!(wrong("CLUSTAL\n\none AC\ntwo ACG\n").contains("line 4, record 'two': the row has 3 columns"));
     assert!(wrong("CLUSTAL\n\n").contains("the file has no row"));
-    assert!(wrong("CLUSTAL\n\none AC4\n").contains("no letter of an alignment"));
+    assert!(wrong("CLUSTAL\n\none AC4\n").contains("not a letter of an alignment"));
 }
 
 #[test]

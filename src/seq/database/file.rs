@@ -1,4 +1,4 @@
-//! A database file that is mapped.
+//! A mapped database file.
 
 use std::fs::File;
 use std::ops::Range;
@@ -12,31 +12,31 @@ use rayon::prelude::*;
 use super::layout::{BLOCK_BYTES, FOOT_BYTES, Foot, Section, TRUNCATED, check_head, damaged, sum, u64_of};
 use crate::error::{Error, InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
-use crate::seq::bytes::{Backing, Bytes};
+use crate::seq::bytes::{Backing, SharedBytes};
 use crate::seq::messages::input_error;
-use crate::seq::store::{Names, SequenceStore, Texts};
+use crate::seq::store::{NameStore, SequenceStore, TextList};
 
-/// An opened database. What is read of it was checked before.
+/// An opened database. Everything that is read from it is checked first.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     name: PathBuf,
     file: File,
-    /// Size and time of the file when it was opened.
+    /// Size and modification time of the file when it was opened.
     opened: Stamp,
     map: Arc<Backing>,
     foot: Foot,
-    /// Which blocks are known to be right.
+    /// Whether each block has been checked and is correct.
     checked: Vec<AtomicBool>,
 }
 
-/// The message for a file that was written to.
+/// Message for a file that was written to.
 const CHANGED: &str = "the database was changed while it was read: start again";
 
-/// Returns the foot of a database after a check of the head, the foot and the list of sums.
+/// Checks the head, the foot and the list of checksums of a database, and returns the foot.
 fn checked_foot(map: &[u8]) -> Result<Foot, String> {
     check_head(map)?;
     let foot = map.last_chunk::<FOOT_BYTES>().ok_or(TRUNCATED)?;
-    let foot = Foot::of_bytes(foot, map.len() as u64)?;
+    let foot = Foot::from_bytes(foot, map.len() as u64)?;
     let sums = foot.sums();
     match sum(&map[sums.start as usize..sums.end as usize]) == foot.sum_of_sums {
         true => Ok(foot),
@@ -45,21 +45,23 @@ fn checked_foot(map: &[u8]) -> Result<Foot, String> {
 }
 
 impl DatabaseFile {
-    /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
+    /// Maps a file, and checks its head and foot. Errors name it `name`. Also returns the lengths
+    /// of its sequences.
     pub(super) fn open(name: &Path, file: File) -> Result<(Self, Vec<u32>)> {
         let wrong = |message: String| input_error(InputLocation::in_file(name), message);
         let failed = |source| Error::io(name, source);
-        let opened = Stamp::of(&file).map_err(failed)?;
+        let opened = Stamp::read(&file).map_err(failed)?;
         if opened.bytes == 0 {
             return Err(wrong("the file is empty".to_owned()));
         }
-        // SAFETY: the map is only read. If another process changes the file meanwhile, as none should (ours replace files
-        // whole), `check_unchanged` finds it; if one shortens the file, a signal ends the process.
+        // SAFETY: the map is only read. No other process should change the file; this program
+        // replaces files as a whole. If one changes it, `check_unchanged` detects this. If one
+        // shortens it, the system sends a signal that ends the process.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let foot = match checked_foot(&map) {
             Ok(foot) => foot,
-            // A file that is written to looks damaged.
-            Err(_) if Stamp::of(&file).map_err(failed)? != opened => return Err(wrong(CHANGED.to_owned())),
+            // A file that is being written to looks damaged.
+            Err(_) if Stamp::read(&file).map_err(failed)? != opened => return Err(wrong(CHANGED.to_owned())),
             Err(message) => return Err(wrong(message)),
         };
         let sums = foot.sums();
@@ -70,9 +72,9 @@ impl DatabaseFile {
         Ok((database, lengths))
     }
 
-    /// Fails if the file was written to since it was opened.
+    /// Returns an error if the file was written to since it was opened.
     pub(super) fn check_unchanged(&self) -> Result<()> {
-        let now = Stamp::of(&self.file).map_err(|source| Error::io(&self.name, source))?;
+        let now = Stamp::read(&self.file).map_err(|source| Error::io(&self.name, source))?;
         match now == self.opened {
             true => Ok(()),
             false => Err(self.wrong(CHANGED.to_owned())),
@@ -83,7 +85,7 @@ impl DatabaseFile {
         &self.foot
     }
 
-    /// How many bytes the file has.
+    /// Returns the size of the file in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.map.len() as u64
     }
@@ -92,12 +94,14 @@ impl DatabaseFile {
         input_error(InputLocation::in_file(&self.name), message)
     }
 
-    /// Returns the error of a damaged file. If the file was written to since it was opened, returns that error instead.
+    /// Returns the error of a damaged file. If the file was written to since it was opened, returns
+    /// that error instead.
     fn damaged(&self, what: &str) -> Error {
         self.check_unchanged().err().unwrap_or_else(|| self.wrong(damaged(what)))
     }
 
-    /// All lengths, if the sequences are as many and as long as the foot says.
+    /// Returns all lengths, after checking that the numbers of sequences and symbols agree with the
+    /// foot.
     fn lengths(&self) -> Result<Vec<u32>> {
         let bytes = self.read(Section::Lengths, 0..self.foot.sequences * 4)?;
         let lengths: Vec<u32> = bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
@@ -110,15 +114,15 @@ impl DatabaseFile {
         if is_right { Ok(lengths) } else { Err(self.damaged("its list of lengths")) }
     }
 
-    /// Bytes of a section, counted from its start, after they were checked.
+    /// Checks and returns bytes of a section. The range counts from the section's start.
     fn read(&self, section: Section, range: Range<u64>) -> Result<&[u8]> {
-        let range = self.place(section, range)?;
+        let range = self.position(section, range)?;
         self.check(range.start as u64..range.end as u64)?;
         Ok(&self.map[range])
     }
 
-    /// Where bytes of a section are in the file.
-    fn place(&self, section: Section, range: Range<u64>) -> Result<Range<usize>> {
+    /// Returns the position in the file of bytes of a section.
+    fn position(&self, section: Section, range: Range<u64>) -> Result<Range<usize>> {
         let all = self.foot.section(section);
         if range.start > range.end || range.end > all.end - all.start {
             return Err(self.damaged("one of its lists of ends"));
@@ -126,19 +130,21 @@ impl DatabaseFile {
         Ok((all.start + range.start) as usize..(all.start + range.end) as usize)
     }
 
-    /// Checks the blocks of a part of the file that were not checked before, by all threads of the current pool.
+    /// Checks those blocks of a range that have not been checked yet, with all threads of the
+    /// current pool.
     fn check(&self, range: Range<u64>) -> Result<()> {
         if range.is_empty() {
             return Ok(());
         }
         let sums = self.foot.sums();
         let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
-        // Single sequences are read one after the other, mostly of blocks that are known: no thread has to be woken for that.
+        // Single sequences are read one after the other, and mostly from checked blocks. No thread
+        // is woken for these.
         if blocks.clone().all(|block| self.checked[block as usize].load(Ordering::Relaxed)) {
             return Ok(());
         }
         blocks.into_par_iter().try_for_each(|block| {
-            // Whoever finds it checked needs to know no more than that.
+            // Relaxed ordering suffices, because the flag publishes no other data.
             let checked = &self.checked[block as usize];
             if checked.load(Ordering::Relaxed) {
                 return Ok(());
@@ -154,13 +160,13 @@ impl DatabaseFile {
         })
     }
 
-    /// Numbers of 64 bits of a section.
+    /// Reads 64-bit numbers of a section.
     fn numbers(&self, section: Section, range: Range<u64>) -> Result<Vec<u64>> {
         let bytes = self.read(section, range.start * 8..range.end * 8)?;
         Ok(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
-    /// Records of some sequences.
+    /// Returns the record numbers of some sequences.
     pub(super) fn records(&self, range: Range<u64>) -> Result<Vec<u64>> {
         let records = self.numbers(Section::Records, range)?;
         match records.iter().all(|&record| record < self.foot.sequences) {
@@ -169,7 +175,8 @@ impl DatabaseFile {
         }
     }
 
-    /// Texts of some sequences: all bytes, and where each ends there.
+    /// Returns the byte range of the texts of some sequences, and the end of each text relative to
+    /// its start.
     fn texts(&self, ends: Section, texts: Section, range: Range<u64>) -> Result<(Range<u64>, Vec<usize>)> {
         let before = range.start.checked_sub(1);
         let numbers = self.numbers(ends, before.unwrap_or(0)..range.end)?;
@@ -181,15 +188,15 @@ impl DatabaseFile {
         if !ends.is_sorted() || ends.first().is_some_and(|&first| first < start) {
             return Err(self.damaged("one of its lists of ends"));
         }
-        self.place(texts, start..end)?;
+        self.position(texts, start..end)?;
         Ok((start..end, ends.iter().map(|end| (end - start) as usize).collect()))
     }
 
-    /// Some sequences, whose codes begin and end there in their section.
+    /// Returns a store of some sequences, whose codes have this range in their section.
     pub(super) fn store(&self, range: Range<u64>, lengths: Vec<u32>, codes: Range<u64>) -> Result<SequenceStore> {
         self.check_unchanged()?;
-        let place = self.place(Section::Codes, codes.clone())?;
-        self.wanted_soon(place.clone());
+        let index = self.position(Section::Codes, codes.clone())?;
+        self.advise_read(index.clone());
         let codes = self.read(Section::Codes, codes)?;
         if !are_codes_right(self.foot.alphabet, codes, &lengths) {
             return Err(self.damaged("a symbol of its sequences"));
@@ -201,45 +208,45 @@ impl DatabaseFile {
             text_ends = Vec::new();
         }
         self.read(Section::Descriptions, texts.clone())?;
-        let texts = self.place(Section::Descriptions, texts)?;
-        let part = |range: Range<usize>| Bytes::Part { of: Arc::clone(&self.map), range };
-        let descriptions = Texts { bytes: part(texts), ends: text_ends };
-        let names = Names::of_bytes(names, name_ends);
-        Ok(SequenceStore::of_parts(self.foot.alphabet, names, lengths, part(place), descriptions))
+        let texts = self.position(Section::Descriptions, texts)?;
+        let part = |range: Range<usize>| SharedBytes::Part { backing: Arc::clone(&self.map), range };
+        let descriptions = TextList { bytes: part(texts), ends: text_ends };
+        let names = NameStore::from_bytes(names, name_ends);
+        Ok(SequenceStore::from_parts(self.foot.alphabet, names, lengths, part(index), descriptions))
     }
 
-    /// Lets the system read ahead.
-    fn wanted_soon(&self, place: Range<usize>) {
+    /// Asks the system to read a part of the file ahead.
+    fn advise_read(&self, index: Range<usize>) {
         #[cfg(unix)]
         if let Backing::File(map) = &*self.map {
-            // It is only advice.
-            let _ = map.advise_range(memmap2::Advice::WillNeed, place.start, place.len());
+            // A failure is ignored, because this is only a hint.
+            let _ = map.advise_range(memmap2::Advice::WillNeed, index.start, index.len());
         }
         #[cfg(not(unix))]
-        let _ = place;
+        let _ = index;
     }
 }
 
-/// Size and time of a file, to notice a change.
+/// Size and modification time of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
-    /// `None` where the system does not keep it.
+    /// Modification time; `None` if the system does not store it.
     modified: Option<SystemTime>,
 }
 
 impl Stamp {
-    fn of(file: &File) -> std::io::Result<Self> {
+    fn read(file: &File) -> std::io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 
-/// Whether engines can have these: every symbol is of the alphabet, and all that fills words up is [`PAD`] and nothing else
-/// is.
+/// Returns whether codes are valid for the engines: every symbol is in the alphabet, and exactly
+/// the padding bytes are [`PAD`].
 fn are_codes_right(alphabet: Alphabet, codes: &[Code], lengths: &[u32]) -> bool {
     let (mut largest, mut pads) = (0, 0_usize);
-    // In pieces, so that the inner counts fit lanes of vectors.
+    // Chunks are so short that the inner counts fit 8-bit lanes.
     for piece in codes.chunks(128) {
         largest = piece.iter().fold(largest, |most, &code| most.max(code));
         pads += usize::from(piece.iter().fold(0_u8, |count, &code| count + u8::from(code == PAD)));

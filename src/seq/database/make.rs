@@ -1,75 +1,78 @@
-//! Makes a database of files of sequences that need not fit into memory.
+//! Creation of databases from files of sequences that need not fit into memory.
 //!
-//! Sequences are sorted whenever they fill their part of the memory, and written to a temporary file as a run ([`Runs`]). The
-//! runs are merged at the end. Memory does not grow with the number of records.
+//! Whenever sequences fill their part of the memory, they are sorted and written to a temporary
+//! file as a run ([`Runs`]). The runs are merged at the end. The memory does not grow with the
+//! number of records.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::layout::sum;
-use super::runs::{Key, Runs};
-use super::subjects::Size;
-use super::writer::Writer;
+use super::runs::{Runs, SortKey};
+use super::subjects::SequenceTotals;
+use super::writer::DatabaseWriter;
 use crate::error::{Error, InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, Code};
-use crate::seq::input::{Input, is_standard};
+use crate::seq::input::{SequenceInput, is_standard};
 use crate::seq::reader::{Duplicates, NAMED_DUPLICATES, ReadOptions, Recorder};
 use crate::seq::store::{SequenceId, SequenceStore};
 
-/// Records after which is said how far it is.
-const RECORDS_A_STEP: u64 = 1 << 12;
+/// Number of records between reports of progress.
+const RECORDS_PER_STEP: u64 = 1 << 12;
 
-/// How a database is made.
+/// Parameters for making a database.
 #[derive(Debug, Clone)]
 pub struct MakeOptions {
-    /// How its inputs are read.
+    /// Options for reading the inputs.
     pub read: ReadOptions,
-    /// Approximate limit of memory in bytes, for any number of sequences. A sequence that is longer is held all the same.
+    /// Approximate limit of memory in bytes, for any number of sequences. A longer sequence is held
+    /// regardless.
     pub memory: u64,
-    /// Directory for what does not fit. The files there have no names where the system knows such files.
+    /// Directory for temporary files. These have no names on systems that support this.
     pub aside: PathBuf,
 }
 
-/// What was written.
+/// Summary of a written database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Made {
-    /// How many sequences there are.
-    pub size: Size,
-    /// Their alphabet.
+pub struct DatabaseSummary {
+    /// Numbers of sequences and symbols.
+    pub size: SequenceTotals,
+    /// Alphabet of the sequences.
     pub alphabet: Alphabet,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
-/// Sequences of several files, to be written in the order of a database.
+/// Sequences of several files, ready to be written in the order of a database.
 #[derive(Debug)]
 pub struct Sorted {
-    size: Size,
+    size: SequenceTotals,
     alphabet: Alphabet,
-    /// From the codes that were read, if those are of another alphabet.
+    /// Conversion from the codes that were read, if those are in another alphabet.
     recode: Option<Vec<Code>>,
-    held: Vec<Held>,
+    held: Vec<HeldSequences>,
     /// Sorted sequences in temporary files.
     runs: Runs,
     repeated: Repeated,
-    /// The input, for the warning of repeated names.
+    /// Name of the input, for the warning about repeated names.
     source: String,
     options: MakeOptions,
 }
 
-/// Sequences of records that follow each other.
+/// Sequences of consecutive records.
 #[derive(Debug)]
-struct Held {
+struct HeldSequences {
     first: u64,
     store: SequenceStore,
 }
 
-/// Where a sequence is in the order of a database. Its name, description and codes follow.
+/// Sort key of a sequence in a database. The name, the description and the codes follow it in a
+/// run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct SequenceKey {
-    /// Rises as the length falls.
+    /// Increases as the length decreases.
     shortness: u64,
     record: u64,
     name: u64,
@@ -82,21 +85,21 @@ impl SequenceKey {
     }
 }
 
-impl Key for SequenceKey {
+impl SortKey for SequenceKey {
     fn payload(&self) -> u64 {
         self.length() + self.name + self.description
     }
 }
 
-/// How the memory is divided.
+/// Division of the memory.
 struct Budget {
-    /// Bytes of the sequences of a run.
+    /// Bytes for the sequences of a run.
     sequences: u64,
-    /// Bytes of the hashes of names of a run.
+    /// Bytes for the hashes of names in a run.
     names: u64,
-    /// Bytes of the read buffers of merged runs.
+    /// Bytes for the read buffers of merged runs.
     merged: u64,
-    /// Bytes of the database sections that wait until the codes are written.
+    /// Bytes for the database sections that wait until the codes are written.
     waiting: u64,
 }
 
@@ -107,23 +110,28 @@ impl Budget {
     }
 }
 
-/// Reads files of sequences as [`read_files`](crate::seq::read_files) does, but for all as if they were one file. `seen` is
-/// told now and then how much was read.
+/// Reads files of sequences like [`read_files`](crate::seq::read_files), but as if they were a
+/// single file. `seen` is called from time to time with the totals so far.
 ///
 /// # Errors
-/// As [`read_files`](crate::seq::read_files), but that a file of any size is read; [`Error::Io`] if nothing can be put aside.
-pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen: impl FnMut(Size)) -> Result<Sorted> {
+/// Returns the errors of [`read_files`](crate::seq::read_files), except that files of any size are
+/// read. Returns [`Error::Io`] if temporary files cannot be written.
+pub fn read_sorted<P: AsRef<Path>>(
+    paths: &[P],
+    options: &MakeOptions,
+    mut seen: impl FnMut(SequenceTotals),
+) -> Result<Sorted> {
     if paths.iter().filter(|path| is_standard(path.as_ref())).count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
-    // As where all are held: a misspelt name must not cost minutes.
-    let inputs = paths.iter().map(|path| Input::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
+    // All inputs are opened first, so that a misspelt name is reported at once.
+    let inputs = paths.iter().map(|path| SequenceInput::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let budget = Budget::new(options.memory);
-    let (mut size, mut held, mut held_bytes) = (Size::default(), Vec::new(), 0);
+    let (mut size, mut held, mut held_bytes) = (SequenceTotals::default(), Vec::new(), 0);
     let mut runs = Runs::new(&options.aside, budget.merged);
     let (mut names, mut recorders) = (NameSums::new(&options.aside, &budget), Vec::new());
     for input in inputs {
-        let mut recorder = Recorder::of_described(&options.read);
+        let mut recorder = Recorder::keeping_descriptions(&options.read);
         let mut records = recorder.open(input)?;
         loop {
             let is_more = recorder.next(&mut records)?;
@@ -133,7 +141,7 @@ pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen:
                 names.add(store.name_bytes(id), size.sequences)?;
                 size.sequences += 1;
                 size.symbols += u64::from(store.length(id));
-                if size.sequences.is_multiple_of(RECORDS_A_STEP) {
+                if size.sequences.is_multiple_of(RECORDS_PER_STEP) {
                     seen(size);
                 }
             }
@@ -141,7 +149,7 @@ pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen:
             if (is_full || !is_more) && !store.is_empty() {
                 let store = recorder.take().0;
                 held_bytes += held_memory(&store);
-                held.push(Held { first: size.sequences - store.len() as u64, store });
+                held.push(HeldSequences { first: size.sequences - store.len() as u64, store });
             }
             if is_full && is_more {
                 put_aside(&std::mem::take(&mut held), &mut runs)?;
@@ -165,13 +173,13 @@ pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen:
     Ok(Sorted { size, alphabet, recode, held, runs, repeated, source, options: options.clone() })
 }
 
-/// Bytes that sequences take which are held and sorted.
+/// Returns the bytes that held and sorted sequences occupy.
 fn held_memory(store: &SequenceStore) -> u64 {
     store.memory() + (store.len() * size_of::<HeldKey>()) as u64
 }
 
 /// Writes the held sequences to a run, in order.
-fn put_aside(held: &[Held], runs: &mut Runs) -> Result<()> {
+fn put_aside(held: &[HeldSequences], runs: &mut Runs) -> Result<()> {
     runs.add::<SequenceKey>(|run| {
         write_held(held, &mut |record, name, description, codes| {
             let shortness = u64::MAX - codes.len() as u64;
@@ -181,7 +189,7 @@ fn put_aside(held: &[Held], runs: &mut Runs) -> Result<()> {
     })
 }
 
-/// The hash of each record's name, to find names that occur more than once.
+/// Hashes of the records' names, to find names that occur more than once.
 struct NameSums {
     /// Hashes and records that are not in a run yet.
     held: Vec<NameKey>,
@@ -189,7 +197,8 @@ struct NameSums {
     runs: Runs,
 }
 
-/// The hash of a name, and its record. In one of 37 databases of a billion names, two different names have the same 64-bit hash.
+/// The hash of a name, and its record. In one of 37 databases with a billion names, two different
+/// names have the same 64-bit hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct NameKey {
@@ -197,17 +206,18 @@ struct NameKey {
     record: u64,
 }
 
-impl Key for NameKey {
+impl SortKey for NameKey {
     fn payload(&self) -> u64 {
         0
     }
 }
 
-/// Records that have the name of an earlier one.
+/// Records with the name of an earlier record.
 #[derive(Debug, Default)]
 struct Repeated {
     records: u64,
-    /// The first record that repeats a name, for the first such names and one more. Rising.
+    /// First record that repeats a name, for the first of these names and one more, in increasing
+    /// order.
     first: Vec<u64>,
 }
 
@@ -241,8 +251,8 @@ impl NameSums {
             }
             repeated.records += 1;
             if std::mem::take(&mut is_first) {
-                let place = repeated.first.partition_point(|&record| record < key.record);
-                repeated.first.insert(place, key.record);
+                let index = repeated.first.partition_point(|&record| record < key.record);
+                repeated.first.insert(index, key.record);
                 repeated.first.truncate(NAMED_DUPLICATES + 1);
             }
         };
@@ -260,14 +270,14 @@ impl NameSums {
     }
 }
 
-/// Takes a sequence: its record, name, description and codes.
+/// A callback for a sequence: its record, name, description and codes.
 type Take<'a> = dyn FnMut(u64, &[u8], &[u8], &[Code]) -> Result<()> + 'a;
 
-/// A sequence that is held: its length, the part that it is in, and its number there.
+/// Sort key of a held sequence: its length, the index of its part, and its number there.
 type HeldKey = (Reverse<u32>, u32, SequenceId);
 
-/// Goes through what is held by falling length, then by record.
-fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
+/// Passes all held sequences to `take`, in order of decreasing length and then of record.
+fn write_held(held: &[HeldSequences], take: &mut Take<'_>) -> Result<()> {
     let count = held.iter().map(|held| held.store.len()).sum();
     let mut order: Vec<HeldKey> = Vec::with_capacity(count);
     for (part, held) in (0..).zip(held) {
@@ -275,13 +285,13 @@ fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
     }
     order.sort_unstable();
     for (_, part, id) in order {
-        let Held { first, store } = &held[part as usize];
+        let HeldSequences { first, store } = &held[part as usize];
         take(first + u64::from(id), store.name_bytes(id), store.description(id), store.codes(id))?;
     }
     Ok(())
 }
 
-/// Passes all sequences of runs to `take` by falling length, then by record.
+/// Passes all sequences of runs to `take`, in order of decreasing length and then of record.
 fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
     let (mut bytes, aside) = (Vec::new(), runs.aside().to_owned());
     runs.merge(|key: SequenceKey, payload| {
@@ -297,31 +307,36 @@ fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
 }
 
 impl Sorted {
-    /// How much was read.
-    pub fn size(&self) -> Size {
+    /// Returns the numbers of sequences and symbols that were read.
+    pub fn size(&self) -> SequenceTotals {
         self.size
     }
 
-    /// The alphabet of all.
+    /// Returns the alphabet of all sequences.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// Writes the database; `name` stands for it in errors. `step` is told now and then how many sequences are written, and
-    /// may end it.
+    /// Writes the database. Errors name it `name`. `step` is called from time to time with the
+    /// number of written sequences, and can end the writing by an error.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system fails, and what `step` returns.
+    /// Returns [`Error::Io`] if the system fails, and the errors of `step`.
     ///
     /// One warning lists names that occur more than once.
-    pub fn write(self, to: impl Write, name: &Path, mut step: impl FnMut(u64) -> Result<()>) -> Result<Made> {
+    pub fn write(
+        self,
+        to: impl Write,
+        name: &Path,
+        mut step: impl FnMut(u64) -> Result<()>,
+    ) -> Result<DatabaseSummary> {
         let Sorted { size, alphabet, recode, held, runs, repeated, source, options } = self;
         let waiting = Budget::new(options.memory).waiting;
-        let mut writer = Writer::new(to, name, alphabet, &options.aside, waiting)?;
+        let mut writer = DatabaseWriter::new(to, name, alphabet, &options.aside, waiting)?;
         let (mut done, mut recoded) = (0, Vec::new());
         let mut names = vec![String::new(); repeated.first.len()];
         let mut take = |record: u64, name: &[u8], description: &[u8], codes: &[Code]| {
-            if done % RECORDS_A_STEP == 0 {
+            if done % RECORDS_PER_STEP == 0 {
                 step(done)?;
             }
             done += 1;
@@ -344,6 +359,6 @@ impl Sorted {
         }
         Duplicates::new(repeated.records, names).warn(&source);
         let (_, bytes) = writer.finish()?;
-        Ok(Made { size, alphabet, bytes })
+        Ok(DatabaseSummary { size, alphabet, bytes })
     }
 }

@@ -1,4 +1,5 @@
-//! External sorting: items that do not fit into memory are put aside as sorted runs in files without a name, and merged.
+//! External sorting: items that do not fit into memory are written to nameless temporary files as
+//! sorted runs, and then merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,24 +11,26 @@ use bytemuck::Pod;
 
 use crate::error::{Error, Result};
 
-/// Maximum runs of a level. A full level is merged into one run of the next level, which bounds open files and buffers.
+/// Maximum number of runs in a level. A full level is merged into one run of the next level, which
+/// bounds open files and buffers.
 const RUNS_OF_LEVEL: usize = 64;
-/// Bytes of the smallest read buffer of a run.
+/// Minimum size of a run's read buffer in bytes.
 const MIN_BUFFER: u64 = 1 << 13;
 
 /// The sort key of an item, which is followed by its payload.
-pub(super) trait Key: Pod + Ord {
-    /// Bytes of the payload.
+pub(super) trait SortKey: Pod + Ord {
+    /// Returns the size of the payload in bytes.
     fn payload(&self) -> u64;
 }
 
-/// Sorted runs.
+/// A set of sorted runs.
 #[derive(Debug)]
 pub(super) struct Runs {
     aside: PathBuf,
-    /// Bytes of all read buffers together.
+    /// Size of all read buffers together in bytes.
     memory: u64,
-    /// Runs that were put aside, then runs that were merged of those, and so on.
+    /// Runs of each level. Those of level 0 were written directly, and the others were merged from
+    /// the level below.
     levels: Vec<Vec<File>>,
 }
 
@@ -38,8 +41,8 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl RunWriter<'_> {
-    /// Adds an item, which is not before the last one. `parts` are its payload.
-    pub(super) fn push<K: Key>(&mut self, key: &K, parts: &[&[u8]]) -> Result<()> {
+    /// Adds an item that is not less than the previous one. `parts` form its payload.
+    pub(super) fn push<K: SortKey>(&mut self, key: &K, parts: &[&[u8]]) -> Result<()> {
         debug_assert_eq!(key.payload(), parts.iter().map(|part| part.len() as u64).sum::<u64>());
         let mut parts = std::iter::once(bytemuck::bytes_of(key)).chain(parts.iter().copied());
         parts.try_for_each(|part| self.file.write_all(part)).map_err(|source| Error::io(self.aside, source))
@@ -47,26 +50,27 @@ impl RunWriter<'_> {
 }
 
 impl Runs {
-    /// No run yet. Files go to the directory `aside`, and read buffers take `memory` bytes in all.
+    /// Creates an empty set. Files are created in the directory `aside`, and read buffers take
+    /// `memory` bytes in all.
     pub(super) fn new(aside: &Path, memory: u64) -> Self {
         Runs { aside: aside.to_owned(), memory, levels: Vec::new() }
     }
 
-    /// The directory of the files.
+    /// Returns the directory of the files.
     pub(super) fn aside(&self) -> &Path {
         &self.aside
     }
 
-    /// Whether nothing was put aside.
+    /// Returns whether there is no run.
     pub(super) fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// Puts a run aside, whose items `write` gives in order.
+    /// Adds a run, whose items `write` writes in order.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system fails, and what `write` returns.
-    pub(super) fn add<K: Key>(&mut self, write: impl FnOnce(&mut RunWriter<'_>) -> Result<()>) -> Result<()> {
+    /// Returns [`Error::Io`] if the system fails, and the errors of `write`.
+    pub(super) fn add<K: SortKey>(&mut self, write: impl FnOnce(&mut RunWriter<'_>) -> Result<()>) -> Result<()> {
         let mut run = self.new_run(write)?;
         for level in 0.. {
             if level == self.levels.len() {
@@ -98,16 +102,16 @@ impl Runs {
         Ok(file)
     }
 
-    /// Gives all items in order to `take`, which need not read the payload.
+    /// Passes all items in order to `take`, which need not read the payload.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system fails, and what `take` returns.
-    pub(super) fn merge<K: Key>(mut self, take: impl FnMut(K, &mut dyn Read) -> Result<()>) -> Result<()> {
+    /// Returns [`Error::Io`] if the system fails, and the errors of `take`.
+    pub(super) fn merge<K: SortKey>(mut self, take: impl FnMut(K, &mut dyn Read) -> Result<()>) -> Result<()> {
         let files = std::mem::take(&mut self.levels).into_iter().flatten().collect();
         self.merge_files(files, take)
     }
 
-    fn merge_files<K: Key>(
+    fn merge_files<K: SortKey>(
         &self,
         files: Vec<File>,
         mut take: impl FnMut(K, &mut dyn Read) -> Result<()>,
@@ -131,8 +135,8 @@ impl Runs {
     }
 }
 
-/// Reads the next key, or nothing at the end.
-fn next_key<K: Key>(file: &mut impl Read) -> io::Result<Option<K>> {
+/// Reads the next key, or returns `None` at the end.
+fn next_key<K: SortKey>(file: &mut impl Read) -> io::Result<Option<K>> {
     let mut key = K::zeroed();
     let bytes = bytemuck::bytes_of_mut(&mut key);
     let mut filled = 0;
@@ -152,7 +156,7 @@ fn next_key<K: Key>(file: &mut impl Read) -> io::Result<Option<K>> {
 mod tests {
     use super::*;
 
-    impl Key for [u64; 2] {
+    impl SortKey for [u64; 2] {
         fn payload(&self) -> u64 {
             self[1]
         }
@@ -180,7 +184,7 @@ mod tests {
             expected.sort_unstable();
             let mut found = Vec::new();
             runs.merge(|key: [u64; 2], payload| {
-                // The payload of some is left unread.
+                // The payload of some items is not read.
                 if key[0].is_multiple_of(2) {
                     let mut bytes = Vec::new();
                     payload.read_to_end(&mut bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Databases against what they were made of, and databases that something happened to.
+//! Databases compared with their inputs, and damaged databases.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,9 @@ fn fixed(alphabet: Alphabet) -> ReadOptions {
     ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..ReadOptions::default() }
 }
 
-/// Makes a database of texts, each of which is written to a file, and returns its bytes and what was made.
-fn make(texts: &[&[u8]], read: &ReadOptions, memory: u64) -> Result<(Vec<u8>, Made)> {
+/// Makes a database of texts, each of which is written to a file. Returns its bytes and its
+/// summary.
+fn make(texts: &[&[u8]], read: &ReadOptions, memory: u64) -> Result<(Vec<u8>, DatabaseSummary)> {
     let directory = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..texts.len()).map(|file| directory.path().join(format!("{file}.fa"))).collect();
     paths.iter().zip(texts).for_each(|(path, text)| std::fs::write(path, text).unwrap());
@@ -29,16 +30,16 @@ fn make(texts: &[&[u8]], read: &ReadOptions, memory: u64) -> Result<(Vec<u8>, Ma
     Ok((bytes, made))
 }
 
-/// Opens a database that has these bytes.
+/// Opens a database with these bytes.
 fn open(bytes: &[u8]) -> Result<Subjects> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pwdb");
     std::fs::write(&path, bytes).unwrap();
-    // The file's name goes, what is mapped of it stays.
+    // The file's name is removed, but its mapped content stays.
     Subjects::open(path.to_str().unwrap(), &ReadOptions::default())
 }
 
-/// What opening and reading all of it says.
+/// Returns the error of opening and reading a complete database, if any.
 fn complaint(bytes: &[u8]) -> Option<String> {
     let read = open(bytes).and_then(|subjects| subjects.chunks(u64::MAX).try_for_each(|chunk| chunk.map(drop)));
     let error = read.err()?;
@@ -51,13 +52,13 @@ fn complaint(bytes: &[u8]) -> Option<String> {
 
 const SOME: &[u8] = b">a first of all\nMKV\n>b\nMKTAYIAKQR\n>c\xFF \xFE\nMLE\n>d and last\nMKTAY\n";
 
-/// Changes a part of a section and makes all sums right again.
+/// Changes a part of a section and corrects all checksums.
 fn forged(change: impl FnOnce(&mut [u8]), section: Section) -> Vec<u8> {
     let mut bytes = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
     let length = bytes.len() as u64;
-    let mut foot = Foot::of_bytes(bytes.last_chunk().unwrap(), length).unwrap();
-    let place = foot.section(section);
-    change(&mut bytes[place.start as usize..place.end as usize]);
+    let mut foot = Foot::from_bytes(bytes.last_chunk().unwrap(), length).unwrap();
+    let index = foot.section(section);
+    change(&mut bytes[index.start as usize..index.end as usize]);
     let sums = foot.sums();
     assert_eq!(sums.end - sums.start, 8, "one block");
     let (blocks, rest) = bytes.split_at_mut(sums.start as usize);
@@ -70,7 +71,7 @@ fn forged(change: impl FnOnce(&mut [u8]), section: Section) -> Vec<u8> {
 #[test]
 fn every_changed_byte_is_found() {
     let (bytes, made) = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap();
-    assert_eq!((made.size, made.alphabet), (Size { sequences: 4, symbols: 21 }, Alphabet::Protein));
+    assert_eq!((made.size, made.alphabet), (SequenceTotals { sequences: 4, symbols: 21 }, Alphabet::Protein));
     assert_eq!(complaint(&bytes), None);
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
@@ -99,7 +100,7 @@ fn every_cut_is_found() {
         assert!(message.contains(expected), "{length} bytes: {message}");
     }
     assert!(complaint(&[&bytes[..], b"\n"].concat()).unwrap().contains("truncated, or something was added"));
-    // The end of another database.
+    // The end comes from another database.
     let other = make(&[b">a\nMKV\n"], &ReadOptions::default(), 1 << 20).unwrap().0;
     let joined = [&bytes[..], &other[other.len() - FOOT_BYTES..]].concat();
     assert!(complaint(&joined).unwrap().contains("the database is damaged: its foot"));
@@ -110,7 +111,7 @@ fn right_sums_do_not_make_it_right() {
     assert_eq!(complaint(&forged(|_| {}, Section::Codes)), None);
     let all = [
         forged(|codes| codes[2] = 28, Section::Codes),
-        // Of the ten letters of the first, two of padding are before.
+        // The first sequence has ten letters, after two bytes of padding.
         forged(|codes| codes[0] = 1, Section::Codes),
         forged(|codes| codes[5] = 0, Section::Codes),
         forged(|codes| codes.swap(1, 2), Section::Codes),
@@ -143,10 +144,10 @@ fn right_sums_do_not_make_it_right() {
 fn other_files_are_told() {
     let mut newer = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
     newer[8] = 2;
-    let expected = ": the database is of version 2, and this pairwave reads version 1 only: make it anew";
+    let expected = ": the database is of version 2, and this pairwave reads only version 1: create it again with 'pairwave makedb'";
     assert_eq!(complaint(&newer).unwrap(), expected);
     assert!(complaint(b"PK\x03\x04 something of others").unwrap().contains("neither FASTA nor FASTQ"));
-    // A database where sequences are read.
+    // A database is given where sequences are expected.
     newer[8] = 1;
     let message = crate::seq::read_bytes("x.pwdb", &newer, &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(message, "x.pwdb: this is a database of 'pairwave makedb'; sequences are expected here");
@@ -160,12 +161,13 @@ fn an_alphabet_that_is_asked_for_has_to_be_its_own() {
     let open = |alphabet| Subjects::open(path.to_str().unwrap(), &fixed(alphabet));
     assert_eq!(open(Alphabet::Protein).unwrap().size().sequences, 4);
     let message = open(Alphabet::Dna).unwrap_err().to_string();
-    assert!(message.ends_with("x.pwdb: the database is of proteins, and DNA/RNA are asked for"), "{message}");
+    assert!(message.ends_with("x.pwdb: the database is of proteins, but DNA/RNA were requested"), "{message}");
 }
 
 #[test]
 fn the_alphabet_is_that_of_all_files_together() {
-    // By itself the second file is DNA. Runs are put aside as what was read, and recoded in the end.
+    // On its own, the second file looks like DNA. Runs store the codes that were read, and these
+    // are converted in the end.
     for memory in [0, 1 << 20] {
         let (bytes, made) = make(&[b">a\nMKTAYIAKQR\n", b">b\nACGT\n"], &ReadOptions::default(), memory).unwrap();
         assert_eq!(made.alphabet, Alphabet::Protein);
@@ -181,7 +183,7 @@ fn the_alphabet_is_that_of_all_files_together() {
 
 #[test]
 fn blocks_are_checked_when_they_are_read() {
-    // Two sequences that fill more than a block each, and little ones.
+    // Two sequences that each fill more than a block, and some short ones.
     let large = BLOCK_BYTES as usize + 1000;
     let line = |name: &str, letter: &str, length| format!(">{name}\n{}\n", letter.repeat(length));
     let text = [line("a", "A", 5), line("b", "C", large), line("c", "G", large - 1), line("d", "T", 7)].concat();
@@ -197,11 +199,12 @@ fn blocks_are_checked_when_they_are_read() {
     let named: Vec<Vec<String>> = ranges.into_iter().map(|range| names(range).unwrap()).collect();
     assert_eq!(named, [vec!["b"], vec!["c"], vec!["d", "a"]]);
     assert_eq!(subjects.chunk(0..1).unwrap().store.codes(0), vec![2; large]);
-    // The second block has the end of the first sequence and most of the second; the first is only in the first two.
+    // The second block contains the end of the first sequence and most of the second. The first
+    // sequence is only in the first two blocks.
     let mut damaged = bytes.clone();
     damaged[2 * BLOCK_BYTES as usize + 3] ^= 1;
     let subjects = open(&damaged);
-    // Lengths are in that block too.
+    // The lengths are in that block too.
     assert!(subjects.unwrap_err().to_string().contains("damaged"));
     let mut damaged = bytes;
     damaged[HEAD_BYTES as usize + 100] ^= 1;
@@ -213,13 +216,16 @@ fn blocks_are_checked_when_they_are_read() {
 #[test]
 fn there_may_be_no_sequence() {
     let (bytes, made) = make(&[], &fixed(Alphabet::Dna), 1 << 20).unwrap();
-    assert_eq!(made.size, Size::default());
+    assert_eq!(made.size, SequenceTotals::default());
     let subjects = open(&bytes).unwrap();
-    assert_eq!((subjects.size(), subjects.alphabet(), subjects.chunks(9).len()), (Size::default(), Alphabet::Dna, 0));
+    assert_eq!(
+        (subjects.size(), subjects.alphabet(), subjects.chunks(9).len()),
+        (SequenceTotals::default(), Alphabet::Dna, 0)
+    );
     assert_eq!(subjects.lengths(), 0..=0);
 }
 
-/// Records with any bytes in names and descriptions, but blanks and ends of lines.
+/// Generates records with any bytes in names and descriptions, except blanks and line ends.
 fn records() -> impl Strategy<Value = Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>> {
     let word = |least| prop::collection::vec((33..=255_u8).prop_filter("no control", |&byte| byte != 127), least..6);
     let letters = prop::collection::vec(prop::sample::select(&b"ACDEFGHIKLMNPQRSTVWYX"[..]), 1..30);
@@ -243,7 +249,7 @@ proptest! {
         let parts: Vec<&[u8]> = [&first[..], &second[..]].into_iter().filter(|part| !part.is_empty()).collect();
         let options = fixed(Alphabet::Protein);
         let (bytes, made) = make(&parts, &options, memory).unwrap();
-        let (database, plain) = (open(&bytes).unwrap(), Subjects::of_bytes("x.fa", &whole, &options).unwrap());
+        let (database, plain) = (open(&bytes).unwrap(), Subjects::from_bytes("x.fa", &whole, &options).unwrap());
         prop_assert_eq!((database.size(), database.lengths()), (plain.size(), plain.lengths()));
         prop_assert_eq!((made.size, made.alphabet), (plain.size(), plain.alphabet()));
         prop_assert_eq!((database.file_bytes(), plain.file_bytes()), (Some(made.bytes), None));
@@ -270,7 +276,7 @@ proptest! {
             }).unwrap();
             prop_assert_eq!(&again, &records);
         }
-        // However much memory it takes, the file is the same.
+        // The file does not depend on the memory limit.
         prop_assert_eq!(make(&parts, &options, 1 << 20).unwrap().0, bytes);
     }
 }

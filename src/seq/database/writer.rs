@@ -1,4 +1,4 @@
-//! Writes a database from sequences that come in its order.
+//! Writes a database from sequences that arrive in its order.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 use tempfile::SpooledTempFile;
 
 use super::layout::{ALIGNMENT, BLOCK_BYTES, Foot, HEAD_BYTES, SECTIONS, Section, head, sum};
-use super::subjects::Size;
+use super::subjects::SequenceTotals;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 
-/// Maximum bytes of a section that wait in memory. The rest waits in a temporary file.
+/// Maximum number of bytes of a section that wait in memory. The rest waits in a temporary file.
 const MAX_SPOOLED: u64 = 32 << 20;
 
-/// Writes codes as they come; the other sections wait in files without a name.
-pub(super) struct Writer<W> {
+/// Writes codes directly. The other sections wait in nameless temporary files.
+pub(super) struct DatabaseWriter<W> {
     to: Summed<W>,
     alphabet: Alphabet,
-    size: Size,
+    size: SequenceTotals,
     /// The sections after the codes.
     waiting: [BufWriter<SpooledTempFile>; SECTIONS - 1],
     name_end: u64,
     description_end: u64,
-    /// The output, for messages, and where files without a name are.
+    /// Name of the output for errors, and directory of the temporary files.
     name: PathBuf,
     aside: PathBuf,
 }
 
-impl<W: Write> Writer<W> {
-    /// Begins a database; `name` stands for it in errors. Sections that have to wait take `memory` bytes; the rest goes to
-    /// temporary files in `aside`.
+impl<W: Write> DatabaseWriter<W> {
+    /// Starts a database. Errors name it `name`. Waiting sections take `memory` bytes, and the rest
+    /// goes to temporary files in `aside`.
     pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
         let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
         to.write_all(&head()).map_err(|source| Error::io(name, source))?;
         let waiting = std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(spooled, aside)));
-        Ok(Writer {
+        Ok(DatabaseWriter {
             to,
             alphabet,
-            size: Size::default(),
+            size: SequenceTotals::default(),
             waiting,
             name_end: 0,
             description_end: 0,
@@ -69,9 +69,9 @@ impl<W: Write> Writer<W> {
         spools.try_for_each(|(spool, part)| spool.write_all(part)).map_err(|source| Error::io(&self.aside, source))
     }
 
-    /// Writes all that is left. Returns what was written to, and how many bytes there are.
+    /// Writes everything that remains. Returns the output and the total number of bytes.
     pub(super) fn finish(self) -> Result<(W, u64)> {
-        let Writer { mut to, alphabet, size, waiting, name, aside, .. } = self;
+        let DatabaseWriter { mut to, alphabet, size, waiting, name, aside, .. } = self;
         let failed = |source| Error::io(&name, source);
         let mut ends = [0; SECTIONS];
         ends[Section::Codes as usize] = to.position;
@@ -102,11 +102,11 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Takes the sum of each block that goes through it.
+/// Computes the checksum of each block that is written through it.
 struct Summed<W> {
     to: W,
     block: Vec<u8>,
-    /// Bytes so far.
+    /// Number of bytes so far.
     position: u64,
     sums: Vec<u64>,
 }
@@ -133,7 +133,7 @@ impl<W: Write> Summed<W> {
         Ok(())
     }
 
-    /// A section ends.
+    /// Pads a section to its alignment.
     fn fill_up(&mut self) -> io::Result<()> {
         let zeros = self.position.next_multiple_of(ALIGNMENT) - self.position;
         self.write_all(&[0; ALIGNMENT as usize][..zeros as usize])

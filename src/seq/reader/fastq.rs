@@ -1,17 +1,18 @@
-//! FASTQ records on four lines or more: sequences and qualities may be wrapped.
+//! FASTQ records on four or more lines: sequences and qualities may be wrapped.
 //!
-//! Line ends are not part of a quality. Its length ends it, as a quality may begin with `@` or `+`.
+//! Line ends are not part of a quality. A quality ends when it has the length of the sequence,
+//! because it may start with `@` or `+`.
 
 use std::io::{self, BufRead};
 
 use crate::seq::alphabet::Alphabet;
 use crate::seq::alphabet::AlphabetChoice;
-use crate::seq::input::Input;
+use crate::seq::input::SequenceInput;
 
 /// Reads the records of a FASTQ input.
 pub(super) struct FastqReader<'a> {
     bytes: Box<dyn BufRead + Send + 'a>,
-    /// Whether a sequence may begin with `+`.
+    /// Whether a sequence may start with `+`.
     is_text: bool,
     /// Lines read so far.
     lines: u64,
@@ -31,7 +32,7 @@ pub(super) struct FastqReader<'a> {
 pub(super) struct FastqRecord<'a> {
     pub(super) header: &'a [u8],
     pub(super) sequence: &'a [u8],
-    /// One character a symbol.
+    /// One character for each symbol.
     pub(super) quality: &'a [u8],
     /// Line of the header, from 1.
     pub(super) line: u64,
@@ -50,7 +51,7 @@ pub(super) enum FastqError {
 
 impl<'a> FastqReader<'a> {
     /// Starts at the first header of `input`.
-    pub(super) fn new(input: Input<'a>, choice: AlphabetChoice) -> Self {
+    pub(super) fn new(input: SequenceInput<'a>, choice: AlphabetChoice) -> Self {
         FastqReader {
             bytes: input.bytes,
             is_text: choice == AlphabetChoice::Fixed(Alphabet::Bytes),
@@ -116,7 +117,7 @@ impl<'a> FastqReader<'a> {
         Ok(true)
     }
 
-    /// Reads the sequence up to the `+` line, and returns the length without line ends.
+    /// Reads the sequence up to the `+` line, and returns its length without line ends.
     fn read_sequence(&mut self) -> Result<usize, FastqError> {
         self.sequence.clear();
         let (mut symbols, mut lines) = (0, 0);
@@ -157,14 +158,14 @@ impl<'a> FastqReader<'a> {
             if !self.read_line()? {
                 return if count == symbols { Ok(()) } else { Err(self.unequal(start, symbols, count)) };
             }
-            // An empty sequence may have no line of qualities at all.
+            // An empty sequence may have no quality line.
             if symbols == 0 && self.line.first() == Some(&b'@') {
                 self.is_ahead = true;
                 return Ok(());
             }
             let with = count + self.line.len();
             if with > symbols {
-                // The next record's header was taken for qualities.
+                // The header of the next record was read as part of the quality.
                 let is_header = count > 0 && self.line.first() == Some(&b'@');
                 return Err(self.unequal(start, symbols, if is_header { count } else { with }));
             }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::seq::messages::lines_and_column;
 
-fn load(data: &[u8], choice: AlphabetChoice, limits: Limits) -> Result<Loaded> {
+fn load(data: &[u8], choice: AlphabetChoice, limits: StoreLimits) -> Result<Loaded> {
     let options = ReadOptions { alphabet: choice, ..ReadOptions::default() };
-    Recorder::new(&options, limits).read_all(Input::new("x.fa", Box::new(data))?)
+    Recorder::new(&options, limits).read_all(SequenceInput::new("x.fa", Box::new(data))?)
 }
 
 #[test]
@@ -21,11 +21,11 @@ fn what_cannot_be_addressed_is_refused() {
             ),
         ),
     ] {
-        let error = load(data, AlphabetChoice::Detect, Limits { letters, words }).err();
+        let error = load(data, AlphabetChoice::Detect, StoreLimits { letters, words }).err();
         assert_eq!(error.as_ref().map(Error::to_string).as_deref(), expected);
         assert!(error.is_none_or(|error| error.exit_code() == 2));
     }
-    // The last word's end still fits 32 bits.
+    // The end of the last word still fits 32 bits.
     assert_eq!(u32::try_from(LIMITS.words), Ok(u32::MAX));
 }
 

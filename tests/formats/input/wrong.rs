@@ -55,9 +55,9 @@ fn illegal_letters() {
 fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
     check(&[
         (&DETECT, b">a\n--AC-GT\n",
-            "x, line 2, column 1, record 'a': '-' is a gap: the file looks aligned (`degap` takes gaps out)"),
+            "x, line 2, column 1, record 'a': '-' is a gap: the file looks aligned (`degap` removes gaps)"),
         (&PROTEIN, b">a\nELV\nIS..\n",
-            "x, line 3, column 3, record 'a': '.' is a gap: the file looks aligned (`degap` takes gaps out)"),
+            "x, line 3, column 3, record 'a': '.' is a gap: the file looks aligned (`degap` removes gaps)"),
         (&DETECT, b">a\nACGT;ACGT\n",
             "x, line 2, column 5, record 'a': ';' is not a letter of DNA/RNA or of proteins"),
         (&DETECT, b"; no record\n;\n",
@@ -65,9 +65,9 @@ fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
         (&DETECT, b">a\nACGT\n>b\x1b[31m x\nACGT\n",
             "x, line 3, column 3, record 'b\x1b[31m': byte 0x1B in the record's name"),
         (&DETECT, b"@HD\tVN:1.6\n@SQ\tSN:c\tLN:9\nr\t0\tc\t1\t9\t4M\t*\t0\t0\tACGT\tIIII\n",
-            "x: this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it"),
+            "x: this is SAM, not FASTQ: convert it with 'samtools fastq'"),
         (&DETECT, b">a\nACGT>b\nACGT\n",
-            "x, line 2, column 5, record 'a': '>' inside a sequence: does the line before a header lack its end?"),
+            "x, line 2, column 5, record 'a': '>' inside a sequence: is a line end missing before a header?"),
         (&DETECT, b">a\nACGT\n>b\nAC\rGT\r\n",
             "x, line 4, column 3, record 'b': a carriage return inside a line: lines have to end with LF or CR LF"),
         (&DETECT, b">a\rACGT\n>b\rACGT\r",
@@ -168,7 +168,7 @@ fn files_that_cannot_be_read() {
     assert_eq!(text(read_files(&[&directory], &DETECT)), format!("{directory}: this is a directory, not a file"));
     assert_eq!(
         text(read_files(&[&good, &bad], &DETECT)),
-        format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned (`degap` takes gaps out)")
+        format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned (`degap` removes gaps)")
     );
     assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
     assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);

@@ -8,7 +8,7 @@ use crate::edit::Region;
 use crate::edit::plan::Against;
 use crate::error::Result;
 use crate::score::EditDistance;
-use crate::seq::{Part, SequenceId, Strand};
+use crate::seq::{QueryPart, SequenceId, Strand};
 
 /// The number of a pair in its chunk or part (counting both strands once), its result and its
 /// strand.
@@ -17,7 +17,12 @@ type ListedResult = (u32, EditDistance, Strand);
 impl EditFinisher<'_> {
     /// Reports the pairs of a list, which is sorted by number and has the two strands of a pair one
     /// after the other.
-    pub(super) fn listed(&mut self, range: Range<SequenceId>, part: &Part, list: &[(u32, EditDistance)]) -> Result<()> {
+    pub(super) fn listed(
+        &mut self,
+        range: Range<SequenceId>,
+        part: &QueryPart,
+        list: &[(u32, EditDistance)],
+    ) -> Result<()> {
         let job = self.aligner.job;
         let mut list = self.better_listed(list);
         if let Against::Candidates(_, candidates) = &job.against {
@@ -61,7 +66,7 @@ impl EditFinisher<'_> {
     fn better_listed(&self, list: &[(u32, EditDistance)]) -> Vec<ListedResult> {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
-            let strand = strands.of(0).1;
+            let strand = strands.sequence_of(0).1;
             return list.iter().map(|&(pair, found)| (pair, found, strand)).collect();
         }
         let mut better: Vec<ListedResult> = Vec::with_capacity(list.len());
