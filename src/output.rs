@@ -1,19 +1,21 @@
-//! Output: what the jobs hand over, written in one of several formats.
+//! Output: writes the results of jobs in one of several formats.
 //!
-//! A job opens a [`PairWriter`] with [`open`] and hands it every [`Pair`] in the order in which they are to be
-//! written. The formats themselves (one small file each) only turn a pair into bytes; where the bytes go is
-//! [`Output`]'s business: a file that appears whole or not at all, compressed if its name says so, or standard output.
+//! A job opens a [`PairWriter`] with [`open`] and passes it every [`OutputPair`] in the order of
+//! the output. Each format is a small file that only converts pairs to bytes. [`Output`] writes the
+//! bytes to standard output or to a file. A file appears completely or not at all, and is
+//! compressed if its name asks for it.
 //!
-//! The alignments of one pair of very long sequences come all at once, and in two formats more: [`long`], and [`dotplot`] for
-//! their picture.
+//! The alignments of one pair of very long sequences are written all at once ([`long`]), and can be
+//! drawn as a dot plot ([`dotplot`]).
 //!
-//! Reads that lie in a reference alignment are written as rows of one alignment: [`placed`].
+//! Reads that are placed in a reference alignment are written as rows of one alignment: [`placed`].
 //!
-//! The hits of a search come query after query: [`search`].
+//! The hits of a search are written query by query: [`search`].
 //!
-//! Multiple alignments have formats of their own, distances and a page for people among them: [`msa`].
+//! Multiple alignments have their own formats, including distances and an HTML page: [`msa`].
 //!
-//! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
+//! The bytes depend only on the pairs. They contain no date, no path of the program, and no
+//! floating-point number that is not correctly rounded.
 
 #[doc(hidden)]
 pub mod columns;
@@ -50,55 +52,57 @@ use std::sync::Arc;
 
 #[doc(hidden)]
 pub use crate::files::temporary::for_each as for_each_temporary;
-pub use columns::{Columns, Range32};
-pub use compress::Compression;
+pub use columns::{AlignmentColumns, Range32};
+pub use compress::OutputCompression;
 pub use distance::Distance;
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
-pub use long::{Found, LongContext, LongFormat};
-pub use phylip::MatrixShape;
-pub use placed::{Best, BestTable, Extent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
+pub use long::{LongContext, LongFormat, ScoredAlignment};
+pub use phylip::DistanceMatrixShape;
+pub use placed::{BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 pub use search::{SearchContext, SearchFormat, SearchHit, SearchWriter};
 pub use sink::Output;
 
-/// One pair that was compared.
+/// A compared pair of sequences.
 #[derive(Debug, Clone, Copy)]
-pub struct Pair<'a> {
-    /// The sequence that is first in input order: an index into [`Context::queries`].
+pub struct OutputPair<'a> {
+    /// The sequence that is first in input order, as an index into [`Context::queries`].
     pub query: SequenceId,
-    /// The other: an index into [`Context::targets`].
+    /// The other sequence, as an index into [`Context::targets`].
     pub target: SequenceId,
-    /// The query's strand that was compared, where [`Context::queries`] has the forward one. (Of a hit of a long pair it
-    /// is plus: [`Hit`] says which strand that is.)
+    /// Compared strand of the query; [`Context::queries`] contains the plus strand. It is always
+    /// plus for long pairs, whose strand is in [`LongPairEnd`].
     pub strand: Strand,
     /// Score of the best alignment.
     pub score: i64,
-    /// That alignment; `None` if only scores were asked for.
+    /// The best alignment; `None` if only scores were computed.
     pub alignment: Option<&'a Cigar>,
-    /// Query symbols before its first column, on the strand that was compared; 0 unless it is local.
+    /// Number of query symbols before the alignment's first column, on the compared strand; 0
+    /// unless the alignment is local.
     pub query_start: u32,
-    /// Target symbols before its first column.
+    /// Number of target symbols before the alignment's first column.
     pub target_start: u32,
-    /// Its columns, if they are counted already: going over a million alignments again takes longer than writing them.
+    /// Column counts of the alignment, if they are known already. Counting the columns of a million
+    /// alignments again takes longer than writing them.
     pub counts: Option<AlignmentCounts>,
-    /// Results that only one job has.
+    /// Results that only one kind of job has.
     pub details: Details<'a>,
 }
 
-/// Results of a pair that only one job has.
+/// Results of a pair that only one kind of job has.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Details<'a> {
-    /// None: the pair was compared as a whole or locally.
+    /// No such results: the pair was compared globally or locally.
     #[default]
     None,
-    /// The distance of a pattern (the query) and a part of a text (the target).
+    /// Distance of a pattern (the query) and a part of a text (the target).
     Edit(Edits<'a>),
-    /// The strand and the end of an alignment of two very long sequences.
-    Long(Hit),
-    /// The significance of a hit of a search; `None` where the scoring has no statistics.
+    /// Strand and end of an alignment of two very long sequences.
+    Long(LongPairEnd),
+    /// Significance of a search hit; `None` if the scoring has no statistics.
     Search(Option<Significance>),
 }
 
-impl<'a> Pair<'a> {
+impl<'a> OutputPair<'a> {
     /// Returns whether the query's reverse complement was compared.
     fn is_reverse(&self) -> bool {
         self.strand == Strand::Minus || self.long_hit().is_some_and(|hit| hit.is_reverse)
@@ -114,13 +118,13 @@ impl<'a> Pair<'a> {
         if let Details::Long(hit) = self.details { Some(hit) } else { None }
     }
 
-    /// Returns the significance, if this is a hit of a search and it is known.
+    /// Returns the significance, if this is a search hit and it is known.
     fn significance(&self) -> Option<Significance> {
         if let Details::Search(significance) = self.details { significance } else { None }
     }
 }
 
-/// The job that pairs belong to, which decides their [`Details`].
+/// The kind of job that pairs belong to, which decides their [`Details`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PairKind {
     /// Pairs without details.
@@ -134,10 +138,10 @@ pub enum PairKind {
     Search,
 }
 
-/// What every pair of a writer has. Formats check it when they are opened.
+/// Contents of every pair of a writer. Formats check it when they are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Contents {
-    /// The job.
+    /// Kind of job.
     pub kind: PairKind,
     /// Whether pairs have alignments.
     pub has_alignments: bool,
@@ -147,7 +151,7 @@ impl Contents {
     /// Checks that pairs have what these fields describe.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the first field that pairs do not have.
+    /// Returns [`Error::Usage`] that names the first field that pairs lack.
     fn check_fields(self, fields: &[&Field]) -> Result<()> {
         for field in fields {
             if field.kind().is_some_and(|kind| kind != self.kind) {
@@ -166,7 +170,7 @@ impl Contents {
     /// Checks that pairs have the alignments that a format writes.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they have none.
+    /// Returns [`Error::Usage`] if pairs have none.
     fn check_alignments(self) -> Result<()> {
         if self.has_alignments {
             return Ok(());
@@ -175,62 +179,66 @@ impl Contents {
     }
 }
 
-/// An alignment of two very long sequences: what is known of it even if it was only scored. The pair's query is the strand
-/// that was aligned.
+/// The end of an alignment of two very long sequences, which is known even if only the score was
+/// computed. The pair's query is the aligned strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hit {
-    /// Whether that is the reverse complement of what the file has. Written positions are those of the file's strand.
+pub struct LongPairEnd {
+    /// Whether the aligned strand is the reverse complement of the file's. Written positions refer
+    /// to the file's strand.
     pub is_reverse: bool,
-    /// Query symbols, of the strand that was aligned, up to its end.
+    /// Number of query symbols, on the aligned strand, up to the end of the alignment.
     pub query_end: u32,
-    /// Target symbols up to its end.
+    /// Number of target symbols up to the end of the alignment.
     pub target_end: u32,
 }
 
-impl Hit {
-    /// A part of the query as the file has it, which is so long.
+impl LongPairEnd {
+    /// Converts a part of the aligned strand to the file's strand. `length` is the length of the
+    /// query.
     pub(crate) fn in_file(self, part: Range32, length: u32) -> Range32 {
         if self.is_reverse { Range32 { start: length - part.end, end: length - part.start } } else { part }
     }
 }
 
-/// A pattern in a text: what is known without an alignment. If there is one, it is of all of the pattern with the part
-/// of the text from [`Pair::target_start`] to `end`.
+/// The result for a pattern in a text, without the alignment. If there is an alignment, it aligns
+/// the whole pattern with the part of the text from [`OutputPair::target_start`] to `end`.
 #[derive(Debug, Clone, Copy)]
 pub struct Edits<'a> {
     /// The least distance.
     pub distance: u32,
-    /// Text symbols up to the end of the first part of that distance.
+    /// Number of text symbols up to the end of the first part with that distance.
     pub end: u32,
-    /// Where in the text the pattern was looked for.
+    /// Region of the text that was searched.
     pub region: Range32,
-    /// All ends within the limit, each with its distance, if they were asked for.
+    /// All ends within the limit with their distances, if they were requested.
     pub ends: &'a [(u32, u32)],
 }
 
-/// What a pair's numbers refer to.
+/// Data that all pairs of a writer refer to.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// The sequences that [`Pair::query`] counts.
+    /// Sequences that [`OutputPair::query`] indexes.
     pub queries: Arc<SequenceStore>,
-    /// The sequences that [`Pair::target`] counts: the same store in an all-against-all of one file.
+    /// Sequences that [`OutputPair::target`] indexes. In an all-against-all comparison of one file,
+    /// this is the same store.
     pub targets: Arc<SequenceStore>,
     /// The scoring scheme.
     pub scoring: Scoring,
-    /// The definition of identity that was asked for.
+    /// The chosen definition of identity.
     pub identity: IdentityDefinition,
-    /// What every pair has.
+    /// Contents of every pair.
     pub contents: Contents,
 }
 
 impl Context {
-    /// Whether queries and targets are one set, of which every unordered pair is compared once.
+    /// Returns whether queries and targets are one set, in which every unordered pair is compared
+    /// once.
     pub fn is_one_set(&self) -> bool {
         Arc::ptr_eq(&self.queries, &self.targets)
     }
 
-    /// The query's strand that was compared.
-    fn query_codes(&self, pair: &Pair<'_>) -> Cow<'_, [Code]> {
+    /// Returns the compared strand of the query.
+    fn query_codes(&self, pair: &OutputPair<'_>) -> Cow<'_, [Code]> {
         let forward = self.queries.codes(pair.query);
         match pair.strand {
             Strand::Plus => Cow::Borrowed(forward),
@@ -238,9 +246,9 @@ impl Context {
         }
     }
 
-    /// The facts of one alignment of `pair`, the query's spans on the strand that its file has; an error if it was only
-    /// scored.
-    fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
+    /// Returns the column counts and spans of the pair's alignment, with the query's spans on the
+    /// file's strand. Returns an error if there is only a score.
+    fn columns(&self, pair: &OutputPair<'_>) -> Result<AlignmentColumns> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let whole = |length| Range32 { start: 0, end: length };
         let part = |start: u32, symbols: u64| Range32 { start, end: start + symbols as u32 };
@@ -251,7 +259,8 @@ impl Context {
             Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
             Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
         };
-        let mut columns = Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);
+        let mut columns =
+            AlignmentColumns::from_cigar(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);
         if pair.strand == Strand::Minus {
             let length = self.queries.length(pair.query);
             for span in [&mut columns.query, &mut columns.whole_query] {
@@ -262,147 +271,159 @@ impl Context {
     }
 }
 
-/// Takes the pairs of a job in the order in which they are to be written.
+/// A writer that accepts the pairs of a job in the order of the output.
 pub trait PairWriter: Send {
-    /// Writes what stands before the first pair. Called once, first.
+    /// Writes everything before the first pair. Must be called once, before all other methods.
     fn begin(&mut self) -> Result<()>;
     /// Writes one pair.
-    fn write(&mut self, pair: &Pair<'_>) -> Result<()>;
-    /// From here on the numbers of pairs are those of other sets, where formats do not need all of them at the beginning
-    /// ([`Format::needs_sets`]).
+    fn write(&mut self, pair: &OutputPair<'_>) -> Result<()>;
+    /// Replaces the sequences that pairs refer to. Formats that need all sequences at the start
+    /// refuse this ([`PairFormat::needs_sets`]).
     fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()>;
-    /// Writes many pairs, on the threads of the current pool if that pays.
-    fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()>;
-    /// How a pair becomes a line, with the sets as they are now; `None` of a format in which it takes more than the
-    /// pair, or pages.
+    /// Writes many pairs, on several threads of the current pool if that is faster.
+    fn write_all(&mut self, pairs: &[OutputPair<'_>]) -> Result<()>;
+    /// Returns an object that formats pairs as lines, with the current sequences. Returns `None`
+    /// for formats in which a line depends on other pairs or takes several lines.
     fn line_maker(&self) -> Option<LineMaker>;
-    /// Writes lines of pairs that [`PairWriter::line_maker`] made.
+    /// Writes lines that [`PairWriter::line_maker`] made.
     fn write_lines(&mut self, lines: &[u8]) -> Result<()>;
-    /// Writes what stands after the last pair and makes the output final. Dropping a writer without this leaves no
-    /// file behind.
+    /// Writes everything after the last pair and completes the output. If a writer is dropped
+    /// without this, no file remains.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Makes lines of pairs, on any thread and in any order.
+/// Formats pairs as lines, on any thread and in any order.
 #[derive(Clone)]
 pub struct LineMaker {
     context: Context,
-    line: Arc<dyn Line>,
+    line: Arc<dyn PairLine>,
 }
 
 impl LineMaker {
     /// Appends the line of a pair.
     ///
     /// # Errors
-    /// [`Error::Internal`] of a pair without the alignment that the format needs.
-    pub fn push(&self, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+    /// Returns [`Error::Internal`] for a pair without the alignment that the format needs.
+    pub fn push(&self, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
         self.line.push(&self.context, pair, out)
     }
 }
 
 /// An output format with its own options.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Format {
-    /// Tab-separated values under a header line.
+pub enum PairFormat {
+    /// Tab-separated values below a header line.
     Tsv(Vec<&'static Field>),
     /// The twelve columns of BLAST's format 6, without a header.
     Blast6,
     /// minimap2's pairwise mapping format with `NM`, `AS`, `de` and `cg` tags.
     Paf,
-    /// One JSON object a line, with the fields as keys.
+    /// One JSON object per line, with the fields as keys.
     JsonLines(Vec<&'static Field>),
     /// A PHYLIP distance matrix.
     Phylip {
-        /// How far apart two sequences are.
+        /// The kind of distance.
         distance: Distance,
-        /// Which half is written.
-        shape: MatrixShape,
+        /// The written part of the matrix.
+        shape: DistanceMatrixShape,
     },
     /// SAM: targets are references, queries are reads.
     Sam {
-        /// How the program was called, for the header.
+        /// Command line of the program, for the header.
         command: String,
     },
-    /// Blocks of alignment for people.
+    /// Blocks of alignment for people to read.
     Text {
-        /// Columns of a block.
+        /// Number of columns in a block.
         width: u32,
     },
 }
 
-impl Format {
-    /// Whether pairs must come with their alignment.
+impl PairFormat {
+    /// Returns whether pairs must have alignments.
     pub fn needs_alignment(&self) -> bool {
         match self {
-            Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
-            Format::Blast6 | Format::Paf | Format::Phylip { .. } | Format::Sam { .. } | Format::Text { .. } => true,
+            PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => {
+                fields.iter().any(|field| field.needs_alignment())
+            }
+            PairFormat::Blast6
+            | PairFormat::Paf
+            | PairFormat::Phylip { .. }
+            | PairFormat::Sam { .. }
+            | PairFormat::Text { .. } => true,
         }
     }
 
-    /// Whether it lists places where sequences are alike: there is none to write of a local alignment without a column.
+    /// Returns whether the format lists places where sequences are similar. Such formats skip a
+    /// local alignment without columns.
     pub fn lists_hits(&self) -> bool {
-        matches!(self, Format::Blast6 | Format::Paf | Format::Sam { .. } | Format::Text { .. })
+        matches!(self, PairFormat::Blast6 | PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. })
     }
 
-    /// Whether all sequences have to be known before the first pair is written.
+    /// Returns whether all sequences must be known before the first pair is written.
     pub fn needs_sets(&self) -> bool {
-        matches!(self, Format::Sam { .. } | Format::Phylip { .. })
+        matches!(self, PairFormat::Sam { .. } | PairFormat::Phylip { .. })
     }
 
-    /// Whether every pair must come: nothing may be filtered.
+    /// Returns whether every pair must be written, so that none may be filtered.
     pub fn needs_all_pairs(&self) -> bool {
-        matches!(self, Format::Phylip { .. })
+        matches!(self, PairFormat::Phylip { .. })
     }
 }
 
-/// A writer of `format` into `output`, for pairs of a list: each is by itself and has a row, also one without a column. (In
-/// SAM every query has SEQ as often as it is listed, and one that is not aligned is unmapped.)
+/// Opens a writer of `format` for pairs of a list. Each pair is independent and has a row, even
+/// without columns. In SAM, SEQ is repeated whenever a query is listed, and an unaligned query is
+/// unmapped.
 ///
 /// # Errors
-/// As [`open`].
-pub fn open_listed(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+/// Returns the errors of [`open`].
+pub fn open_listed(format: &PairFormat, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
     match format {
-        Format::Sam { command } => {
+        PairFormat::Sam { command } => {
             context.contents.check_alignments()?;
-            let body = Box::new(sam::Sam::of_list(command, &context)?);
-            Ok(Box::new(Writer { context, body, output }))
+            let body = Box::new(sam::PairsSam::of_list(command, &context)?);
+            Ok(Box::new(FormatWriter { context, body, output }))
         }
         format => open(format, context, output),
     }
 }
 
-/// A writer of `format` into `output`.
+/// Opens a writer of `format` into `output`.
 ///
 /// # Errors
-/// [`Error::Usage`] if pairs do not have what the format writes ([`Context::contents`]), or if sequences cannot be written in
-/// the format.
-pub fn open(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+/// Returns [`Error::Usage`] if pairs lack something that the format writes ([`Context::contents`]),
+/// or if the format cannot contain the sequences.
+pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
     match format {
-        Format::Tsv(fields) | Format::JsonLines(fields) => context.contents.check_fields(fields)?,
-        Format::Blast6 | Format::Paf | Format::Phylip { .. } | Format::Sam { .. } | Format::Text { .. } => {
+        PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => context.contents.check_fields(fields)?,
+        PairFormat::Blast6
+        | PairFormat::Paf
+        | PairFormat::Phylip { .. }
+        | PairFormat::Sam { .. }
+        | PairFormat::Text { .. } => {
             context.contents.check_alignments()?;
         }
     }
-    let body: Box<dyn Body> = match format {
-        Format::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
-        Format::Blast6 => Box::new(blast6::Blast6),
-        Format::Paf => Box::new(paf::Paf),
-        Format::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
-        Format::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),
-        Format::Sam { command } => Box::new(sam::Sam::new(command, &context)?),
-        Format::Text { width } => Box::new(text::Text::new(*width)),
+    let body: Box<dyn FormatBody> = match format {
+        PairFormat::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
+        PairFormat::Blast6 => Box::new(blast6::Blast6),
+        PairFormat::Paf => Box::new(paf::Paf),
+        PairFormat::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
+        PairFormat::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),
+        PairFormat::Sam { command } => Box::new(sam::PairsSam::new(command, &context)?),
+        PairFormat::Text { width } => Box::new(text::TextFormat::new(*width)),
     };
-    Ok(Box::new(Writer { context, body, output }))
+    Ok(Box::new(FormatWriter { context, body, output }))
 }
 
-/// Where a format's bytes go.
-trait Bytes {
+/// A destination of a format's bytes.
+trait ByteSink {
     fn buffer(&mut self) -> &mut Vec<u8>;
-    /// Hands on what is there, if it can be and pays.
+    /// Passes on the buffered bytes, if possible and worthwhile.
     fn pass_on(&mut self) -> Result<()>;
 }
 
-impl Bytes for Output {
+impl ByteSink for Output {
     fn buffer(&mut self) -> &mut Vec<u8> {
         Output::buffer(self)
     }
@@ -412,7 +433,7 @@ impl Bytes for Output {
     }
 }
 
-impl Bytes for Vec<u8> {
+impl ByteSink for Vec<u8> {
     fn buffer(&mut self) -> &mut Vec<u8> {
         self
     }
@@ -422,27 +443,28 @@ impl Bytes for Vec<u8> {
     }
 }
 
-/// A format: how pairs become bytes. It appends to the output's buffer, whole lines at a time.
-trait Body: Send {
+/// A format: converts pairs to bytes. It appends whole lines to the output's buffer.
+trait FormatBody: Send {
     fn begin(&mut self, _context: &Context, _output: &mut Output) -> Result<()> {
         Ok(())
     }
 
-    /// The sets are others now.
+    /// Accepts new sequences.
     fn go_on(&mut self, _context: &Context) -> Result<()> {
         Ok(())
     }
 
-    /// How a pair becomes a line, if it does so by itself.
-    fn lines(&self) -> Option<&dyn Line>;
+    /// Returns the object that formats a pair as a line, if lines do not depend on each other.
+    fn lines(&self) -> Option<&dyn PairLine>;
 
-    /// The same for other threads, if lines are so short that those of many pairs may wait for their turn.
-    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+    /// Returns the object for other threads, if lines are so short that many of them can wait for
+    /// their turn.
+    fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         None
     }
 
-    /// Takes a pair that does not become a line.
-    fn pair(&mut self, _context: &Context, _pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
+    /// Accepts a pair that is not formatted as a line.
+    fn pair(&mut self, _context: &Context, _pair: &OutputPair<'_>, _output: &mut Output) -> Result<()> {
         Err(Error::Internal("a format without lines has to take pairs".into()))
     }
 
@@ -451,21 +473,21 @@ trait Body: Send {
     }
 }
 
-/// A format of one line a pair.
-trait Line: Send + Sync {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()>;
+/// A format with one line for each pair.
+trait PairLine: Send + Sync {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()>;
 }
 
-/// Pairs that a thread makes lines of at once.
-const PAIRS_A_PIECE: usize = 1 << 10;
+/// Number of pairs in a piece of parallel formatting.
+const PAIRS_PER_PIECE: usize = 1 << 10;
 
-struct Writer {
+struct FormatWriter {
     context: Context,
-    body: Box<dyn Body>,
+    body: Box<dyn FormatBody>,
     output: Output,
 }
 
-impl PairWriter for Writer {
+impl PairWriter for FormatWriter {
     fn begin(&mut self) -> Result<()> {
         self.body.begin(&self.context, &mut self.output)
     }
@@ -479,7 +501,7 @@ impl PairWriter for Writer {
         self.body.go_on(context)
     }
 
-    fn write(&mut self, pair: &Pair<'_>) -> Result<()> {
+    fn write(&mut self, pair: &OutputPair<'_>) -> Result<()> {
         match self.body.lines() {
             Some(line) => line.push(&self.context, pair, self.output.buffer())?,
             None => self.body.pair(&self.context, pair, &mut self.output)?,
@@ -487,16 +509,16 @@ impl PairWriter for Writer {
         self.output.pass_on()
     }
 
-    fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()> {
-        let Some(line) = self.body.lines().filter(|_| pairs.len() > PAIRS_A_PIECE) else {
+    fn write_all(&mut self, pairs: &[OutputPair<'_>]) -> Result<()> {
+        let Some(line) = self.body.lines().filter(|_| pairs.len() > PAIRS_PER_PIECE) else {
             return pairs.iter().try_for_each(|pair| self.write(pair));
         };
         let context = &self.context;
-        let piece = |pairs: &[Pair<'_>]| {
+        let piece = |pairs: &[OutputPair<'_>]| {
             let mut out = Vec::new();
             pairs.iter().try_for_each(|pair| line.push(context, pair, &mut out)).map(|()| out)
         };
-        let pieces: Result<Vec<Vec<u8>>> = pairs.par_chunks(PAIRS_A_PIECE).map(piece).collect();
+        let pieces: Result<Vec<Vec<u8>>> = pairs.par_chunks(PAIRS_PER_PIECE).map(piece).collect();
         for piece in pieces? {
             self.output.buffer().extend_from_slice(&piece);
             self.output.pass_on()?;
@@ -537,8 +559,9 @@ mod tests {
         }
     }
 
-    /// What a format makes of 20,000 pairs of two sequences, all at once or one after the other.
-    fn written(format: &Format, at_once: bool) -> Result<Vec<u8>> {
+    /// Returns 20,000 pairs of two sequences in a format, written all at once or one after the
+    /// other.
+    fn written(format: &PairFormat, at_once: bool) -> Result<Vec<u8>> {
         let mut builder = SequenceStore::builder(Alphabet::Dna);
         builder.push_letters("a", b"GATTACA").unwrap();
         builder.push_letters("b", b"GATCA").unwrap();
@@ -547,7 +570,7 @@ mod tests {
         let contents = Contents { has_alignments: true, ..Contents::default() };
         let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns, contents };
         let cigar: Cigar = "3=2I2=".parse().expect("a CIGAR string");
-        let pair = |score| Pair {
+        let pair = |score| OutputPair {
             query: (score % 3 == 0).into(),
             target: 1,
             strand: Strand::Plus,
@@ -558,7 +581,7 @@ mod tests {
             counts: None,
             details: Details::None,
         };
-        let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
+        let pairs: Vec<OutputPair<'_>> = (0..20_000).map(pair).collect();
         let tape = Tape::default();
         let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
         writer.begin()?;
@@ -575,13 +598,13 @@ mod tests {
     #[test]
     fn many_pairs_at_once_are_the_same_lines() {
         let fields = Field::tsv_defaults(true);
-        for format in [Format::Tsv(fields.clone()), Format::JsonLines(fields)] {
+        for format in [PairFormat::Tsv(fields.clone()), PairFormat::JsonLines(fields)] {
             let lines = written(&format, true).unwrap();
             assert!(lines.iter().filter(|&&byte| byte == b'\n').count() >= 20_000);
             assert_eq!(lines, written(&format, false).unwrap());
         }
-        // What is wrong with one of them is wrong with all.
-        let message = |at_once| written(&Format::Blast6, at_once).unwrap_err().to_string();
+        // A single wrong pair makes the whole call fail.
+        let message = |at_once| written(&PairFormat::Blast6, at_once).unwrap_err().to_string();
         assert_eq!(message(true), message(false));
     }
 }

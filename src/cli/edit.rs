@@ -6,7 +6,7 @@ use super::args::*;
 use super::common::{Compute, OutputFiles, check_standard, check_strand, max_hits};
 use super::endings;
 use super::tips::number_instead;
-use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, Format};
+use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, PairFormat};
 use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, Strands};
@@ -29,7 +29,7 @@ pub(super) struct Edit {
     pub max_hits: Option<NonZeroU32>,
     pub all_ends: bool,
     pub align: bool,
-    pub format: Format,
+    pub format: PairFormat,
     pub files: OutputFiles,
     pub compute: Compute,
 }
@@ -164,7 +164,7 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
 }
 
 /// Returns the format, with the fields that were named or those by default.
-fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -> Result<Format> {
+fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
     let defaults = EditDefaults {
         regions: args.pairs.is_some(),
         parts: args.mode != EditModeName::Global,
@@ -177,12 +177,12 @@ fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -
     });
     args.rows.check_fields(args.rows.format != EditFormatName::Paf)?;
     match args.rows.format {
-        EditFormatName::Tsv => Ok(Format::Tsv(fields)),
-        EditFormatName::Jsonl => Ok(Format::JsonLines(fields)),
+        EditFormatName::Tsv => Ok(PairFormat::Tsv(fields)),
+        EditFormatName::Jsonl => Ok(PairFormat::JsonLines(fields)),
         EditFormatName::Paf if shown.all_ends => {
             Err(Error::usage("--all-ends: a line of paf holds only one end; use tsv or jsonl"))
         }
-        EditFormatName::Paf => Ok(Format::Paf),
+        EditFormatName::Paf => Ok(PairFormat::Paf),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use clap::{CommandFactory, ValueEnum};
-use pairwave::output::Compression;
+use pairwave::output::OutputCompression;
 use pairwave::{Error, Result};
 use std::path::Path;
 
@@ -91,7 +91,8 @@ impl Kind {
 /// Returns the ending of a file's name in lower case, without that of a compression.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let compression = Compression::ENDINGS.iter().find_map(|(ending, _)| name.strip_suffix(ending)?.strip_suffix('.'));
+    let compression =
+        OutputCompression::ENDINGS.iter().find_map(|(ending, _)| name.strip_suffix(ending)?.strip_suffix('.'));
     compression.unwrap_or(&name).rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_owned())
 }
 
@@ -132,7 +133,7 @@ pub(super) fn check(command: &str, option: &str, path: Option<&Path>, written: &
 /// Refuses a compressed file where the file is read again in place.
 pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
     match path {
-        Some(path) if Compression::of(path).is_some() => {
+        Some(path) if OutputCompression::from_path(path).is_some() => {
             let ending = path.extension().unwrap_or_default().display();
             Err(Error::usage(format!("{option} {}: this file is never compressed: remove .{ending}", path.display())))
         }
@@ -175,7 +176,7 @@ fn advice(command: &str, option: &str, path: &Path, kind: &Kind, own: Option<&Ki
 
 /// A name with another ending; the ending of a compression stays.
 fn renamed(path: &Path, ending: &str) -> String {
-    let (inner, compression) = match Compression::of(path) {
+    let (inner, compression) = match OutputCompression::from_path(path) {
         Some(_) => (path.with_extension(""), path.extension()),
         None => (path.to_owned(), None),
     };
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         let neutral = ["txt", "text", "out", "log", "dat", "res", "result", "list", "mat", "dist", "matrix", "blast"];
         assert!(neutral.iter().all(|ending| !all.contains(ending)));
-        assert!(Compression::ENDINGS.iter().all(|(ending, _)| !all.contains(ending)));
+        assert!(OutputCompression::ENDINGS.iter().all(|(ending, _)| !all.contains(ending)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
-use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
+use pairwave::output::{self, Contents, Context, Output, OutputPair, PairFormat, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{
@@ -34,7 +34,7 @@ pub(super) struct PairsJob {
     pub strand: Strands,
     pub identity: IdentityDefinition,
     pub score_only: bool,
-    pub format: Format,
+    pub format: PairFormat,
     pub files: OutputFiles,
     pub compute: Compute,
 }
@@ -84,7 +84,7 @@ impl PairsJob {
     fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
         // SAM has the qualities of reads.
-        let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
+        let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let targets = stores.next().unwrap_or_else(|| Arc::clone(&queries));
@@ -169,7 +169,7 @@ impl BlockCommand for PairsJob {
     }
 
     fn set_command_line(&mut self, line: String) {
-        if let Format::Sam { command } = &mut self.format {
+        if let PairFormat::Sam { command } = &mut self.format {
             *command = line;
         }
     }
@@ -209,7 +209,7 @@ fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool
     let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
     for rows in rows.chunk_by(is_same) {
         writer.go_on_with(&rows[0].queries, &rows[0].targets)?;
-        let pairs: Vec<Pair<'_>> = rows.iter().map(|row| Pair::from(&row.result)).collect();
+        let pairs: Vec<OutputPair<'_>> = rows.iter().map(|row| Pair::from(&row.result)).collect();
         pool.install(|| writer.write_all(&pairs))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, Job, PairResult, Run, Summary, devices};
 #[cfg(feature = "bench")]
 use pairwave::measure;
-use pairwave::output::{self, Contents, Context, Format, Output, Pair, PairKind, PairWriter};
+use pairwave::output::{self, Contents, Context, Output, OutputPair, PairFormat, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceStore, read_files, read_qualified};
@@ -56,7 +56,7 @@ impl JobCommand for AllPairs {
     fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
         // SAM has the qualities of reads.
-        let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
+        let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
@@ -89,7 +89,7 @@ impl BlockCommand for AllPairs {
     }
 
     fn set_command_line(&mut self, line: String) {
-        if let Format::Sam { command } = &mut self.format {
+        if let PairFormat::Sam { command } = &mut self.format {
             *command = line;
         }
     }
@@ -156,7 +156,7 @@ impl BlockSink<PairResult> for Written<'_> {
 
 /// The least score of a pair that is written. A local alignment without a column is no hit: formats of hits, whose
 /// readers expect a place, leave it out.
-fn least_score(given: Option<i64>, format: &Format, mode: Mode) -> Option<i64> {
+fn least_score(given: Option<i64>, format: &PairFormat, mode: Mode) -> Option<i64> {
     let has_hits = mode == Mode::Local && format.lists_hits();
     if has_hits { Some(given.unwrap_or(1).max(1)) } else { given }
 }

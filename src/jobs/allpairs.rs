@@ -31,7 +31,7 @@ use super::{Feed, Job, Run, Summary};
 use crate::alignment::Alignment;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::output::{Details, LineMaker, Pair};
+use crate::output::{Details, LineMaker, OutputPair};
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan;
 use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
@@ -101,10 +101,10 @@ impl PairResult {
 }
 
 /// Converts a result to the type that writers take.
-impl<'a> From<&'a PairResult> for Pair<'a> {
+impl<'a> From<&'a PairResult> for OutputPair<'a> {
     fn from(result: &'a PairResult) -> Self {
         let alignment = result.alignment.as_ref();
-        Pair {
+        OutputPair {
             query: result.query,
             target: result.target,
             strand: result.strand,

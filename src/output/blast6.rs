@@ -1,15 +1,17 @@
-//! `blast6`: the twelve columns of BLAST's format 6, without a header.
+//! The format `blast6`: the twelve columns of BLAST's format 6, without a header.
 //!
 //! qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore
 //!
-//! A BLAST hit never begins or ends in a gap, so length, gapopen and the four positions are those of the part between
-//! the end gaps (positions count from 1; 0 and 0 where that part holds no symbol of a sequence). pident is the identity
-//! that was asked for, as a percentage with BLAST's three digits. Hits of a search have E-value and bits as BLAST prints them.
-//! Other pairs have none; they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there. Where the query's reverse
-//! complement is aligned, positions are those of the forward strands and sstart is the greater one, as BLAST writes it.
+//! A BLAST hit never starts or ends with a gap, so length, gapopen and the four positions refer to
+//! the part between the end gaps. Positions count from 1; they are 0 and 0 if that part contains no
+//! symbol of a sequence. pident is the chosen identity, as a percentage with three decimals like
+//! BLAST's. Search hits have the E-value and the bit score in BLAST's formats. Other pairs have
+//! none: they get -1 and 0, as in vsearch, because readers of the format parse numbers there. If
+//! the query's reverse complement is aligned, positions refer to the plus strands, and sstart is
+//! greater than send, as in BLAST.
 
 use super::numbers::{push_units, push_unsigned, to_units};
-use super::{Body, Context, Line, Pair};
+use super::{Context, FormatBody, OutputPair, PairLine};
 use crate::error::Result;
 use crate::score::Significance;
 use crate::score::statistics::{BitScore, Evalue};
@@ -19,18 +21,18 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct Blast6;
 
-impl Body for Blast6 {
-    fn lines(&self) -> Option<&dyn Line> {
+impl FormatBody for Blast6 {
+    fn lines(&self) -> Option<&dyn PairLine> {
         Some(self)
     }
 
-    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+    fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         Some(Arc::new(self.clone()))
     }
 }
 
-impl Line for Blast6 {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+impl PairLine for Blast6 {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let columns = context.columns(pair)?;
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
@@ -43,7 +45,7 @@ impl Line for Blast6 {
         out.push(b'\t');
         out.extend_from_slice(context.targets.name_bytes(pair.target));
         out.push(b'\t');
-        // Five digits of the fraction are three digits of the percentage, and rounded once.
+        // Five decimals of the fraction are three decimals of the percentage, and are rounded once.
         push_units(out, to_units(identity, 5), 3);
         for number in [
             columns.inner_total(),

@@ -1,7 +1,7 @@
-//! What an alignment's columns say, computed once a pair for whichever format asks.
+//! Statistics of an alignment's columns, computed once for each pair and used by all formats.
 
 use super::numbers::push_unsigned;
-use super::{Context, Pair};
+use super::{Context, OutputPair};
 use crate::alignment::{Cigar, Op};
 use crate::score::AlignmentCounts;
 use crate::seq::{Alphabet, Code};
@@ -9,25 +9,25 @@ use std::ops::Range;
 
 /// Counts and spans of one alignment.
 ///
-/// *End gaps* are the first and the last run of columns where these are gaps, as in vsearch: at `2I3D10=` only the
-/// `2I`. What lies between them is called *inner*.
+/// *End gaps* are the first and the last run of columns, if these are gaps, as in vsearch. In
+/// `2I3D10=`, only `2I` is an end gap. The columns between the end gaps are called *inner*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
-    /// Columns of every kind.
+pub struct AlignmentColumns {
+    /// Number of columns of every kind.
     pub counts: AlignmentCounts,
-    /// Runs of gaps that are not end gaps.
+    /// Number of gaps that are not end gaps.
     pub inner_gap_openings: u64,
     /// Query symbols between the end gaps, counted from 0.
     pub query: Range32,
     /// Target symbols between the end gaps, counted from 0.
     pub target: Range32,
-    /// Query symbols of the alignment, end gaps included.
+    /// Query symbols of the alignment, including end gaps.
     pub whole_query: Range32,
-    /// Target symbols of the alignment, end gaps included.
+    /// Target symbols of the alignment, including end gaps.
     pub whole_target: Range32,
     /// Whether the first run is a gap.
     leading: bool,
-    /// Whether the last run is a gap and not also the first.
+    /// Whether the last run is a gap and is not also the first.
     trailing: bool,
 }
 
@@ -41,23 +41,23 @@ pub struct Range32 {
 }
 
 impl Range32 {
-    /// First and last position counted from 1; 0 and 0 if the range is empty.
+    /// Returns the first and last position, counted from 1. Both are 0 if the range is empty.
     pub fn one_based(self) -> (u32, u32) {
         if self.start < self.end { (self.start + 1, self.end) } else { (0, 0) }
     }
 }
 
-impl Columns {
-    /// The facts of `cigar` with these counts, an alignment of these parts of a query and a target (a global one: of all
-    /// of them).
-    pub fn of(cigar: &Cigar, counts: AlignmentCounts, query: Range32, target: Range32) -> Self {
+impl AlignmentColumns {
+    /// Computes the statistics of `cigar`, whose column counts are `counts`. It aligns these parts
+    /// of a query and a target. A global alignment covers both completely.
+    pub fn from_cigar(cigar: &Cigar, counts: AlignmentCounts, query: Range32, target: Range32) -> Self {
         let runs = cigar.iter().count();
         let first = cigar.iter().next().filter(|run| is_gap(run.1));
         let last = cigar.iter().last().filter(|run| runs > 1 && is_gap(run.1));
         let gap = |run: Option<(u32, Op)>, op: Op| run.filter(|run| run.1 == op).map_or(0, |run| run.0);
         let inner =
             |op: Op, part: Range32| Range32 { start: part.start + gap(first, op), end: part.end - gap(last, op) };
-        Columns {
+        AlignmentColumns {
             counts,
             inner_gap_openings: counts.gap_openings - u64::from(first.is_some()) - u64::from(last.is_some()),
             query: inner(Op::Insertion, query),
@@ -69,22 +69,22 @@ impl Columns {
         }
     }
 
-    /// All columns.
+    /// Returns the number of columns.
     pub fn total(&self) -> u64 {
         self.counts.matches + self.counts.mismatches + self.counts.gap_columns
     }
 
-    /// Columns between the end gaps.
+    /// Returns the number of columns between the end gaps.
     pub fn inner_total(&self) -> u64 {
         self.total() - self.counts.end_gap_columns
     }
 
-    /// Gap columns between the end gaps.
+    /// Returns the number of gap columns between the end gaps.
     pub fn inner_gaps(&self) -> u64 {
         self.counts.gap_columns - self.counts.end_gap_columns
     }
 
-    /// The runs between the end gaps.
+    /// Returns the runs between the end gaps.
     pub fn inner_runs<'a>(&self, cigar: &'a Cigar) -> impl Iterator<Item = (u32, Op)> + 'a {
         let skip = usize::from(self.leading);
         let kept = cigar.iter().count() - skip - usize::from(self.trailing);
@@ -92,7 +92,7 @@ impl Columns {
     }
 }
 
-/// Whether a column of this kind has a gap.
+/// Returns whether a column of this kind contains a gap.
 pub fn is_gap(op: Op) -> bool {
     matches!(op, Op::Insertion | Op::Deletion)
 }
@@ -110,8 +110,8 @@ pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>
     }
 }
 
-/// Appends one row of these runs of an alignment: the letters of `codes` from position `start` on,
-/// with `-` in the columns where `gap` says that this sequence has a gap.
+/// Appends one row of an alignment with these runs: the letters of `codes` from position `start`
+/// on, with `-` in columns of kind `gap`.
 pub(super) fn push_row(
     out: &mut Vec<u8>,
     runs: impl Iterator<Item = (u32, Op)>,
@@ -132,8 +132,8 @@ pub(super) fn push_row(
     }
 }
 
-/// Columns of two symbols that match or score more than 0.
-pub(super) fn similar(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> u64 {
+/// Returns the number of columns with two symbols that match or score more than 0.
+pub(super) fn similar(context: &Context, pair: &OutputPair<'_>, cigar: &Cigar) -> u64 {
     let query = context.query_codes(pair);
     let query = &query[pair.query_start as usize..];
     let target = &context.targets.codes(pair.target)[pair.target_start as usize..];
@@ -142,7 +142,7 @@ pub(super) fn similar(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> u64 
     pairs.filter(|&(&a, &b)| substitution.is_match(a, b) || substitution.score(a, b) > 0).count() as u64
 }
 
-/// Every column of two symbols: their positions in the query and in the target.
+/// Returns the ranges of query and target positions of every run of columns with two symbols.
 pub fn aligned_ranges(cigar: &Cigar) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
     let (mut i, mut j) = (0, 0);
     cigar.iter().filter_map(move |(length, op)| {
@@ -162,13 +162,13 @@ mod tests {
         Range32 { start: 0, end: length }
     }
 
-    fn columns(cigar: &str, query: u32, target: u32) -> Columns {
+    fn columns(cigar: &str, query: u32, target: u32) -> AlignmentColumns {
         let cigar: Cigar = cigar.parse().unwrap();
-        Columns::of(&cigar, cigar.counts(), whole(query), whole(target))
+        AlignmentColumns::from_cigar(&cigar, cigar.counts(), whole(query), whole(target))
     }
 
     #[test]
-    fn end_gaps_are_left_out_of_the_spans() {
+    fn spans_exclude_end_gaps() {
         let columns = columns("2I9=1X3D4=1D", 16, 18);
         assert_eq!((columns.total(), columns.inner_total(), columns.inner_gaps()), (20, 17, 3));
         assert_eq!(columns.inner_gap_openings, 1);
@@ -177,9 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn a_local_alignment_lies_where_its_part_does() {
+    fn local_alignments_have_the_spans_of_their_parts() {
         let cigar: Cigar = "3=1I2=2D1=".parse().unwrap();
-        let columns = Columns::of(&cigar, cigar.counts(), Range32 { start: 10, end: 17 }, Range32 { start: 0, end: 8 });
+        let columns = AlignmentColumns::from_cigar(
+            &cigar,
+            cigar.counts(),
+            Range32 { start: 10, end: 17 },
+            Range32 { start: 0, end: 8 },
+        );
         assert_eq!((columns.query.one_based(), columns.target.one_based()), ((11, 17), (1, 8)));
         assert_eq!((columns.total(), columns.inner_total(), columns.inner_gap_openings), (9, 9, 2));
     }
@@ -187,14 +192,14 @@ mod tests {
     #[test]
     fn only_the_outermost_run_is_an_end_gap() {
         let cigar: Cigar = "2I3D10=".parse().unwrap();
-        let columns = Columns::of(&cigar, cigar.counts(), whole(12), whole(13));
+        let columns = AlignmentColumns::from_cigar(&cigar, cigar.counts(), whole(12), whole(13));
         assert_eq!(columns.inner_gap_openings, 1);
         assert_eq!((columns.query.start, columns.target.start), (2, 0));
         assert_eq!(columns.inner_runs(&cigar).collect::<Vec<_>>(), [(3, Op::Deletion), (10, Op::Match)]);
     }
 
     #[test]
-    fn an_alignment_of_gaps_alone_has_no_span() {
+    fn alignments_of_gaps_have_empty_spans() {
         let both = columns("3D2I", 2, 3);
         assert_eq!((both.inner_total(), both.query.one_based(), both.target.one_based()), (0, (0, 0), (0, 0)));
         let one = columns("3D", 0, 3);

@@ -4,34 +4,37 @@ use super::columns::aligned_ranges;
 use crate::alignment::Cigar;
 use crate::seq::{Alphabet, Code};
 
-/// How far apart two aligned sequences are.
+/// The kind of distance between two aligned sequences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Distance {
-    /// 1 - identity, by whichever definition of identity is in use.
+    /// 1 - identity, by the chosen definition of identity.
     #[default]
     Identity,
-    /// DNA: Kimura's two-parameter distance (J Mol Evol 16:111, 1980, equation 10), from the fractions P of
-    /// transitions and Q of transversions: -1/2 ln((1 - 2P - Q) sqrt(1 - 2Q)). Proteins: Kimura's 1983 formula (The
-    /// Neutral Theory of Molecular Evolution, p. 75) from the fraction p that differs: -ln(1 - p - 0.2 p^2).
+    /// For DNA, Kimura's two-parameter distance (J Mol Evol 16:111, 1980, equation 10) from the
+    /// fractions P of transitions and Q of transversions: -1/2 ln((1 - 2P - Q) sqrt(1 - 2Q)). For
+    /// proteins, Kimura's 1983 formula (The Neutral Theory of Molecular Evolution, p. 75) from the
+    /// fraction p of differing columns: -ln(1 - p - 0.2 p^2).
     Kimura,
-    /// -b ln(1 - p/b) from the fraction p that differs, b = 3/4 for DNA and 19/20 for proteins (Jukes and Cantor 1969).
+    /// -b ln(1 - p/b) from the fraction p of differing columns, with b = 3/4 for DNA and 19/20 for
+    /// proteins (Jukes and Cantor 1969).
     JukesCantor,
 }
 
-/// Columns of two unambiguous residues, by what happened to them. Gaps and ambiguous letters are left out of all.
+/// Numbers of columns with two unambiguous residues, by kind of change. Gaps and ambiguous letters
+/// are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Substitutions {
-    /// The same residue.
+    /// Columns with the same residue.
     pub same: u64,
-    /// DNA only: A against G or C against T.
+    /// For DNA only: columns with A and G, or C and T.
     pub transitions: u64,
-    /// Every other change; in proteins every change.
+    /// Columns with any other change, or in proteins with any change.
     pub transversions: u64,
 }
 
 impl Substitutions {
-    /// Counts the columns of `cigar`. The residues are compared, not the CIGAR's `=` and `X`: these depend on how
-    /// ambiguous letters are scored.
+    /// Counts the columns of `cigar`. The residues are compared instead of using the CIGAR's `=`
+    /// and `X`, because these depend on the scores of ambiguous letters.
     pub fn count(cigar: &Cigar, query: &[Code], target: &[Code], alphabet: Alphabet) -> Self {
         let mut found = Substitutions::default();
         for (i, j) in aligned_ranges(cigar) {
@@ -51,8 +54,8 @@ impl Substitutions {
         found
     }
 
-    /// The distance, or `None` where the formula has none: too many changes (saturation), or no column to compare.
-    /// `identity` is what [`Distance::Identity`] takes.
+    /// Returns the distance, or `None` if the formula is undefined because of too many changes
+    /// (saturation) or no comparable columns. `identity` is used for [`Distance::Identity`].
     pub fn distance(&self, kind: Distance, alphabet: Alphabet, identity: f64) -> Option<f64> {
         if kind == Distance::Identity {
             return Some(1.0 - identity);
@@ -80,15 +83,15 @@ impl Substitutions {
     }
 }
 
-/// A = 1 and G = 4, or C = 2 and T = 8: the purines, the pyrimidines.
+/// Returns whether the bases are A = 1 and G = 4 (purines), or C = 2 and T = 8 (pyrimidines).
 fn is_transition(a: Code, b: Code) -> bool {
     matches!(a | b, 0b0101 | 0b1010)
 }
 
-/// -ln(x), never negative; `None` unless x is positive. Rounding can leave 1e-17 where the exact value is 0, which is
-/// saturation too.
+/// Returns -ln(x), which is never negative, or `None` if x is not positive. Rounding may leave
+/// 1e-17 where the exact value is 0, which is saturation too.
 fn minus_log(x: f64) -> Option<f64> {
-    // Of 0 and -0 `max` may give either: adding 0 makes it 0.
+    // For 0 and -0, `max` may return either. Adding 0 makes it 0.
     (x > 1e-12).then(|| (-x.ln()).max(0.0) + 0.0)
 }
 
@@ -106,11 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn only_columns_of_two_plain_residues_count() {
+    fn only_columns_of_two_unambiguous_residues_count() {
         let codes = |letters: &str, alphabet: Alphabet| -> Vec<Code> {
             letters.bytes().map(|letter| alphabet.encode(letter).unwrap()).collect()
         };
-        // A-A same, A-G and T-C transitions, A-C and G-T transversions, N and R left out, then gaps.
+        // A-A is the same, A-G and T-C are transitions, A-C and G-T are transversions, N and R are
+        // skipped, and gaps follow.
         let dna = |letters| codes(letters, Alphabet::Dna);
         let cigar: Cigar = "1=4X2=2I1D1=".parse().unwrap();
         let found = Substitutions::count(&cigar, &dna("AATAGNAGGC"), &dna("AGCCTARAC"), Alphabet::Dna);
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn values_worked_out_by_hand() {
+    fn distances_equal_hand_computed_values() {
         // P = 0.1, Q = 0.05: -1/2 ln(0.75) - 1/4 ln(0.9).
         near(changes(85, 10, 5).distance(Distance::Kimura, Alphabet::Dna, 0.0), 0.143841036 + 0.026340129);
         // p = 0.15: -3/4 ln(0.8).
@@ -134,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_sequences_are_at_exactly_zero() {
+    fn equal_sequences_have_distance_zero() {
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for kind in [Distance::Identity, Distance::Kimura, Distance::JukesCantor] {
                 let distance = changes(7, 0, 0).distance(kind, alphabet, 1.0);
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn saturation_and_nothing_to_compare_have_no_distance() {
+    fn undefined_distances_are_none() {
         for kind in [Distance::Kimura, Distance::JukesCantor] {
             assert_eq!(changes(0, 0, 0).distance(kind, Alphabet::Dna, 0.0), None);
             assert_eq!(changes(1, 0, 30).distance(kind, Alphabet::Dna, 0.0), None);

@@ -1,6 +1,7 @@
-//! Dot plots of long pairs: the path of every alignment, the target across and the query up, as SVG or PNG.
+//! Dot plots of long pairs: the path of every alignment, with the target along the horizontal and
+//! the query along the vertical axis, as SVG or PNG.
 //!
-//! The feature `plot` draws them.
+//! Drawing requires the feature `plot`.
 
 #[cfg(feature = "plot")]
 mod draw;
@@ -10,7 +11,7 @@ pub(crate) use draw::COLOURS;
 #[cfg(feature = "plot")]
 pub use draw::draw;
 
-/// Kinds of pictures.
+/// Formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Picture {
     /// SVG.

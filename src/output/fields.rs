@@ -1,76 +1,77 @@
-//! The table of fields: what can be said of a pair.
+//! The table of fields that describe a pair.
 //!
-//! Positions count from 1 and include the last one, as BLAST's do. A local alignment has no end gaps: what is said to
-//! lie between them is all of it.
+//! Positions count from 1 and include the last one, as in BLAST. A local alignment has no end gaps,
+//! so everything that is described as between the end gaps refers to the whole alignment.
 //!
-//! A field goes by our name, by those of vsearch and of BLAST for the same thing, and each program has names for things that
-//! only it prints so, as percentages (`borrowed`). What was typed is what stands above the column.
+//! A field can be selected by its name here and by the names of vsearch and BLAST for the same
+//! value. Each program also has names for values that only it prints in that form, such as
+//! percentages (`borrowed`). The header of a column is the name that the user typed.
 
 mod borrowed;
 mod edit;
 mod facts;
+mod foreign;
 mod long;
 mod search;
-mod theirs;
 
 use super::PairKind;
 use crate::error::Result;
 use crate::score::IdentityDefinition;
-use borrowed::Table;
-use theirs::Theirs;
-pub(super) use theirs::whole_percentage;
+use borrowed::FieldTable;
+use foreign::ForeignValue;
+pub(super) use foreign::whole_percentage;
 
 pub use edit::{EDIT_FIELDS, EditDefaults};
-pub(super) use facts::{Facts, Quotes};
+pub(super) use facts::{PairFacts, Quotes};
 pub use long::LONG_FIELDS;
 pub use search::SEARCH_FIELDS;
 
-/// One thing that `tsv` and `jsonl` can say of a pair.
+/// A value that `tsv` and `jsonl` can write for a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Its name: what `--fields` takes, the column's header, the JSON key.
+    /// Name for `--fields`, the column header and the JSON key.
     pub name: &'static str,
-    /// vsearch's name of the same thing, which `--fields` takes as well.
+    /// vsearch's name of the same value, which `--fields` accepts too.
     pub vsearch: Option<&'static str>,
-    /// BLAST's name of the same thing (in `-outfmt 6`), which `--fields` takes as well.
+    /// BLAST's name of the same value (in `-outfmt 6`), which `--fields` accepts too.
     pub blast: Option<&'static str>,
-    /// What it is.
+    /// Description for the table of fields.
     pub description: &'static str,
-    value: Value,
+    value: FieldValue,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum FieldValue {
     Query,
     Target,
-    Strands,
+    Strand,
     Score,
     QueryLength,
     TargetLength,
-    Edits(OfEdits),
-    Hit(OfHit),
-    /// What headers of files say after the names.
+    Edits(EditValue),
+    Hit(LongValue),
+    /// Descriptions after the names in headers.
     QueryTitle,
     TargetTitle,
-    /// How significant a hit of a search is.
+    /// Significance of a search hit.
     Evalue,
     Bits,
-    /// Needs the alignment, as do all that follow.
+    /// Needs the alignment, like all that follow.
     Identity,
     IdentityBy(IdentityDefinition),
-    Count(Count),
+    Count(ColumnCount),
     QueryCoverage,
     TargetCoverage,
     Cigar,
     QueryRow,
     TargetRow,
-    /// What only vsearch or BLAST calls so; some of it needs the alignment.
-    Theirs(Theirs),
+    /// Values in a form of vsearch or BLAST. Some need the alignment.
+    Theirs(ForeignValue),
 }
 
-/// What is known of a pattern in a text without an alignment, but for the start.
+/// Values of a pattern in a text. All but the start are known without an alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OfEdits {
+enum EditValue {
     Distance,
     Start,
     End,
@@ -79,10 +80,11 @@ enum OfEdits {
     Ends,
 }
 
-/// What is known of an alignment of two very long sequences: ends even if it was only scored.
+/// Values of an alignment of two very long sequences. The ends are known even if only the score was
+/// computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OfHit {
-    Strands,
+enum LongValue {
+    Strand,
     QueryStart,
     QueryEnd,
     TargetStart,
@@ -90,7 +92,7 @@ enum OfHit {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Count {
+enum ColumnCount {
     Matches,
     Mismatches,
     Columns,
@@ -105,26 +107,31 @@ enum Count {
     TargetEnd,
 }
 
-const fn field(name: &'static str, vsearch: Option<&'static str>, description: &'static str, value: Value) -> Field {
+const fn field(
+    name: &'static str,
+    vsearch: Option<&'static str>,
+    description: &'static str,
+    value: FieldValue,
+) -> Field {
     Field { name, vsearch, blast: None, description, value }
 }
 
-/// A field that BLAST has under this name.
+/// Returns the field with a name in BLAST.
 const fn also(blast: &'static str, field: Field) -> Field {
     Field { blast: Some(blast), ..field }
 }
 
-/// Every field, in the order in which help lists them.
+/// Every field, in the order of the help.
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = {
     use IdentityDefinition as Id;
-    use Count::*;
-    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strands, Target, TargetCoverage, TargetLength, TargetRow};
+    use ColumnCount::*;
+    use FieldValue::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
         also("sseqid", field("target", None, "name of the other sequence", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
-                               sequences as they were read", Strands),
+                               sequences as they were read", Strand),
         field("identity", None, "identity as `definition` defines it, a fraction from 0 to 1", Identity),
         field("identity0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
         field("identity1", None, "matches / columns", IdentityBy(Id::Columns)),
@@ -133,32 +140,32 @@ pub const FIELDS: &[Field] = {
         field("identity3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
         field("identity4", None, "as identity1 (BLAST's)", IdentityBy(Id::Blast)),
         field("score", Some("raw"), "score of the alignment", Score),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
-              Value::Count(Mismatches))),
-        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Columns)),
-        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Gaps)),
-        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
+              FieldValue::Count(Mismatches))),
+        field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(GapOpenings)),
         also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
-              Value::Count(InnerColumns))),
+              FieldValue::Count(InnerColumns))),
         field("inner_gaps", None, "columns with a gap between the end gaps (gaps in vsearch and BLAST)",
-              Value::Count(InnerGaps)),
+              FieldValue::Count(InnerGaps)),
         also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
-              Value::Count(InnerGapOpenings))),
+              FieldValue::Count(InnerGapOpenings))),
         also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
         also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         also("qstart",
              field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(QueryStart))),
+              FieldValue::Count(QueryStart))),
         also("qend",
              field("query_end", Some("qihi"), "last query symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(QueryEnd))),
+              FieldValue::Count(QueryEnd))),
         also("sstart",
              field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(TargetStart))),
+              FieldValue::Count(TargetStart))),
         also("send",
              field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(TargetEnd))),
+              FieldValue::Count(TargetEnd))),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
         field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",
@@ -170,110 +177,120 @@ pub const FIELDS: &[Field] = {
     ]
 };
 
-/// What `tsv` writes if nothing else is asked for.
+/// Default fields of `tsv`.
 const TSV: &str = "query,target,identity,score,matches,columns,gaps,query_length,target_length";
-/// What `jsonl` writes if nothing else is asked for.
+/// Default fields of `jsonl`.
 const JSON: &str = "query,target,identity,score,matches,mismatches,columns,gaps,gap_openings,query_length,\
                     target_length,cigar";
-/// The same of local alignments, which say where they lie.
+/// Default fields of local alignments, which include positions.
 const LOCAL_TSV: &str = "query,target,identity,score,matches,columns,gaps,query_start,query_end,query_length,\
                          target_start,target_end,target_length";
 const LOCAL_JSON: &str = "query,target,identity,score,matches,mismatches,columns,gaps,gap_openings,query_start,\
                           query_end,query_length,target_start,target_end,target_length,cigar";
-/// What either writes if only scores are computed and nothing else is asked for.
+/// Default fields if only scores are computed.
 const SCORES: &str = "query,target,score";
 
 impl Field {
-    /// The field of this name: ours, vsearch's or BLAST's. It has the name that was asked for.
+    /// Returns the field with this name, in any of the three programs. The field has the name that
+    /// was asked for.
     pub fn named(name: &str) -> Option<&'static Field> {
         ALLPAIRS.named(name)
     }
 
-    /// Returns the only kind of pairs that has the field; `None` if all have it.
+    /// Returns the only kind of pairs that has the field, or `None` if all have it.
     pub(crate) fn kind(&self) -> Option<PairKind> {
         match self.value {
-            Value::Edits(_) => Some(PairKind::Edit),
-            Value::Hit(_) => Some(PairKind::Long),
+            FieldValue::Edits(_) => Some(PairKind::Edit),
+            FieldValue::Hit(_) => Some(PairKind::Long),
             _ => None,
         }
     }
 
-    /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
+    /// Returns whether the field requires an alignment.
     pub fn needs_alignment(&self) -> bool {
         match self.value {
-            Value::Query | Value::Target | Value::Strands | Value::Score | Value::QueryLength | Value::TargetLength => {
-                false
-            }
-            Value::QueryTitle | Value::TargetTitle | Value::Evalue | Value::Bits => false,
-            Value::Edits(what) => what == OfEdits::Start,
-            Value::Hit(_) => false,
-            Value::Theirs(what) => what.needs_alignment(),
+            FieldValue::Query
+            | FieldValue::Target
+            | FieldValue::Strand
+            | FieldValue::Score
+            | FieldValue::QueryLength
+            | FieldValue::TargetLength => false,
+            FieldValue::QueryTitle | FieldValue::TargetTitle | FieldValue::Evalue | FieldValue::Bits => false,
+            FieldValue::Edits(what) => what == EditValue::Start,
+            FieldValue::Hit(_) => false,
+            FieldValue::Theirs(what) => what.needs_alignment(),
             _ => true,
         }
     }
 
-    /// Whether it is a name.
+    /// Returns whether the field is the name of a sequence.
     pub(super) fn is_name(&self) -> bool {
-        matches!(self.value, Value::Query | Value::Target)
+        matches!(self.value, FieldValue::Query | FieldValue::Target)
     }
 
-    /// The fields that `tsv` writes by default.
+    /// Returns the default fields of `tsv`.
     pub fn tsv_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { TSV })
     }
 
-    /// The fields that `jsonl` writes by default.
+    /// Returns the default fields of `jsonl`.
     pub fn json_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { JSON })
     }
 
-    /// The fields that `tsv` writes by default of local alignments.
+    /// Returns the default fields of `tsv` for local alignments.
     pub fn local_tsv_defaults() -> Vec<&'static Field> {
         defaults(LOCAL_TSV)
     }
 
-    /// The fields that `jsonl` writes by default of local alignments.
+    /// Returns the default fields of `jsonl` for local alignments.
     pub fn local_json_defaults() -> Vec<&'static Field> {
         defaults(LOCAL_JSON)
     }
 
-    /// The fields that are written by default where the other strand is compared too: with the strand, after the target.
+    /// Adds the strand after the target to the default fields, for jobs that also compare the other
+    /// strand.
     pub fn with_strand(mut defaults: Vec<&'static Field>, table: &'static [Field]) -> Vec<&'static Field> {
-        let place = defaults.iter().position(|field| field.value == Value::Target).map_or(0, |target| target + 1);
-        let is_strand = |field: &&Field| field.value == Value::Strands;
+        let place = defaults.iter().position(|field| field.value == FieldValue::Target).map_or(0, |target| target + 1);
+        let is_strand = |field: &&Field| field.value == FieldValue::Strand;
         defaults.splice(place..place, table.iter().filter(is_strand));
         defaults
     }
 
-    /// Whether it is an identity by the definition that the job has, and not by one of its own.
+    /// Returns whether the field is an identity by the job's definition.
     pub fn follows_definition(&self) -> bool {
-        matches!(self.value, Value::Identity | Value::Theirs(Theirs::Percent | Theirs::PercentIdentical))
+        matches!(
+            self.value,
+            FieldValue::Identity | FieldValue::Theirs(ForeignValue::Percent | ForeignValue::PercentIdentical)
+        )
     }
 
-    /// Whether it says something of whole sequences, which a local alignment does not tell.
+    /// Returns whether the field describes whole sequences, so that local alignments cannot have
+    /// it.
     pub fn needs_whole_sequences(&self) -> bool {
         let mbl = IdentityDefinition::Mbl;
-        [Value::IdentityBy(mbl), Value::Theirs(Theirs::PercentBy(mbl))].contains(&self.value)
+        [FieldValue::IdentityBy(mbl), FieldValue::Theirs(ForeignValue::PercentBy(mbl))].contains(&self.value)
     }
 
-    /// The fields of a list of names separated by commas, by `+` as in vsearch, or by blanks as in BLAST, whose `std`
-    /// stands for its twelve columns.
+    /// Parses a list of names separated by commas, by `+` as in vsearch, or by blanks as in BLAST.
+    /// `std` stands for BLAST's twelve columns.
     pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
         ALLPAIRS.parse(list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
-    /// The table of fields as text, one field a line. What users choose is named as in the library, between backquotes.
+    /// Returns the table of fields as text, one field per line. Options are named as in the
+    /// library, in backquotes.
     pub fn table() -> String {
         ALLPAIRS.text()
     }
 }
 
 /// The fields of `pairwave allpairs`.
-static ALLPAIRS: Table = {
+static ALLPAIRS: FieldTable = {
     const COUNT: usize = borrowed::count(FIELDS);
     static ALIASES: [Field; COUNT] = borrowed::aliases(FIELDS);
-    Table { fields: FIELDS, aliases: &ALIASES, job: borrowed::ALLPAIRS }
+    FieldTable { fields: FIELDS, aliases: &ALIASES, job: borrowed::ALLPAIRS }
 };
 
 fn defaults(list: &str) -> Vec<&'static Field> {
@@ -295,18 +312,18 @@ mod tests {
     }
 
     #[test]
-    fn every_value_is_in_the_table_once() {
+    fn each_value_is_in_the_table_once() {
         for (at, field) in FIELDS.iter().enumerate() {
             assert!(FIELDS[..at].iter().all(|other| other.value != field.value), "{} is a double", field.name);
         }
         for number in 0..=4 {
             let field = Field::named(&format!("identity{number}")).unwrap();
-            assert_eq!(field.value, Value::IdentityBy(IdentityDefinition::from_number(number).unwrap()));
+            assert_eq!(field.value, FieldValue::IdentityBy(IdentityDefinition::from_number(number).unwrap()));
         }
     }
 
     #[test]
-    fn lists_take_commas_plus_signs_and_other_programs_names() {
+    fn lists_accept_separators_and_names_of_other_programs() {
         let names = |list: &str| Field::parse_list(list, false).unwrap().iter().map(|f| f.name).collect::<Vec<_>>();
         assert_eq!(names("query, target,cigar"), ["query", "target", "cigar"]);
         assert_eq!(names("query+target+id+alnlen"), ["query", "target", "id", "alnlen"]);

@@ -1,7 +1,8 @@
-//! `jsonl`: a JSON object a line and a line a pair, the keys in the order of the fields.
+//! The format `jsonl`: one JSON object and one line for each pair, with keys in the order of the
+//! fields.
 
-use super::fields::{Facts, Field, Quotes};
-use super::{Body, Context, Line, Output, Pair};
+use super::fields::{Field, PairFacts, Quotes};
+use super::{Context, FormatBody, Output, OutputPair, PairLine};
 use crate::error::Result;
 use crate::seq::{SequenceId, SequenceStore};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct JsonLines {
     fields: Vec<&'static Field>,
-    /// It was said that there are names that JSON does not have.
+    /// Whether a warning about names that JSON cannot contain was given.
     has_warned: bool,
 }
 
@@ -19,7 +20,7 @@ impl JsonLines {
     }
 }
 
-impl Body for JsonLines {
+impl FormatBody for JsonLines {
     fn begin(&mut self, context: &Context, _output: &mut Output) -> Result<()> {
         let targets = if context.is_one_set() { 0 } else { context.targets.foreign_names() };
         let count = context.queries.foreign_names() + targets;
@@ -31,7 +32,7 @@ impl Body for JsonLines {
         Ok(())
     }
 
-    /// Warns once: how many such names are to come, nobody knows.
+    /// Warns once, because the number of such names to come is unknown.
     fn go_on(&mut self, context: &Context) -> Result<()> {
         let foreign = |store: &SequenceStore| (0..store.len() as SequenceId).find(|&id| is_foreign(store, id));
         let (queries, targets) = (&context.queries, &context.targets);
@@ -49,11 +50,11 @@ impl Body for JsonLines {
         Ok(())
     }
 
-    fn lines(&self) -> Option<&dyn Line> {
+    fn lines(&self) -> Option<&dyn PairLine> {
         Some(self)
     }
 
-    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+    fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         Some(Arc::new(self.clone()))
     }
 }
@@ -62,9 +63,9 @@ fn is_foreign(store: &SequenceStore, id: SequenceId) -> bool {
     store.name_bytes(id) != store.name(id).as_bytes()
 }
 
-impl Line for JsonLines {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let facts = Facts::new(context, pair)?;
+impl PairLine for JsonLines {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let facts = PairFacts::new(context, pair)?;
         for (at, field) in self.fields.iter().enumerate() {
             out.extend_from_slice(if at == 0 { b"{\"" } else { b",\"" });
             out.extend_from_slice(field.name.as_bytes());

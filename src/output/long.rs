@@ -1,43 +1,50 @@
-//! The alignments of one pair of very long sequences, which come all at once.
+//! The alignments of one pair of very long sequences, which are written all at once.
 //!
-//! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes a
-//! [`Pair`](super::Pair) of the strand that was aligned and the target, with a [`Hit`](super::Hit)
-//! that says how to write its positions. `sam` and `text` are formats of their own.
+//! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes an
+//! [`OutputPair`](super::OutputPair) of the aligned strand and the target, and a
+//! [`LongPairEnd`](super::LongPairEnd) defines how to write its positions. `sam` and `text` are
+//! formats of their own.
 
 use super::fields::Field;
 use super::long_context::CONTENTS;
-use super::{Body, Contents, Output, jsonl, paf, sam, text, tsv};
+use super::{Contents, FormatBody, Output, jsonl, paf, sam, text, tsv};
 use crate::error::{Error, Result};
 
-pub use super::long_context::{Found, LongContext, StoredSequence};
+pub use super::long_context::{LongContext, ScoredAlignment, StoredSequence};
 pub use super::sam::name_problem as sam_name_problem;
 
-/// What to write.
+/// An output format for long pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LongFormat {
-    /// Tab-separated values under a header line.
+    /// Tab-separated values below a header line.
     Tsv(Vec<&'static Field>),
     /// minimap2's pairwise mapping format.
     Paf,
     /// SAM.
     Sam {
-        /// How the program was called, for the header.
+        /// Command line of the program, for the header.
         command: String,
     },
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines(Vec<&'static Field>),
-    /// Blocks of alignment for people.
+    /// Blocks of alignment for people to read.
     Text {
-        /// Columns of a block.
+        /// Number of columns in a block.
         width: u32,
     },
 }
 
-/// Writes all alignments, the best first, and makes the output final.
+/// Writes all alignments, the best first, and completes the output.
 ///
 /// # Errors
-/// [`Error::Usage`] if a format that describes alignments gets a mere score; [`Error::Io`] if the output cannot be written.
-pub fn write(format: &LongFormat, context: &LongContext, found: &[Found<'_>], mut output: Output) -> Result<()> {
+/// Returns [`Error::Usage`] if a format needs alignments but there is only a score, and
+/// [`Error::Io`] if writing fails.
+pub fn write(
+    format: &LongFormat,
+    context: &LongContext,
+    found: &[ScoredAlignment<'_>],
+    mut output: Output,
+) -> Result<()> {
     let contents = Contents { has_alignments: found.iter().all(|found| found.cigar.is_some()), ..CONTENTS };
     match format {
         LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => contents.check_fields(fields)?,
@@ -53,7 +60,12 @@ pub fn write(format: &LongFormat, context: &LongContext, found: &[Found<'_>], mu
     output.finish()
 }
 
-fn lines(body: &mut dyn Body, context: &LongContext, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+fn lines(
+    body: &mut dyn FormatBody,
+    context: &LongContext,
+    found: &[ScoredAlignment<'_>],
+    output: &mut Output,
+) -> Result<()> {
     body.begin(&context.forward, output)?;
     let line = body.lines().ok_or_else(|| Error::Internal("a format without lines for long pairs".into()))?;
     for found in found {

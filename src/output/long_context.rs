@@ -1,23 +1,24 @@
-//! One pair of very long sequences, and its alignments as pairs of the strand that was aligned.
+//! One pair of very long sequences, and its alignments as pairs with the aligned strand.
 
 use std::sync::Arc;
 
-use super::{Contents, Context, Details, Hit, Pair, PairKind, Range32};
+use super::{Contents, Context, Details, LongPairEnd, OutputPair, PairKind, Range32};
 use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_complement};
 
-/// One alignment, or its score.
+/// An alignment, or only its score.
 #[derive(Debug, Clone, Copy)]
-pub struct Found<'a> {
+pub struct ScoredAlignment<'a> {
     /// Whether the query's reverse complement was aligned.
     pub is_reverse: bool,
     /// The score.
     pub score: i64,
-    /// The part of the query as its file has it. Of a mere score only its end counts, on the reverse strand its start.
+    /// Part of the query on the file's strand. If there is only a score, just its end is valid, or
+    /// its start on the minus strand.
     pub query: Range32,
-    /// The part of the target. Of a mere score only its end counts.
+    /// Part of the target. If there is only a score, just its end is valid.
     pub target: Range32,
     /// The alignment along the target, if there is one.
     pub cigar: Option<&'a Cigar>,
@@ -28,26 +29,26 @@ pub struct Found<'a> {
 pub struct StoredSequence {
     /// The store.
     pub store: Arc<SequenceStore>,
-    /// Its index there.
+    /// Index in the store.
     pub id: SequenceId,
 }
 
-/// The two sequences and how they were scored.
+/// The two sequences and the scoring scheme.
 #[derive(Debug)]
 pub struct LongContext {
     pub(super) forward: Context,
-    /// The same with the query's reverse complement, if that was aligned.
+    /// The context with the query's reverse complement, if that was aligned.
     reverse: Option<Context>,
     query_id: SequenceId,
     target_id: SequenceId,
 }
 
-/// What alignments of two long sequences have.
+/// Contents of alignments of two long sequences.
 pub(super) const CONTENTS: Contents = Contents { kind: PairKind::Long, has_alignments: true };
 
 impl LongContext {
-    /// Takes the two sequences. `any_reverse` says whether alignments of the query's reverse
-    /// complement are among those that will be written.
+    /// Creates the context of two sequences. `any_reverse` must be set if any written alignment
+    /// uses the query's reverse complement.
     pub fn new(query: StoredSequence, target: StoredSequence, scoring: Scoring, any_reverse: bool) -> Self {
         let StoredSequence { store: queries, id: query_id } = query;
         let StoredSequence { store: targets, id: target_id } = target;
@@ -95,17 +96,17 @@ impl LongContext {
         &self.forward.scoring
     }
 
-    /// An alignment with the strand of the query that was aligned, and the target: what
-    /// [`verify_alignment`](crate::alignment::verify_alignment) takes.
+    /// Returns an alignment with the aligned strand of the query and the target, as
+    /// [`verify_alignment`](crate::alignment::verify_alignment) requires.
     ///
     /// # Errors
-    /// If it is a mere score.
-    pub fn alignment(&self, found: &Found<'_>) -> Result<(Alignment, &[Code], &[Code])> {
+    /// Returns an error if there is only a score.
+    pub fn alignment(&self, found: &ScoredAlignment<'_>) -> Result<(Alignment, &[Code], &[Code])> {
         let (_, pair) = self.pair(found)?;
         let cigar = found.cigar.ok_or_else(|| Error::Internal("a score without its alignment".into()))?.clone();
-        let Pair { query_start, target_start, score, .. } = pair;
+        let OutputPair { query_start, target_start, score, .. } = pair;
         let alignment = Alignment { score, query_start, target_start, cigar };
-        // The pair borrows from `found` as well; the sequences do not.
+        // The pair also borrows from `found`, but the sequences do not.
         let query = match &self.reverse {
             Some(reverse) if found.is_reverse => reverse.queries.codes(0),
             _ => self.query_codes(),
@@ -113,20 +114,20 @@ impl LongContext {
         Ok((alignment, query, self.forward.targets.codes(self.target_id)))
     }
 
-    /// An alignment as a pair of the strand that was aligned and the target, and what its numbers refer to.
-    pub(super) fn pair<'a>(&'a self, found: &Found<'a>) -> Result<(&'a Context, Pair<'a>)> {
+    /// Returns an alignment as a pair of the aligned strand and the target, with its context.
+    pub(super) fn pair<'a>(&'a self, found: &ScoredAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
         let (context, query) = match (found.is_reverse, &self.reverse) {
             (false, _) => (&self.forward, self.query_id),
             (true, Some(reverse)) => (reverse, 0),
             (true, None) => return Err(Error::Internal("an alignment of a strand that was not announced".into())),
         };
-        let mut hit = Hit { is_reverse: found.is_reverse, query_end: 0, target_end: found.target.end };
-        // To and from a strand is the same way.
+        let mut hit = LongPairEnd { is_reverse: found.is_reverse, query_end: 0, target_end: found.target.end };
+        // The conversion to a strand is the same as from it.
         let part = hit.in_file(found.query, self.query_length());
         hit.query_end = part.end;
         let is_local = self.scoring().mode == Mode::Local;
         let start = |start: u32| if is_local { start } else { 0 };
-        let pair = Pair {
+        let pair = OutputPair {
             query,
             target: self.target_id,
             strand: Strand::Plus,
@@ -141,7 +142,7 @@ impl LongContext {
     }
 }
 
-/// A store of the reverse complement of one sequence, under its name.
+/// Returns a store with the reverse complement of one sequence, under the same name.
 fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(store.alphabet());
     builder.push_renamed(store, id, &reverse_complement(store.codes(id)));

@@ -1,8 +1,8 @@
-//! Multiple alignments: rows in the formats that other programs read, distances, and a page for people.
+//! Multiple alignments: rows in the formats of other programs, distances, and an HTML page.
 //!
-//! Letters stand as they are given, gaps as the format has them. A name that a format cannot hold, or that another row has
-//! already, is changed by one rule ([`Renamed`]), so that no two rows of a file have one name; which names those were is handed
-//! back.
+//! Letters are written as they are given, and gaps as the format requires. A name that a format
+//! cannot contain, or that another row has, is changed by one rule ([`Renamed`]), so that no two
+//! rows of a file have the same name. The changed names are returned.
 
 mod clustal;
 mod conservation;
@@ -24,46 +24,47 @@ pub use crate::seq::names::{Renamed, Why};
 pub use distances::{DistanceFormat, write_distances};
 pub use report::write_report;
 
-/// An alignment and what stands in it.
+/// An alignment with its names and letters.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
-    /// Where every residue stands.
+pub struct MsaRows<'a> {
+    /// Column of every residue.
     pub alignment: &'a MultipleAlignment,
     /// Names of the sequences, in the alignment's order.
     pub names: &'a [&'a [u8]],
-    /// Their letters, without gaps.
+    /// Letters of the sequences, without gaps.
     pub letters: &'a [&'a [u8]],
-    /// The rows that are written, in this order.
+    /// Rows to write, in this order.
     pub order: &'a [u32],
-    /// What the letters are.
+    /// Alphabet of the letters.
     pub alphabet: Alphabet,
 }
 
 /// A format of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MsaFormat {
-    /// Blocks of 60 columns with a line of marks below, as ClustalW 2.1 writes them but for the first line. Names have 30
-    /// characters at most.
+    /// Blocks of 60 columns above a line of marks. Except for the first line, ClustalW 2.1 writes
+    /// the same. Names have at most 30 characters.
     Clustal,
-    /// FASTA, 60 letters a line.
+    /// FASTA with 60 letters per line.
     Fasta,
     /// PHYLIP.
     Phylip {
-        /// Blocks of 60 columns of all rows; else each row is one line.
+        /// Whether there are blocks of 60 columns of all rows. If not, each row is one line.
         is_interleaved: bool,
-        /// Names have exactly ten characters. Else they are as long as they are and two blanks follow, which PAML wants.
+        /// Whether names have exactly ten characters. If not, names have their own length and are
+        /// followed by two blanks, which PAML requires.
         is_strict: bool,
     },
-    /// Stockholm 1.0, one line a row.
+    /// Stockholm 1.0 with one line for each row.
     Stockholm,
-    /// GCG's MSF with its checksums; all weights are 1.
+    /// GCG's MSF with its checksums. All weights are 1.
     Msf,
-    /// NEXUS: a data block, one line a row.
+    /// NEXUS: a data block with one line for each row.
     Nexus,
 }
 
 impl MsaFormat {
-    /// The names that this format can hold.
+    /// Returns the rules for names in this format.
     pub fn name_rules(self) -> NameRules {
         match self {
             MsaFormat::Clustal => NameRules::CLUSTAL,
@@ -77,11 +78,12 @@ impl MsaFormat {
     }
 }
 
-/// Writes an alignment, and says which names are not those of the input.
+/// Writes an alignment, and returns the changed names.
 ///
 /// # Errors
-/// [`Error::Internal`] if names, letters and order are not those of the alignment; [`Error::Io`].
-pub fn write(format: MsaFormat, rows: &Rows<'_>, mut output: Output) -> Result<Vec<Renamed>> {
+/// Returns [`Error::Internal`] if names, letters or order do not match the alignment, and
+/// [`Error::Io`] if writing fails.
+pub fn write(format: MsaFormat, rows: &MsaRows<'_>, mut output: Output) -> Result<Vec<Renamed>> {
     rows.check()?;
     let (names, renamed) = format.name_rules().apply(rows.names, rows.order);
     let page = Page { rows: *rows, names };
@@ -102,8 +104,8 @@ pub fn write(format: MsaFormat, rows: &Rows<'_>, mut output: Output) -> Result<V
     Ok(renamed)
 }
 
-impl Rows<'_> {
-    /// Whether all parts are of one alignment.
+impl MsaRows<'_> {
+    /// Checks that all parts belong to one alignment.
     fn check(&self) -> Result<()> {
         let count = self.alignment.rows();
         let fits = |row: usize| self.alignment.places(row).len() == self.letters[row].len();
@@ -118,7 +120,7 @@ impl Rows<'_> {
         self.alignment.columns()
     }
 
-    /// Columns and letters of a row, which is counted as it is written.
+    /// Returns the columns and letters of the row with this index in the output.
     fn residues(&self, at: usize) -> impl Iterator<Item = (usize, u8)> + '_ {
         let row = self.order[at] as usize;
         let places = self.alignment.places(row).iter();
@@ -136,10 +138,10 @@ impl Rows<'_> {
     }
 }
 
-/// Rows, with the names that are written.
+/// Rows with their names in the output.
 struct Page<'a> {
-    rows: Rows<'a>,
-    /// In the order in which they are written.
+    rows: MsaRows<'a>,
+    /// Names in the order of the output.
     names: Vec<Vec<u8>>,
 }
 
@@ -148,29 +150,30 @@ impl Page<'_> {
         self.names.iter().map(|name| characters(name)).max().unwrap_or(0)
     }
 
-    /// Appends a name, filled with blanks up to a width.
+    /// Appends a name, padded with blanks to a width.
     fn push_name(&self, out: &mut Vec<u8>, at: usize, width: usize) {
         push_padded(out, &self.names[at], width);
     }
 
-    /// Blocks of so many columns, at the first.
-    fn blocks(&self, width: usize) -> Blocks<'_> {
+    /// Returns the blocks of `width` columns, starting at the first.
+    fn blocks(&self, width: usize) -> MsaBlocks<'_> {
         let columns = self.rows.columns();
-        Blocks { rows: self.rows, width, columns: 0..width.min(columns), next: vec![0; self.rows.order.len()] }
+        MsaBlocks { rows: self.rows, width, columns: 0..width.min(columns), next: vec![0; self.rows.order.len()] }
     }
 }
 
-/// A block of columns after the other. Every row remembers its first letter that is not written yet.
-struct Blocks<'a> {
-    rows: Rows<'a>,
+/// A position in consecutive blocks of columns. For every row, it stores the first letter that has
+/// not been written yet.
+struct MsaBlocks<'a> {
+    rows: MsaRows<'a>,
     width: usize,
-    /// Of the block.
+    /// Columns of the current block.
     columns: Range<usize>,
     next: Vec<u32>,
 }
 
-impl Blocks<'_> {
-    /// Appends a row's part of the block, which may be done once.
+impl MsaBlocks<'_> {
+    /// Appends a row's part of the block. This must be called once for each block.
     fn push(&mut self, out: &mut Vec<u8>, at: usize, gap: u8) {
         let row = self.rows.order[at] as usize;
         let (places, letters) = (self.rows.alignment.places(row), self.rows.letters[row]);
@@ -195,7 +198,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Characters of a name, as an editor counts them.
+/// Returns the number of characters in a name.
 fn characters(name: &[u8]) -> usize {
     std::str::from_utf8(name).map_or(name.len(), |name| name.chars().count())
 }
@@ -205,7 +208,7 @@ fn push_padded(out: &mut Vec<u8>, name: &[u8], width: usize) {
     out.extend(std::iter::repeat_n(b' ', width.saturating_sub(characters(name))));
 }
 
-/// The number as text.
+/// Formats a number.
 fn digits(number: usize) -> Vec<u8> {
     let mut text = Vec::new();
     super::numbers::push_unsigned(&mut text, number as u64);

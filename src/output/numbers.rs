@@ -1,6 +1,6 @@
-//! Numbers as text, appended to a buffer: millions of lines, no allocation.
+//! Formatting of numbers into a buffer, without allocation, for millions of lines.
 
-/// Appends a whole number.
+/// Appends an integer.
 pub(super) fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
     let number = number.into();
     if number < 0 {
@@ -9,10 +9,10 @@ pub(super) fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
     push_unsigned(out, number.unsigned_abs());
 }
 
-/// Appends a whole number that is not negative.
+/// Appends a non-negative integer.
 #[inline]
 pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
-    // Most runs of alignments: as many bytes as the compiler knows.
+    // Most run lengths of alignments have few digits, so that the number of bytes is a constant.
     let digit = |unit: u64| b'0' + (number / unit % 10) as u8;
     match number {
         0..10 => out.push(digit(1)),
@@ -36,7 +36,7 @@ fn push_long(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[first..]);
 }
 
-/// Appends `units / 10^digits` with all its `digits` (at most 9) after the point.
+/// Appends `units / 10^digits` with all `digits` (at most 9) decimals.
 pub(super) fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
     let unit = 10u64.pow(digits);
     push_unsigned(out, units / unit);
@@ -50,14 +50,16 @@ pub(super) fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
     out.extend_from_slice(text);
 }
 
-/// The whole number nearest to `value * 10^digits`, correctly rounded (a tie goes to the even one, as Rust's own
-/// formatting has it). `value` must be finite and not negative, and the result below 2^63.
+/// Returns the integer nearest to `value * 10^digits`, correctly rounded. Ties go to the even
+/// integer, as in Rust's own formatting. `value` must be finite and not negative, and the result
+/// below 2^63.
 pub(super) fn to_units(value: f64, digits: u32) -> u64 {
     debug_assert!(value >= 0.0 && value.is_finite());
     let product = value * 10f64.powi(digits as i32);
     let rest = product - product.floor();
-    // The product is wrong by at most half a unit in its last place: 2^-14 below 2^40. So it is on the right side of a
-    // tie unless it is very near to one; then the exact, slow way decides.
+    // The product is wrong by at most half a unit in its last place, which is 2^-14 below 2^40. So
+    // it is on the correct side of a tie unless it is very close to one. Then the exact, slow way
+    // decides.
     if product < (1u64 << 40) as f64 && (rest - 0.5).abs() > 1e-3 {
         return product.floor() as u64 + u64::from(rest > 0.5);
     }
@@ -65,7 +67,7 @@ pub(super) fn to_units(value: f64, digits: u32) -> u64 {
     text.bytes().filter(u8::is_ascii_digit).fold(0, |units, digit| units * 10 + u64::from(digit - b'0'))
 }
 
-/// Appends a fraction with six digits after the point, correctly rounded.
+/// Appends a fraction with six decimals, correctly rounded.
 pub(super) fn push_fraction(out: &mut Vec<u8>, value: f64) {
     push_units(out, to_units(value, 6), 6);
 }
@@ -91,13 +93,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_are_those_of_std(number: i64, small in -1000i64..1000) {
+        fn integers_equal_std_formatting(number: i64, small in -1000i64..1000) {
             prop_assert_eq!(text(|out| push_integer(out, number)), number.to_string());
             prop_assert_eq!(text(|out| push_integer(out, small)), small.to_string());
         }
 
         #[test]
-        fn fractions_are_those_of_std(part in 0u32..5000, more in 0u32..5000, value in 0f64..1000.0) {
+        fn fractions_equal_std_formatting(part in 0u32..5000, more in 0u32..5000, value in 0f64..1000.0) {
             let ratio = f64::from(part) / f64::from((part + more).max(1));
             prop_assert_eq!(text(|out| push_fraction(out, ratio)), format!("{ratio:.6}"));
             prop_assert_eq!(text(|out| push_fraction(out, value)), format!("{value:.6}"));

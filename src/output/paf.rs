@@ -1,23 +1,24 @@
-//! `paf`: minimap2's pairwise mapping format with a base-level alignment.
+//! The format `paf`: minimap2's pairwise mapping format with a base-level alignment.
 //!
-//! The line describes what the score covers. With charged end gaps that is the whole of both sequences: the spans are 0
-//! to the length, and `cg` holds every column. With free end gaps the end gaps are left out, as minimap2 leaves out
-//! what it clips, and a local alignment has the spans of its two parts. In any case the symbols that `cg` consumes add
-//! up to the spans, as readers check.
+//! A line describes the part that the score covers: with charged end gaps, both sequences from end
+//! to end: the spans are 0 to the length, and `cg` contains every column. With free end gaps, end
+//! gaps are omitted, as minimap2 omits clipped symbols. A local alignment has the spans of its two
+//! parts. In any case, the symbols that `cg` consumes add up to the spans, as readers check.
 //!
-//! A pattern in a text is all of the query; the target's span is the part where it was found. `NM` is the distance, and
-//! there is no `AS`.
+//! For a pattern in a text, the query span is the whole pattern, and the target span is the part
+//! where it was found. `NM` is the distance, and there is no `AS`.
 //!
-//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is - where the query's
-//! reverse complement is aligned: its span is then that on the strand that the file has, and `cg` goes along the target.
-//! `NM` counts mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
-//! mismatches + gap openings). Without a column there is no `de` and no `cg`. Hits of a search have their E-value and their bits
-//! (`EV:f` and `BS:f`, as in SAM).
+//! Column 10 counts matches, and column 11 counts columns. The mapping quality is 255, unknown. The
+//! strand is - if the query's reverse complement is aligned: the query span then refers to the
+//! file's strand, and `cg` follows the target. `NM` counts mismatches and gap columns, `AS` is the
+//! score, and `de` is the gap-compressed divergence: 1 - matches / (matches + mismatches + gap
+//! openings). An alignment without columns has no `de` and no `cg`. Search hits have their E-value
+//! and bit score (`EV:f` and `BS:f`, as in SAM).
 
 use super::columns::{Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::sam::push_significance;
-use super::{Body, Context, Line, Pair};
+use super::{Context, FormatBody, OutputPair, PairLine};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 use crate::seq::Strand;
@@ -26,18 +27,18 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct Paf;
 
-impl Body for Paf {
-    fn lines(&self) -> Option<&dyn Line> {
+impl FormatBody for Paf {
+    fn lines(&self) -> Option<&dyn PairLine> {
         Some(self)
     }
 
-    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+    fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         Some(Arc::new(self.clone()))
     }
 }
 
-impl Line for Paf {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+impl PairLine for Paf {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;
         let counts = columns.counts;
@@ -57,7 +58,7 @@ impl Line for Paf {
             (columns.query, columns.target, inner.0, inner.1, inner.2)
         };
 
-        // The span is that of the query as its file has it; `cg` goes along the target in any case.
+        // The span refers to the query as in its file. `cg` always follows the target.
         let (query, strand) = match pair.long_hit() {
             Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
             None => (query, if pair.strand == Strand::Minus { b'-' } else { b'+' }),

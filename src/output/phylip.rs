@@ -1,51 +1,55 @@
-//! `phylip`: a distance matrix as phylogeny programs read it.
+//! The format `phylip`: a distance matrix for phylogeny programs.
 //!
-//! One file against itself gives the square matrix or its lower triangle (without the diagonal): the number of
-//! sequences, then a line for each with its name and its distances. Names are relaxed PHYLIP: of any length, ended by a
-//! blank; short ones are filled up to the ten characters of strict PHYLIP, so that both kinds of reader take them.
-//! A name that PHYLIP cannot hold, or that another row has, is changed as in alignments ([`NameRules::PHYLIP`]).
+//! For one file against itself, it is the square matrix or its lower triangle without the diagonal.
+//! The number of sequences is followed by a line for each with its name and its distances. Names
+//! are relaxed PHYLIP: they have any length and end at a blank. Short names are padded to the ten
+//! characters of strict PHYLIP, so that both kinds of reader accept them. A name that PHYLIP cannot
+//! contain, or that another row has, is changed as in alignments ([`NameRules::PHYLIP`]).
 //!
-//! One file against another gives a rectangle, which PHYLIP does not know: the numbers of rows and of columns, a line
-//! with the columns' names, then the rows (queries) as above.
+//! For one file against another, it is a rectangle, which PHYLIP does not define: the numbers of
+//! rows and columns, a line with the columns' names, and then the rows (queries) in the format
+//! above.
 //!
-//! A pair too far apart for the formula, or without a column to compare, gets -1, as PHYLIP's dnadist writes it. Some
-//! readers take that as infinite and some take it literally, so that a warning tells how many there are.
+//! A pair that is too distant for the formula or without comparable columns gets -1, as in PHYLIP's
+//! dnadist. Some readers interpret that as infinite and some literally, so a warning reports the
+//! number of such pairs.
 
 use super::distance::{Distance, Substitutions};
 use super::numbers::{push_units, push_unsigned, to_units};
-use super::{Body, Context, Line, Output, Pair};
+use super::{Context, FormatBody, Output, OutputPair, PairLine};
 use crate::error::{Error, Result};
 use crate::score::Mode;
 use crate::seq::{NameRules, SequenceStore};
 
-/// Which part of a matrix is written.
+/// The written part of a matrix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MatrixShape {
-    /// All of it.
+pub enum DistanceMatrixShape {
+    /// The complete matrix.
     #[default]
     Square,
     /// The half below the diagonal.
     Lower,
 }
 
-/// Greatest number of changed names that are listed one by one.
+/// Maximum number of changed names that are listed.
 const NAMED: usize = 5;
-/// Digits after the point.
+/// Number of decimals.
 const DIGITS: u32 = 6;
 const MISSING: u32 = u32::MAX;
 const SATURATED: u32 = u32::MAX - 1;
 const MAX: u32 = u32::MAX - 2;
 
-/// Keeps the whole matrix, four bytes a pair: distances in millionths, just as they are printed.
+/// Stores the whole matrix with four bytes per pair. Distances are in millionths, which is the
+/// printed precision.
 pub(super) struct Phylip {
     distance: Distance,
-    shape: MatrixShape,
-    /// Of one set: row by row the triangle below the diagonal. Of two: row by row the rectangle.
+    shape: DistanceMatrixShape,
+    /// Row by row, the triangle below the diagonal for one set, or the rectangle for two sets.
     millionths: Vec<u32>,
 }
 
 impl Phylip {
-    pub(super) fn new(distance: Distance, shape: MatrixShape, context: &Context) -> Result<Self> {
+    pub(super) fn new(distance: Distance, shape: DistanceMatrixShape, context: &Context) -> Result<Self> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
         if context.scoring.mode == Mode::Local {
             return Err(Error::usage_of(
@@ -53,7 +57,7 @@ impl Phylip {
                 "distances compare whole sequences: local alignments give no matrix of them",
             ));
         }
-        if !context.is_one_set() && shape == MatrixShape::Lower {
+        if !context.is_one_set() && shape == DistanceMatrixShape::Lower {
             return Err(Error::usage_of("shape", "a matrix of two files has no lower triangle"));
         }
         let pairs = if context.is_one_set() { triangle(rows) } else { rows * columns };
@@ -89,7 +93,7 @@ impl Phylip {
             for column in 0..row {
                 self.push_value(out, triangle(row) + column)?;
             }
-            if self.shape == MatrixShape::Square {
+            if self.shape == DistanceMatrixShape::Square {
                 out.extend_from_slice(b" 0.000000");
                 for column in row + 1..count {
                     self.push_value(out, triangle(column) + row)?;
@@ -124,12 +128,12 @@ impl Phylip {
     }
 }
 
-impl Body for Phylip {
-    fn lines(&self) -> Option<&dyn Line> {
+impl FormatBody for Phylip {
+    fn lines(&self) -> Option<&dyn PairLine> {
         None
     }
 
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
+    fn pair(&mut self, context: &Context, pair: &OutputPair<'_>, _output: &mut Output) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let alphabet = context.queries.alphabet();
         let found = match self.distance {
@@ -167,12 +171,13 @@ impl Body for Phylip {
     }
 }
 
-/// Cells of a triangle's first `rows` rows: where row `rows` begins.
+/// Returns the number of cells in the first `rows` rows of a triangle, which is the start of row
+/// `rows`.
 fn triangle(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
 }
 
-/// Returns the names of sequences as PHYLIP holds them, and warns of changed names.
+/// Returns the names of sequences in PHYLIP, and warns about changed names.
 fn written_names(sequences: &SequenceStore) -> Vec<Vec<u8>> {
     let order: Vec<u32> = (0..sequences.len() as u32).collect();
     let names: Vec<&[u8]> = order.iter().map(|&id| sequences.name_bytes(id)).collect();

@@ -1,9 +1,11 @@
-//! Reads in the columns of a reference alignment: references and reads as one alignment, as PaPaRa writes it.
+//! Reads in the columns of a reference alignment: references and reads as one alignment, as PaPaRa
+//! writes it.
 //!
-//! Before each reference column, and after the last, there are as many columns for inserted characters as the widest read
-//! needs, filled from the left; before the first from the right. Or inserted characters are dropped
-//! ([`PlacedFormat::keep_length`]). What reads need of that is counted before the first byte is written ([`Extent`]), so reads
-//! come twice, but need not stay in memory.
+//! Before each reference column and after the last, there are as many columns for inserted
+//! characters as the widest read needs. They are filled from the left, and before the first
+//! reference column from the right. Optionally, inserted characters are dropped
+//! ([`PlacedFormat::keep_length`]). The numbers of these columns must be known before the first
+//! byte is written ([`PlacedExtent`]). So reads are passed twice, but need not stay in memory.
 
 mod best;
 
@@ -15,24 +17,25 @@ use super::numbers::push_unsigned;
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 
-pub use best::{Best, BestTable};
+pub use best::{BestEdge, BestTable};
 
-/// Rows that a thread makes at once.
-const ROWS_A_PIECE: usize = 64;
+/// Number of rows in a piece of parallel formatting.
+const ROWS_PER_PIECE: usize = 64;
 
-/// How an alignment is written.
+/// The format of the alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlacedFormat {
-    /// PHYLIP, relaxed and sequential; else FASTA.
+    /// Whether the format is PHYLIP, relaxed and sequential. If not, it is FASTA.
     pub is_phylip: bool,
-    /// Inserted characters are dropped: all rows have the sites' columns, whatever the reads.
+    /// Whether inserted characters are dropped. Rows then have the columns of the sites, whatever
+    /// the reads.
     pub keep_length: bool,
-    /// Rows of references are left out.
+    /// Whether the rows of references are omitted.
     pub reads_only: bool,
 }
 
 impl PlacedFormat {
-    /// Whether all reads must be counted before the first byte is written.
+    /// Returns whether all reads must be counted before the first byte is written.
     pub fn needs_extent(&self) -> bool {
         self.is_phylip || !self.keep_length
     }
@@ -43,44 +46,44 @@ impl PlacedFormat {
 pub struct ReferenceRows<'a> {
     /// Names of the rows.
     pub names: &'a [BString],
-    /// Letters and gaps.
+    /// Letters and gaps of the rows.
     pub rows: &'a [Vec<u8>],
-    /// The column of each site. Others are not written.
+    /// Column of each site. Other columns are not written.
     pub columns: &'a [u32],
 }
 
-/// A read and where it lies.
+/// A read and its alignment.
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedRead<'a> {
-    /// Its name.
+    /// Name of the read.
     pub name: &'a [u8],
-    /// Its letters, on the strand that was aligned.
+    /// Letters of the read, on the aligned strand.
     pub letters: &'a [u8],
-    /// Sites before the alignment's first column.
+    /// Number of sites before the alignment's first column.
     pub first_site: u32,
-    /// The alignment, the read as the query.
+    /// The alignment, with the read as the query.
     pub cigar: &'a Cigar,
 }
 
-/// What all reads together need.
+/// Space that all reads together need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct PlacedExtent {
     reads: u64,
     longest_name: usize,
-    /// Before each site, and after the last.
+    /// Number of inserted columns before each site, and after the last.
     inserted: Vec<u32>,
 }
 
-impl Extent {
-    /// Of no read; `sites` is how many columns of the reference are written.
+impl PlacedExtent {
+    /// Creates the extent of no reads. `sites` is the number of reference columns that are written.
     pub fn new(sites: usize) -> Self {
-        Extent { reads: 0, longest_name: 0, inserted: vec![0; sites + 1] }
+        PlacedExtent { reads: 0, longest_name: 0, inserted: vec![0; sites + 1] }
     }
 
     /// Counts a read.
     ///
     /// # Errors
-    /// [`Error::Internal`] if it goes beyond the last site.
+    /// Returns [`Error::Internal`] if the read goes beyond the last site.
     pub fn add(&mut self, name: &[u8], first_site: u32, cigar: &Cigar) -> Result<()> {
         self.reads += 1;
         self.longest_name = self.longest_name.max(name.len());
@@ -96,7 +99,7 @@ impl Extent {
         if site < self.inserted.len() { Ok(()) } else { Err(beyond(name)) }
     }
 
-    /// Reads that were counted.
+    /// Returns the number of reads that were counted.
     pub fn reads(&self) -> u64 {
         self.reads
     }
@@ -106,21 +109,21 @@ fn beyond(name: &[u8]) -> Error {
     Error::Internal(format!("read '{}' is not where its alignment says", String::from_utf8_lossy(name)))
 }
 
-/// Where names and columns are.
+/// Positions of names and columns in a row.
 #[derive(Debug)]
-struct Layout {
-    /// Characters of a name and the blanks behind it; `None` in FASTA.
+struct PlacedLayout {
+    /// Width of a name including the blanks after it; `None` in FASTA.
     name_width: Option<usize>,
-    /// The column of each site, and how many there are.
+    /// Output column of each site, and the column after the last insertion.
     places: Vec<usize>,
-    /// Columns of inserted characters before the first site.
+    /// Number of columns for inserted characters before the first site.
     before: usize,
     width: usize,
     keep_length: bool,
 }
 
-impl Layout {
-    fn new(sites: usize, extent: Option<&Extent>, keep_length: bool, name_width: Option<usize>) -> Self {
+impl PlacedLayout {
+    fn new(sites: usize, extent: Option<&PlacedExtent>, keep_length: bool, name_width: Option<usize>) -> Self {
         let inserted = extent.map_or(&[][..], |extent| &extent.inserted);
         let inserted =
             |site: usize| if keep_length { 0 } else { inserted.get(site).map_or(0, |&width| width as usize) };
@@ -133,12 +136,12 @@ impl Layout {
         let mut places: Vec<usize> = (0..sites).map(place).collect();
         let after = width;
         width += inserted(sites);
-        // Where characters after the last site begin to stand: as if there were one more.
+        // Characters inserted after the last site end there, as if one more site followed.
         places.push(after + inserted(sites));
-        Layout { name_width, places, before: inserted(0), width, keep_length }
+        PlacedLayout { name_width, places, before: inserted(0), width, keep_length }
     }
 
-    /// Appends what stands before a row.
+    /// Appends the text before a row's letters.
     fn push_name(&self, name: &[u8], out: &mut Vec<u8>) {
         match self.name_width {
             Some(width) => {
@@ -153,7 +156,7 @@ impl Layout {
         }
     }
 
-    /// Appends a read's row.
+    /// Appends the row of a read.
     fn push_read(&self, read: &PlacedRead<'_>, out: &mut Vec<u8>) -> Result<()> {
         let begin = out.len();
         out.resize(begin + self.width, b'-');
@@ -169,7 +172,8 @@ impl Layout {
             match op {
                 Op::Insertion if self.keep_length => {}
                 Op::Insertion => {
-                    // From the left: after the last site. Before the first from the right.
+                    // Filled from the left, starting after the previous site. Before the first
+                    // site, filled from the right.
                     let from = match site {
                         0 => self.before.checked_sub(length).ok_or_else(|| beyond(read.name))?,
                         _ => self.places[site - 1] + 1,
@@ -181,7 +185,7 @@ impl Layout {
                 Op::Match | Op::Mismatch => {
                     let places = self.places[..sites].get(site..site + length).ok_or_else(|| beyond(read.name))?;
                     match places {
-                        // No column between.
+                        // The sites are in adjacent columns.
                         [first, .., last] if last - first + 1 == length => row[*first..=*last].copy_from_slice(own),
                         _ => places.iter().zip(own).for_each(|(&place, &letter)| row[place] = letter),
                     }
@@ -195,7 +199,7 @@ impl Layout {
         if site <= sites && letters.is_empty() { Ok(()) } else { Err(beyond(read.name)) }
     }
 
-    /// Appends a reference's row.
+    /// Appends the row of a reference.
     fn push_reference(&self, letters: &[u8], columns: &[u32], out: &mut Vec<u8>) {
         let begin = out.len();
         out.resize(begin + self.width, b'-');
@@ -212,22 +216,23 @@ impl Layout {
 /// Writes an alignment.
 #[derive(Debug)]
 pub struct PlacedWriter {
-    layout: Layout,
-    /// Reads that are still to come, if they were counted.
+    layout: PlacedLayout,
+    /// Number of reads that remain to be written, if they were counted.
     left: Option<u64>,
     output: Output,
 }
 
 impl PlacedWriter {
-    /// Writes what stands before the first read. `extent` is of all reads; it can be missing where it is not needed
-    /// ([`PlacedFormat::needs_extent`]).
+    /// Writes everything before the first read. `extent` covers all reads. It may be `None` if it
+    /// is not needed ([`PlacedFormat::needs_extent`]).
     ///
     /// # Errors
-    /// [`Error::Internal`] if it is missing, or of other sites; [`Error::Io`].
+    /// Returns [`Error::Internal`] if `extent` is missing or has other sites, and [`Error::Io`] if
+    /// writing fails.
     pub fn begin(
         format: PlacedFormat,
         references: ReferenceRows<'_>,
-        extent: Option<&Extent>,
+        extent: Option<&PlacedExtent>,
         output: Output,
     ) -> Result<Self> {
         let sites = references.columns.len();
@@ -238,8 +243,8 @@ impl PlacedWriter {
         let rows = if format.reads_only { 0 } else { references.rows.len() };
         let longest = references.names.iter().take(rows).map(|name| name.len()).max().unwrap_or(0);
         let name_width = longest.max(extent.map_or(0, |extent| extent.longest_name)) + 1;
-        let layout = Layout::new(sites, extent, format.keep_length, format.is_phylip.then_some(name_width));
-        let mut writer = PlacedWriter { layout, left: extent.map(Extent::reads), output };
+        let layout = PlacedLayout::new(sites, extent, format.keep_length, format.is_phylip.then_some(name_width));
+        let mut writer = PlacedWriter { layout, left: extent.map(PlacedExtent::reads), output };
         if format.is_phylip {
             let out = writer.output.buffer();
             push_unsigned(out, rows as u64 + writer.left.unwrap_or(0));
@@ -257,10 +262,11 @@ impl PlacedWriter {
         Ok(writer)
     }
 
-    /// Writes reads, on the threads of the current pool if that pays.
+    /// Writes reads, on several threads of the current pool if that is faster.
     ///
     /// # Errors
-    /// [`Error::Internal`] if a read is not what was counted; [`Error::Io`].
+    /// Returns [`Error::Internal`] if a read differs from what was counted, and [`Error::Io`] if
+    /// writing fails.
     pub fn write(&mut self, reads: &[PlacedRead<'_>]) -> Result<()> {
         let layout = &self.layout;
         let push = |reads: &[PlacedRead<'_>]| {
@@ -272,8 +278,8 @@ impl PlacedWriter {
             }
             Ok(out)
         };
-        let pieces: Result<Vec<Vec<u8>>> = match reads.len() > ROWS_A_PIECE {
-            true => reads.par_chunks(ROWS_A_PIECE).map(push).collect(),
+        let pieces: Result<Vec<Vec<u8>>> = match reads.len() > ROWS_PER_PIECE {
+            true => reads.par_chunks(ROWS_PER_PIECE).map(push).collect(),
             false => push(reads).map(|piece| vec![piece]),
         };
         if let Some(left) = &mut self.left {
@@ -287,10 +293,10 @@ impl PlacedWriter {
         Ok(())
     }
 
-    /// Makes the output final.
+    /// Completes the output.
     ///
     /// # Errors
-    /// [`Error::Internal`] if reads are missing; [`Error::Io`].
+    /// Returns [`Error::Internal`] if reads are missing, and [`Error::Io`] if writing fails.
     pub fn finish(self) -> Result<()> {
         match self.left {
             Some(left @ 1..) => Err(Error::Internal(format!("{left} reads that were counted are missing"))),

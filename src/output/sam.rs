@@ -1,40 +1,42 @@
-//! `sam`: SAM 1.6. Of two very long sequences it has one reference, the target, and one read, the query; of many pairs see
-//! [`Sam`].
+//! The format `sam`: SAM 1.6. For two very long sequences, there is one reference, the target, and
+//! one read, the query. For many pairs, see [`PairsSam`].
 //!
-//! Written by hand: it is three header lines and one line an alignment, and a library of formats would make a copy of every
-//! sequence and every CIGAR, which here are as long as genomes.
+//! It is written by hand because it consists of three header lines and one line per alignment. A
+//! library would copy every sequence and every CIGAR, which can be as long as genomes here.
 //!
-//! As in `paf`, charged end gaps are part of what the score covers and stay in the CIGAR; free ones are left out, and what is
-//! not aligned of the query is clipped (`S`), so that the whole strand stands in SEQ. The best alignment is primary. Another
-//! one is supplementary if it aligns a part of the query that no earlier one does, else secondary and without SEQ, as in
-//! minimap2. Mapping quality is 255 (not available). If there is no alignment, the query is unmapped.
+//! As in `paf`, charged end gaps are part of what the score covers and stay in the CIGAR. Free end
+//! gaps are omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains
+//! the whole strand. The best alignment is primary. Another one is supplementary if it aligns a
+//! part of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ, as in
+//! minimap2. The mapping quality is 255 (not available). If there is no alignment, the query is
+//! unmapped.
 //!
-//! QUAL has the qualities of a query that was read from FASTQ, wherever SEQ has its letters.
+//! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
 //!
-//! Hits of a search have BLAST's tags for the E-value (`EV:f`) and for bits (`BS:f`) as well.
+//! Search hits also have BLAST's tags for the E-value (`EV:f`) and the bit score (`BS:f`).
 
 mod pairs;
 
 use super::columns::push_runs;
-use super::long_context::{Found, LongContext};
+use super::long_context::{LongContext, ScoredAlignment};
 use super::numbers::{push_integer, push_unsigned};
-use super::{Bytes, Context, Output, Pair, Range32};
+use super::{ByteSink, Context, Output, OutputPair, Range32};
 use crate::error::{Error, Result};
 use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{EndGaps, Mode, Significance};
 use crate::seq::{Alphabet, Code};
 
-pub(super) use pairs::{Sam, check_name};
+pub(super) use pairs::{PairsSam, check_name};
 
 const UNMAPPED: u64 = 4;
 const REVERSE: u64 = 16;
 const SECONDARY: u64 = 256;
 const SUPPLEMENTARY: u64 = 2048;
 
-/// Symbols of a sequence that are turned into letters at once.
+/// Number of symbols that are converted to letters at once.
 const LETTERS_AT_ONCE: usize = 1 << 16;
 
-/// Why a name cannot stand in SAM, as that of a reference or of a read; `None` if it can.
+/// Returns the reason why SAM cannot contain a name of a reference or a read, or `None` if it can.
 pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
     let is_printable = |c: char| c.is_ascii_graphic();
     if let Some(c) = name.chars().find(|&c| !is_printable(c)) {
@@ -81,7 +83,7 @@ pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], o
     Ok(())
 }
 
-/// The header, with these references and their lengths.
+/// Writes the header with these references and their lengths.
 pub(super) fn push_header<'a>(
     command: &str,
     references: impl Iterator<Item = (&'a str, u32)>,
@@ -99,14 +101,15 @@ pub(super) fn push_header<'a>(
     }
     let out = output.buffer();
     out.extend_from_slice(concat!("@PG\tID:pairwave\tPN:pairwave\tVN:", env!("CARGO_PKG_VERSION"), "\tCL:").as_bytes());
-    // A tab would begin another tag.
+    // A tab would start another tag.
     let blank = |c: char| if c.is_control() { ' ' } else { c };
     out.extend_from_slice(command.chars().map(blank).collect::<String>().as_bytes());
     out.push(b'\n');
     Ok(())
 }
 
-/// One line. `earlier` has the parts of the query, as its file has it, in the lines before that are not secondary.
+/// Writes one line. `earlier` contains the parts of the query, on the file's strand, of earlier
+/// lines that are not secondary.
 fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, output: &mut Output) -> Result<()> {
     let (context, pair) = all.pair(found)?;
     let Some(place) = Place::of(context, &pair)? else { return Ok(()) };
@@ -143,7 +146,8 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
     output.pass_on()
 }
 
-/// Writes QUAL: the qualities of FASTQ, backwards where the query's reverse complement is aligned, or `*` where there are none.
+/// Writes QUAL: the qualities of FASTQ, reversed if the query's reverse complement is aligned, or
+/// `*` if there are none.
 fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl Bytes) -> Result<()> {
     if qualities.is_empty() {
         output.buffer().push(b'*');
@@ -165,19 +169,20 @@ fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
     out.push(b'\n');
 }
 
-/// The tags of E-value and bits, by the names that BLAST's SAM has for them, if they are known.
+/// Appends the tags of E-value and bit score, with the names that BLAST's SAM uses, if they are
+/// known.
 pub(super) fn push_significance(out: &mut Vec<u8>, pair: &Pair<'_>) {
     if let Some(Significance { bits, evalue }) = pair.significance() {
         out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), BitScore(bits)).as_bytes());
     }
 }
 
-/// What of an alignment is written.
+/// The written part of an alignment.
 struct Place<'a> {
-    /// On the strand that was aligned.
+    /// Part of the query, on the aligned strand.
     query: Range32,
     target_start: u32,
-    /// Mismatches and gap columns.
+    /// Number of mismatches and gap columns.
     edits: u64,
     columns: super::Columns,
     cigar: &'a crate::alignment::Cigar,
@@ -185,7 +190,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// `None` if there is no column to write.
+    /// Returns `None` if no column is written.
     fn of(context: &Context, pair: &Pair<'a>) -> Result<Option<Self>> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;
@@ -225,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_sam_has() {
+    fn names_invalid_in_sam_are_refused() {
         for name in ["chr1", "gi|9626243|ref|NC_001416.1|", "a*b=c", "~"] {
             assert_eq!((name_problem(name, true), name_problem(name, false)), (None, None), "{name}");
         }

@@ -1,7 +1,8 @@
-//! Output of a search: all hits of a query at once, query after query.
+//! Output of a search: all hits of a query at once, query by query.
 //!
-//! A job opens a [`SearchWriter`] with [`open`] and hands it every query in turn with its hits, the best first, and also those
-//! without one: some formats say so. The sequences that were found may be in many stores, as a database is searched in chunks.
+//! A job opens a [`SearchWriter`] with [`open`] and passes it every query in turn with its hits,
+//! the best first. Queries without hits are passed too, because some formats mention them. The
+//! subjects may be in several stores, because a database is searched in chunks.
 
 mod blast0;
 mod blast7;
@@ -15,26 +16,26 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::{Contents, Context, Details, Field, Output, Pair, PairKind};
+use super::{Contents, Context, Details, Field, Output, OutputPair, PairKind};
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
 use crate::seq::{SequenceId, SequenceStore, Strand};
 
-/// What was searched, and how.
+/// The searched database, and parameters of the search.
 #[derive(Debug, Clone)]
 pub struct SearchContext {
-    /// The queries, with what their headers say after the names if reports are to show it.
+    /// The queries, with their descriptions if reports show them.
     pub queries: Arc<SequenceStore>,
     /// The scoring scheme.
     pub scoring: Scoring,
-    /// The definition of identity that was asked for.
+    /// The chosen definition of identity.
     pub identity: IdentityDefinition,
-    /// What is known of scores under that scheme.
+    /// Statistics of scores under the scheme, if known.
     pub statistics: Option<Statistics>,
-    /// The database's name, for reports.
+    /// Name of the database, for reports.
     pub database: String,
-    /// How much there is in it.
+    /// Size of the database.
     pub size: DatabaseSize,
     /// Whether hits have alignments.
     pub has_alignments: bool,
@@ -46,89 +47,90 @@ impl SearchContext {
         Contents { kind: PairKind::Search, has_alignments: self.has_alignments }
     }
 
-    /// A query's name with what its header says after it.
+    /// Returns a query's name and description.
     fn query_line(&self, query: SequenceId) -> Vec<u8> {
         rows::header(self.queries.name_bytes(query), self.queries.description(query))
     }
 }
 
-/// A sequence in which a query was found.
+/// A hit: a subject that is similar to a query.
 #[derive(Debug, Clone)]
 pub struct SearchHit {
     /// The query.
     pub query: SequenceId,
-    /// The store that holds the subject, with its name and description.
+    /// Store of the subject, with its name and description.
     pub subjects: Arc<SequenceStore>,
-    /// The subject in that store.
+    /// Index of the subject in that store.
     pub subject: SequenceId,
-    /// Rank of the subject among all subjects by falling length, from 0.
+    /// Rank of the subject among all subjects in order of decreasing length, from 0.
     pub place: u64,
     /// Index of the subject in the input, from 0.
     pub record: u64,
-    /// The query's strand that was aligned.
+    /// Aligned strand of the query.
     pub strand: Strand,
     /// Score of the best alignment.
     pub score: i64,
     /// Bits and E-value, if the scoring has statistics.
     pub significance: Option<Significance>,
-    /// The alignment; `None` with scores only. On the minus strand it is that of the query's reverse complement, on which its
-    /// positions are.
+    /// The alignment; `None` if only scores were computed. On the minus strand, it aligns the
+    /// query's reverse complement, and its positions refer to that.
     pub alignment: Option<Alignment>,
-    /// Counts of its columns; all 0 with scores only.
+    /// Column counts of the alignment; all 0 without alignments.
     pub counts: AlignmentCounts,
-    /// Its identity, a fraction; 0 with scores only.
+    /// Identity as a fraction; 0 without alignments.
     pub identity: f64,
 }
 
-/// Takes the hits of a search, query after query.
+/// A writer that accepts the hits of a search, query by query.
 pub trait SearchWriter: Send {
-    /// Writes what stands before the first query. Called once, first.
+    /// Writes everything before the first query. Must be called once, before all other methods.
     ///
     /// # Errors
-    /// If the output takes no more.
+    /// Returns an error if writing fails.
     fn begin(&mut self) -> Result<()>;
     /// Writes the hits of the next query, in this order.
     ///
     /// # Errors
-    /// If the output takes no more, or a hit cannot be written so.
+    /// Returns an error if writing fails, or if the format cannot contain a hit.
     fn write(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()>;
-    /// Writes what stands after the last query and makes the output final. Dropping a writer without this leaves no file
-    /// behind.
+    /// Writes everything after the last query and completes the output. If a writer is dropped
+    /// without this, no file remains.
     ///
     /// # Errors
-    /// If the output takes no more.
+    /// Returns an error if writing fails.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// A format of a search's output with its own options.
+/// A format of search output with its own options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SearchFormat {
-    /// Tab-separated values under a header line.
+    /// Tab-separated values below a header line.
     Tsv(Vec<&'static Field>),
-    /// BLAST's format 6: the same without a header, of the twelve columns or of others ([`Field::blast_defaults`]).
+    /// BLAST's format 6: tab-separated values without a header, with the twelve default columns or
+    /// others ([`Field::blast_defaults`]).
     Blast6(Vec<&'static Field>),
-    /// BLAST's format 7: format 6 with lines of comments, which also say of queries that nothing was found.
+    /// BLAST's format 7: format 6 with comment lines, which also mention queries without hits.
     Blast7(Vec<&'static Field>),
-    /// BLAST's format 0: text for people, with alignments.
+    /// BLAST's format 0: text with alignments for people to read.
     Blast0,
     /// minimap2's pairwise mapping format.
     Paf,
-    /// One JSON object a line, with the fields as keys.
+    /// One JSON object per line, with the fields as keys.
     JsonLines(Vec<&'static Field>),
-    /// SAM: queries are reads, and the sequences that were found are references.
+    /// SAM: queries are reads, and the subjects of hits are references.
     Sam {
-        /// How the program was called, for the header.
+        /// Command line of the program, for the header.
         command: String,
     },
-    /// A page for browsers that needs no network: pictures, tables and alignments.
-    Report {
-        /// What stands above all.
+    /// An HTML page that needs no network, with pictures, tables and alignments.
+    SearchReport {
+        /// Heading of the page.
         title: String,
     },
 }
 
 impl SearchFormat {
-    /// Whether hits must come with their alignment.
+    /// Returns whether hits must have alignments.
     pub fn needs_alignment(&self) -> bool {
         match self {
             SearchFormat::Tsv(fields)
@@ -140,10 +142,11 @@ impl SearchFormat {
     }
 }
 
-/// A writer of `format` into `output`.
+/// Opens a writer of `format` into `output`.
 ///
 /// # Errors
-/// [`crate::Error::Usage`] if queries cannot be written in this format, or if hits do not have what it describes.
+/// Returns [`crate::Error::Usage`] if the format cannot contain the queries, or if hits lack
+/// something that it writes.
 pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Result<Box<dyn SearchWriter>> {
     match format {
         SearchFormat::Tsv(fields)
@@ -154,54 +157,60 @@ pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Re
             context.contents().check_alignments()?;
         }
     }
-    let body: Box<dyn Body> = match format {
-        SearchFormat::Tsv(fields) => Box::new(lines::Lines::table(fields, true)),
-        SearchFormat::Blast6(fields) => Box::new(lines::Lines::table(fields, false)),
+    let body: Box<dyn SearchBody> = match format {
+        SearchFormat::Tsv(fields) => Box::new(lines::HitLines::table(fields, true)),
+        SearchFormat::Blast6(fields) => Box::new(lines::HitLines::table(fields, false)),
         SearchFormat::Blast7(fields) => Box::new(blast7::Blast7::new(fields)),
         SearchFormat::Blast0 => Box::new(blast0::Blast0),
-        SearchFormat::Paf => Box::new(lines::Lines::paf()),
-        SearchFormat::JsonLines(fields) => Box::new(lines::Lines::json(fields)),
-        SearchFormat::Report { title } => Box::new(report::Report::new(title)),
-        SearchFormat::Sam { command } => Box::new(sam::Sam::new(command, &context.queries)?),
+        SearchFormat::Paf => Box::new(lines::HitLines::paf()),
+        SearchFormat::JsonLines(fields) => Box::new(lines::HitLines::json(fields)),
+        SearchFormat::Report { title } => Box::new(report::SearchReport::new(title)),
+        SearchFormat::Sam { command } => Box::new(sam::SearchSam::new(command, &context.queries)?),
     };
-    Ok(Box::new(Writer { all: All::new(context), body, output }))
+    Ok(Box::new(SearchFormatWriter { all: SearchPairs::new(context), body, output }))
 }
 
-/// A format: how the hits of a query become bytes, whole lines of them.
-trait Body: Send {
+/// A format: converts the hits of a query to whole lines.
+trait SearchBody: Send {
     fn begin(&mut self, _search: &SearchContext, _output: &mut Output) -> Result<()> {
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()>;
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        output: &mut Output,
+    ) -> Result<()>;
 
     fn end(&mut self, _search: &SearchContext, _output: &mut Output) -> Result<()> {
         Ok(())
     }
 }
 
-/// What formats of pairs take, whose targets are those of the hit at hand.
-struct All {
+/// The search and the context of its pairs, whose targets are the store of the current hit.
+struct SearchPairs {
     search: SearchContext,
     pairs: Context,
 }
 
-impl All {
+impl SearchPairs {
     fn new(search: SearchContext) -> Self {
         let SearchContext { queries, scoring, identity, .. } = &search;
         let [queries, targets] = [Arc::clone(queries), Arc::clone(queries)];
         let contents = search.contents();
         let pairs = Context { queries, targets, scoring: scoring.clone(), identity: *identity, contents };
-        All { search, pairs }
+        SearchPairs { search, pairs }
     }
 
-    /// A hit as a pair.
-    fn pair<'a>(&mut self, query: SequenceId, hit: &'a SearchHit) -> (&Context, Pair<'a>) {
+    /// Returns a hit as a pair.
+    fn pair<'a>(&mut self, query: SequenceId, hit: &'a SearchHit) -> (&Context, OutputPair<'a>) {
         if !Arc::ptr_eq(&self.pairs.targets, &hit.subjects) {
             self.pairs.targets = Arc::clone(&hit.subjects);
         }
         let alignment = hit.alignment.as_ref();
-        let pair = Pair {
+        let pair = OutputPair {
             query,
             target: hit.subject,
             strand: hit.strand,
@@ -215,19 +224,19 @@ impl All {
         (&self.pairs, pair)
     }
 
-    /// Lets go of the hits' sequences.
+    /// Releases the sequences of hits.
     fn forget(&mut self) {
         self.pairs.targets = Arc::clone(&self.pairs.queries);
     }
 }
 
-struct Writer {
-    all: All,
-    body: Box<dyn Body>,
+struct SearchFormatWriter {
+    all: SearchPairs,
+    body: Box<dyn SearchBody>,
     output: Output,
 }
 
-impl SearchWriter for Writer {
+impl SearchWriter for SearchFormatWriter {
     fn begin(&mut self) -> Result<()> {
         self.body.begin(&self.all.search, &mut self.output)
     }

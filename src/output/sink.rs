@@ -1,32 +1,33 @@
-//! Where output goes: a file that appears whole or not at all, or standard output.
+//! Destinations of output: standard output, or a file that appears completely or not at all.
 
-use super::compress::{Compression, Compressor};
+use super::compress::{Compressor, OutputCompression};
 use crate::error::{Error, Result};
 use crate::files::temporary::TemporaryFile;
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are gathered before they are passed on.
+/// Number of buffered bytes before they are written.
 const BUFFER_BYTES: usize = 1 << 17;
 
-/// A destination with a buffer in front of it.
+/// A destination with a buffer.
 ///
-/// A regular file is written under a temporary name beside its own (`.NAME.….part`) and renamed by [`Output::finish`]; if that is never
-/// reached the temporary file is removed and an older file of the name stays as it was. What a process that was killed has left
-/// under such a name is removed by the next one that writes the file. The ending of the name may ask for a
-/// [`Compression`]. A closed pipe shows as [`Error::OutputClosed`].
+/// A regular file is written in the same directory under a temporary name (`.NAME.….part`), and
+/// renamed by [`Output::finish`]. If that is never reached, the temporary file is removed, and an
+/// older file with the name stays unchanged. Files that a killed process leaves under a temporary
+/// name are removed by the next process that writes the file. The file name extension can select an
+/// [`OutputCompression`]. A closed pipe causes [`Error::OutputClosed`].
 #[derive(Debug)]
 pub struct Output {
     buffer: Vec<u8>,
     stream: Stream,
-    /// For messages.
+    /// Name for messages.
     name: PathBuf,
 }
 
 enum Stream {
     Plain(Base),
-    // Boxed as its tables are large.
+    // Boxed because its tables are large.
     Compressed(Box<Compressor<Base>>),
 }
 
@@ -50,7 +51,7 @@ impl Stream {
 
 enum Base {
     Standard(Stdout),
-    /// Not a regular file (`/dev/null`, a named pipe): nothing to rename.
+    /// A file that is not regular (`/dev/null`, a named pipe) and so cannot be renamed.
     Device(File),
     Temporary {
         file: TemporaryFile,
@@ -71,23 +72,23 @@ impl std::fmt::Debug for Base {
 }
 
 impl Output {
-    /// Standard output.
+    /// Returns standard output.
     pub fn standard() -> Self {
         Self::over(Stream::Plain(Base::Standard(io::stdout())), "standard output")
     }
 
-    /// Any stream, as it is.
+    /// Returns an output to any stream, uncompressed.
     pub fn to_writer(writer: impl Write + Send + 'static) -> Self {
         Self::over(Stream::Plain(Base::Other(Box::new(writer))), "output")
     }
 
-    /// The file of this name; `-` is standard output.
+    /// Creates a file; `-` is standard output.
     pub fn create(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::standard());
         }
         let base = open_file(path).map_err(|source| Error::io(path, source))?;
-        let stream = match Compression::of(path) {
+        let stream = match OutputCompression::from_path(path) {
             Some(compression) => {
                 let stream = Compressor::new(compression, base).map_err(|source| Error::io(path, source))?;
                 Stream::Compressed(Box::new(stream))
@@ -97,11 +98,12 @@ impl Output {
         Ok(Self::over(stream, path))
     }
 
-    /// Whether [`Output::create`] would find a place for this file, of which nothing is left behind: for a file that is
-    /// written late, whose temporary one should not stay if the process is ended before.
+    /// Checks that [`Output::create`] would succeed, and leaves nothing behind. This is for a file
+    /// that is written late: its temporary file should not remain if the process ends before.
     ///
     /// # Errors
-    /// As [`Output::create`]. What is no regular file is not opened, as a pipe's reader would notice.
+    /// Returns the errors of [`Output::create`]. A file that is not regular is not opened, because
+    /// the reader of a pipe would notice.
     pub fn check(path: &Path) -> Result<()> {
         let is_file = || fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
         if path != Path::new("-") && is_file() {
@@ -114,17 +116,17 @@ impl Output {
         Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
     }
 
-    /// Where to append. Call [`Output::pass_on`] after some lines.
+    /// Returns the buffer for appending. [`Output::pass_on`] should be called after some lines.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Hands on what the buffer holds if that is worth a system call.
+    /// Writes the buffered bytes if they are worth a system call.
     pub fn pass_on(&mut self) -> Result<()> {
         if self.buffer.len() >= BUFFER_BYTES { self.empty() } else { Ok(()) }
     }
 
-    /// Appends many bytes, which are not copied if they are worth a system call.
+    /// Appends many bytes. They are not copied if they are worth a system call.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         if self.buffer.len() + bytes.len() < BUFFER_BYTES {
             self.buffer.extend_from_slice(bytes);
@@ -140,7 +142,7 @@ impl Output {
         written.map_err(|source| Error::io(&self.name, source))
     }
 
-    /// Writes all that is left and gives the file its name.
+    /// Writes all remaining bytes and gives the file its final name.
     pub fn finish(mut self) -> Result<()> {
         self.empty()?;
         let failed = |source| Error::io(&self.name, source);
@@ -157,7 +159,7 @@ impl Output {
 }
 
 fn open_file(path: &Path) -> io::Result<Base> {
-    // A link is followed: its target is what gets replaced, not the link.
+    // Links are followed: the target is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let found = fs::metadata(&target);
     match &found {
@@ -169,7 +171,7 @@ fn open_file(path: &Path) -> io::Result<Base> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    // `results/` means a directory, and there is none.
+    // `results/` names a directory that does not exist.
     let name = match target.file_name() {
         Some(name) if !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) => name.to_string_lossy(),
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_only_when_finished() {
+    fn files_appear_only_when_finished() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.tsv");
         fs::write(&path, "old").unwrap();
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_leaves_nothing_behind() {
+    fn checks_leave_no_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.tsv");
         Output::check(&path).unwrap();
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn gz_is_compressed() {
+    fn gz_extension_selects_compression() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.tsv.gz");
         let mut output = Output::create(&path).unwrap();
@@ -265,7 +267,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_is_replaced_keeps_its_mode_and_links_stay_links() {
+    fn replaced_files_keep_their_mode_and_links() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let [plain, real, link] = ["plain", "real", "link"].map(|name| directory.path().join(name));
@@ -285,20 +287,20 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_and_a_missing_directory_are_errors() {
+    fn directories_and_missing_directories_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         assert!(matches!(Output::create(directory.path()), Err(Error::Io { .. })));
         let missing = directory.path().join("none").join("pairs.tsv");
         let message = Output::create(&missing).unwrap_err().to_string();
         assert!(message.starts_with(missing.to_str().unwrap()) && !message.contains(".part"), "{message}");
-        // A name that means a directory.
+        // This name means a directory.
         let results = format!("{}/results/", directory.path().display());
         assert!(matches!(Output::create(Path::new(&results)), Err(Error::Io { .. })));
         assert!(entries(directory.path()).is_empty());
     }
 
     #[test]
-    fn a_name_may_be_as_long_as_names_can_be() {
+    fn names_of_maximum_length_are_accepted() {
         let directory = tempfile::tempdir().unwrap();
         let name = "x".repeat(255);
         let mut output = Output::create(&directory.path().join(&name)).unwrap();
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_its_own_error() {
+    fn closed_pipes_are_a_separate_error() {
         struct Closed;
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

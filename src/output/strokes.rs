@@ -1,12 +1,12 @@
-//! Letters made of lines, for pictures without a font: printable ASCII on a grid of 4 by 8, of which rows 0 to 6 stand on the
-//! base line.
+//! Letters made of lines, for pictures without a font: printable ASCII on a grid of 4 by 8, in
+//! which rows 0 to 6 are above the base line.
 
-/// Grid units from one letter to the next.
+/// Distance between letters in grid units.
 const ADVANCE: f64 = 5.5;
-/// Grid units from the base line to the top of a capital.
+/// Height of a capital letter in grid units.
 const CAPITAL: f64 = 6.0;
 
-/// The lines of `!` to `~`: points as column and row, lines separated by commas.
+/// Lines of `!` to `~`: points as column and row, with lines separated by commas.
 #[rustfmt::skip]
 const GLYPHS: [&str; 94] = [
     // ! to /
@@ -40,16 +40,17 @@ const GLYPHS: [&str; 94] = [
     // { to ~
     "30 21 22 13 24 25 36", "20 27", "10 21 22 33 24 25 16", "04 13 34 43",
 ];
-/// Stands for any other letter.
+/// Glyph for any other letter.
 const BOX: &str = "00 40 46 06 00";
 
-/// How wide a text is whose letters are `size` high with their descenders.
+/// Returns the width of a text with letters of this height, including descenders.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let letters = text.chars().count() as f64;
     (letters * ADVANCE - (ADVANCE - 4.0)).max(0.0) * unit(size)
 }
 
-/// The lines of a text: x grows along it, y down, and y = 0 is half way up a capital.
+/// Returns the lines of a text. x increases along the text and y downwards, and y = 0 is the middle
+/// of a capital letter.
 pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
     let unit = unit(size);
     let mut lines = Vec::new();
@@ -70,7 +71,7 @@ pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
     lines
 }
 
-/// Length of a grid unit where capitals are 0.7 of the size high, as in most fonts.
+/// Returns the length of a grid unit. Capital letters are 0.7 of the size high, as in most fonts.
 fn unit(size: f64) -> f64 {
     0.7 * size / CAPITAL
 }
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_letter_is_drawn_within_its_grid() {
+    fn letters_are_drawn_within_their_grid() {
         let mut seen: Vec<&str> = Vec::new();
         for glyph in GLYPHS {
             for line in glyph.split(',') {
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_as_wide_as_it_says() {
+    fn text_width_equals_drawn_width() {
         assert_eq!((width("", 12.0), lines(" ", 12.0).len()), (0.0, 0));
         let right = lines("HaH", 60.0).iter().flatten().map(|point| point.0).fold(0.0, f64::max);
         assert!((right - width("HaH", 60.0)).abs() < 1e-9);

@@ -1,22 +1,23 @@
-//! `text`: alignments in blocks under each other, as EMBOSS writes them (its format `pair`).
+//! The format `text`: alignments in blocks of rows, as in EMBOSS's format `pair`.
 //!
-//! Between the rows `|` stands for a match, `:` for another pair of symbols that scores more than 0, `.` for one that does not,
-//! and a blank for a gap. The numbers beside a row are those of its first and its last symbol, from 1, in the sequence as its
-//! file has it: on the reverse strand they fall. A row without a symbol has the number of the last one before it.
+//! Between the rows, `|` marks a match, `:` another pair of symbols with a score above 0, `.` one
+//! with a score of at most 0, and a blank a gap. The numbers next to a row are the positions of its
+//! first and last symbol, from 1, in the sequence as in its file; on the minus strand they
+//! decrease. A row without symbols has the position of the last symbol before it.
 //!
-//! Many pairs follow each other in one file, each under a header of its own.
+//! Several pairs follow each other in one file, each with its own header.
 
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::long_context::{Found, LongContext};
-use super::{Body, Bytes, Context, Line, Output, Pair};
+use super::long_context::{LongContext, ScoredAlignment};
+use super::{ByteSink, Context, FormatBody, Output, OutputPair, PairLine};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
 
-/// Least widths of names and of positions.
+/// Minimum widths of names and of positions.
 const NAME_WIDTH: usize = 13;
 const POSITION_WIDTH: usize = 6;
 
@@ -24,25 +25,25 @@ const RULE: &str = "########################################";
 const LINE: &str = "#=======================================";
 const LAST: &str = "#---------------------------------------";
 
-/// The format of many pairs.
-pub(super) struct Text {
+/// The format for many pairs.
+pub(super) struct TextFormat {
     width: usize,
 }
 
-impl Text {
-    /// Columns of a block; at least one.
+impl TextFormat {
+    /// Creates the format with blocks of `width` columns, or one column if `width` is 0.
     pub(super) fn new(width: u32) -> Self {
-        Text { width: width.max(1) as usize }
+        TextFormat { width: width.max(1) as usize }
     }
 }
 
-impl Body for Text {
+impl FormatBody for TextFormat {
     fn begin(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
         top(output.buffer());
         Ok(())
     }
 
-    fn lines(&self) -> Option<&dyn Line> {
+    fn lines(&self) -> Option<&dyn PairLine> {
         Some(self)
     }
 
@@ -52,26 +53,31 @@ impl Body for Text {
     }
 }
 
-impl Line for Text {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+impl PairLine for TextFormat {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
         header(context, pair, None, out)?;
-        Blocks::new(context, pair, self.width)?.write(out)
+        TextBlocks::new(context, pair, self.width)?.write(out)
     }
 }
 
-/// What stands before the first alignment.
+/// Writes the lines before the first alignment.
 fn top(out: &mut Vec<u8>) {
     let version = env!("CARGO_PKG_VERSION");
     line(out, format_args!("{RULE}\n# Program: pairwave {version}\n# Align_format: pair\n{RULE}"));
 }
 
-/// What stands after the last.
+/// Writes the lines after the last alignment.
 fn bottom(out: &mut Vec<u8>) {
     line(out, format_args!("{LAST}\n{LAST}"));
 }
 
 /// Writes all alignments of two very long sequences.
-pub(super) fn write(context: &LongContext, width: u32, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+pub(super) fn write(
+    context: &LongContext,
+    width: u32,
+    found: &[ScoredAlignment<'_>],
+    output: &mut Output,
+) -> Result<()> {
     let out = output.buffer();
     top(out);
     if found.is_empty() {
@@ -81,7 +87,7 @@ pub(super) fn write(context: &LongContext, width: u32, found: &[Found<'_>], outp
     for (index, one) in found.iter().enumerate() {
         let (context, pair) = context.pair(one)?;
         header(context, &pair, Some((index, found.len())), output.buffer())?;
-        Blocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
+        TextBlocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
     }
     bottom(output.buffer());
     output.pass_on()
@@ -91,8 +97,9 @@ fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("a vector takes all");
 }
 
-/// What stands before an alignment, which of how many of the same two sequences if they are numbered.
-fn header(context: &Context, pair: &Pair<'_>, number: Option<(usize, usize)>, out: &mut Vec<u8>) -> Result<()> {
+/// Writes the header of an alignment. `number` is its index and the number of alignments of the
+/// same two sequences.
+fn header(context: &Context, pair: &OutputPair<'_>, number: Option<(usize, usize)>, out: &mut Vec<u8>) -> Result<()> {
     let cigar = alignment(pair)?;
     let columns = context.columns(pair)?;
     let Scoring { gaps, mode, end_gaps, .. } = context.scoring;
@@ -133,22 +140,22 @@ fn header(context: &Context, pair: &Pair<'_>, number: Option<(usize, usize)>, ou
     Ok(())
 }
 
-fn alignment<'a>(pair: &Pair<'a>) -> Result<&'a Cigar> {
+fn alignment<'a>(pair: &OutputPair<'a>) -> Result<&'a Cigar> {
     pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))
 }
 
-/// An alignment that is cut into blocks.
-struct Blocks<'a> {
+/// Writes an alignment in blocks.
+struct TextBlocks<'a> {
     context: &'a Context,
     cigar: &'a Cigar,
     width: usize,
-    /// With the blanks that make them equally wide.
+    /// Names, padded to equal width.
     names: [Vec<u8>; 2],
     name_width: usize,
     position_width: usize,
     codes: [Cow<'a, [Code]>; 2],
     is_reverse: bool,
-    /// Symbols of the two before the block, and up to the column at hand.
+    /// Numbers of query and target symbols before the block, and up to the current column.
     before: [usize; 2],
     now: [usize; 2],
     upper: Vec<u8>,
@@ -156,8 +163,8 @@ struct Blocks<'a> {
     lower: Vec<u8>,
 }
 
-impl<'a> Blocks<'a> {
-    fn new(context: &'a Context, pair: &Pair<'a>, width: usize) -> Result<Self> {
+impl<'a> TextBlocks<'a> {
+    fn new(context: &'a Context, pair: &OutputPair<'a>, width: usize) -> Result<Self> {
         let names = [context.queries.name(pair.query), context.targets.name(pair.target)];
         let width_of = |name: &str| name.chars().count();
         let name_width = names.into_iter().map(width_of).fold(NAME_WIDTH, usize::max);
@@ -168,7 +175,7 @@ impl<'a> Blocks<'a> {
         ];
         let longest = context.queries.length(pair.query).max(context.targets.length(pair.target));
         let start = [pair.query_start as usize, pair.target_start as usize];
-        Ok(Blocks {
+        Ok(TextBlocks {
             context,
             cigar: alignment(pair)?,
             width,
@@ -185,7 +192,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    fn write(mut self, output: &mut impl Bytes) -> Result<()> {
+    fn write(mut self, output: &mut impl ByteSink) -> Result<()> {
         for (length, op) in self.cigar.iter() {
             for _ in 0..length {
                 self.column(op);
@@ -214,7 +221,7 @@ impl<'a> Blocks<'a> {
         self.now[1] += usize::from(b.is_some());
     }
 
-    /// The numbers of the first and the last symbol of a row.
+    /// Returns the positions of the first and the last symbol of a row.
     fn positions(&self, side: usize) -> (usize, usize) {
         let (before, now) = (self.before[side], self.now[side]);
         let first = if now > before { before + 1 } else { before };
@@ -222,7 +229,7 @@ impl<'a> Blocks<'a> {
         if side == 0 && self.is_reverse { (turned(first), turned(now)) } else { (first, now) }
     }
 
-    fn block(&mut self, output: &mut impl Bytes) -> Result<()> {
+    fn block(&mut self, output: &mut impl ByteSink) -> Result<()> {
         let (name_width, position_width) = (self.name_width, self.position_width);
         let out = output.buffer();
         for side in 0..2 {

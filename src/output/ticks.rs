@@ -1,10 +1,10 @@
 //! Labels along the axes of pictures.
 
-/// Labels along an axis at most.
+/// Maximum number of labels along an axis.
 const MAX_TICKS: usize = 9;
 
-/// Returns the places of labels, from one end of an axis to the other. Logarithmic axes count
-/// powers of 2.
+/// Returns the positions of labels, from one end of an axis to the other. Positions on logarithmic
+/// axes are powers of 2.
 pub(crate) fn ticks(low: f64, high: f64, is_log: bool) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / (MAX_TICKS - 1) as f64;
     let step = if is_log {

@@ -1,7 +1,7 @@
-//! `tsv`: a header line, then a line a pair.
+//! The format `tsv`: a header line, and then one line for each pair.
 
-use super::fields::{Facts, Field, Quotes};
-use super::{Body, Context, Line, Output, Pair};
+use super::fields::{Field, PairFacts, Quotes};
+use super::{Context, FormatBody, Output, OutputPair, PairLine};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl Tsv {
     }
 }
 
-impl Body for Tsv {
+impl FormatBody for Tsv {
     fn begin(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
         output.buffer().extend_from_slice(names.join("\t").as_bytes());
@@ -24,18 +24,18 @@ impl Body for Tsv {
         Ok(())
     }
 
-    fn lines(&self) -> Option<&dyn Line> {
+    fn lines(&self) -> Option<&dyn PairLine> {
         Some(self)
     }
 
-    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+    fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         Some(Arc::new(self.clone()))
     }
 }
 
-impl Line for Tsv {
-    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let facts = Facts::new(context, pair)?;
+impl PairLine for Tsv {
+    fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let facts = PairFacts::new(context, pair)?;
         for (at, field) in self.fields.iter().enumerate() {
             if at > 0 {
                 out.push(b'\t');

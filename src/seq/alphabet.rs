@@ -86,7 +86,7 @@ impl Alphabet {
 const DNA_LETTERS: &[u8; 16] = b"-ACMGRSVTWYHKDBN";
 const PROTEIN_LETTERS: &[u8; 28] = b"-ABCDEFGHIJKLMNOPQRSTUVWXYZ*";
 
-/// The way in which the alphabet is chosen.
+/// The choice of the alphabet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AlphabetChoice {
     /// The alphabet is detected from the letters of all records in all files. Let `core` be the
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_and_letters() {
+    fn codes_and_letters_round_trip() {
         for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
             for code in 1..alphabet.size() {
                 let code = code as Code;

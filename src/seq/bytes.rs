@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_what_copies_would_be() {
+    fn parts_equal_copies() {
         let own = SharedBytes::Owned((0..20).collect());
         let shared = own.clone().shared();
         let (copied, part) = (own.part(3..11), shared.part(3..11));

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_a_line() {
+    fn every_form_of_line_is_parsed() {
         let expected = vec![(0, 1, 0..7), (1, 0, 3..9), (1, 0, 100..100), (1, 1, 2..7), (0, 0, 0..5)];
         let lines = "r1\tchr2\nr2\tchr1\t3\t9\n# note\n\nr2\tchr1\t100\t100\r\nr2\tchr2\t2\t\nr1\tchr1\t\t5";
         assert_eq!(parse(lines.as_bytes()).unwrap(), expected);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_name_sequences_are_data() {
+    fn header_like_lines_with_known_names_are_data() {
         let patterns = store(&[("query", 4), ("#1", 5), ("pattern", 3)]);
         let texts = store(&[("target", 10), ("query", 9)]);
         let read = |list: &str| {
@@ -375,7 +375,7 @@ mod tests {
             read("# note\n\nquery\ttarget\t\t\n#1\tquery\n#1 note\n#2\tquery"),
             Ok(vec![(0, 0, 0..10), (1, 1, 0..9)])
         );
-        // Only one of them is the name of a sequence.
+        // Only the first is the name of a sequence.
         assert_eq!(read("pattern\ttext\tstart\tend\npattern\tquery"), Ok(vec![(2, 1, 0..9)]));
         assert_eq!(read("pattern\ttext\t0\t8\n"), Err("list, line 1: there is no text 'text'".into()));
         let pairs = read_pair_bytes("list", b"query\ttarget\n#1\ttarget\n", &patterns, &texts).unwrap();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lines_are_named() {
+    fn wrong_lines_are_located() {
         let message = |line: &str| {
             let error = parse(format!("pattern\ttext\nr1\tchr1\n{line}\nr1\n").as_bytes()).unwrap_err();
             assert_eq!(error.exit_code(), 2);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_pairs_have_two_names_a_line() {
+    fn pair_lists_have_two_names_per_line() {
         let queries = store(&[("q1", 4), ("q2", 5), ("twice", 1), ("twice", 2)]);
         let targets = store(&[("t1", 100)]);
         let read = |list: &str| read_pair_bytes("list", list.as_bytes(), &queries, &targets);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn many_pieces_give_the_lines_in_order() {
+    fn parallel_pieces_keep_the_order_of_lines() {
         let lines: String = (0..40_000).map(|line| format!("r{}\tchr1\t{}\t100\n", 1 + line % 2, line % 100)).collect();
         let expected: Vec<(u32, u32, Range<u32>)> = (0..40_000).map(|line| (line % 2, 0, line % 100..100)).collect();
         assert_eq!(parse(lines.as_bytes()).unwrap(), expected);

@@ -21,7 +21,7 @@ use super::alphabet::{Alphabet, Code};
 /// Number of codes of [`Alphabet::Protein`], which has every letter that a file can contain.
 const LETTERS: usize = Alphabet::Protein.size();
 
-/// Code of every byte, or one of the marks below, which are all at least [`MARKS`].
+/// Code of every byte, or a mark. The marks below are all at least [`MARKS`].
 pub(super) type LetterTable = [u16; 256];
 
 /// Codes are below this, and marks are not.
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn nucleotides_are_told_from_proteins() {
+    fn nucleotides_are_distinguished_from_proteins() {
         use Alphabet::{Dna, Protein};
         for (letters, alphabet) in [
             ("ACGT", Dna),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_every_byte() {
+    fn letter_table_covers_every_byte() {
         for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
             let table = table(alphabet, false);
             for byte in 0..=255u8 {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn recoding_agrees_with_encoding() {
+    fn recoding_equals_direct_encoding() {
         let recode = protein_to_dna();
         for letter in b'A'..=b'Z' {
             let code = Alphabet::Protein.encode(letter).unwrap();
@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn encoding_skips_line_ends_and_sees_every_mark(raw in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn encoding_skips_line_ends_and_reports_every_mark(raw in prop::collection::vec(any::<u8>(), 0..60)) {
             let table = table(Alphabet::Dna, false);
             let mut codes = vec![0; raw.len()];
             let (count, seen) = encode(&raw, &table, &mut codes);

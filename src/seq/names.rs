@@ -40,16 +40,16 @@ pub struct NameRules {
 const TREE_PUNCTUATION: &[u8] = b" ()[]:;,'\"";
 
 impl NameRules {
-    /// FASTA, in which a name ends at a blank.
+    /// FASTA, where a name ends at a blank.
     pub const FASTA: NameRules = NameRules::any_length("FASTA", b" ");
     /// PHYLIP with names of any length.
     pub const PHYLIP: NameRules = NameRules::any_length("PHYLIP", TREE_PUNCTUATION);
     /// PHYLIP with names of ten characters.
     pub const PHYLIP_STRICT: NameRules =
         NameRules { format: "strict PHYLIP", max_chars: 10, excluded: TREE_PUNCTUATION, excluded_first: b"" };
-    /// Clustal's alignments, in which a blank ends a name.
+    /// Clustal's alignments, where a blank ends a name.
     pub const CLUSTAL: NameRules = NameRules { format: "Clustal", max_chars: 30, excluded: b" ", excluded_first: b"" };
-    /// Stockholm, in which a line that starts with `#` is an annotation, and `//` is the end.
+    /// Stockholm, where a line that starts with `#` is an annotation, and `//` is the end.
     pub const STOCKHOLM: NameRules =
         NameRules { format: "Stockholm", max_chars: usize::MAX, excluded: b" ", excluded_first: b"#/" };
     /// MSF.
@@ -197,7 +197,7 @@ pub struct Renamed {
     format: &'static str,
 }
 
-/// The reason why a name is changed. If there are several, it is the last one that applies.
+/// The reason why a name is changed. If there are several, it is the last reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The name was empty.
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_gets_a_name_of_its_own_that_the_format_holds() {
+    fn rows_get_unique_valid_names() {
         let (written, renamed) = names(&["a b", "#x#", "longer", "longest", "", "ok", "lon_2"], &[0, 1, 2, 3, 5, 6]);
         assert_eq!(written, ["a_b", "_x#", "longe", "lon_3", "ok", "lon_2"]);
         assert_eq!(
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_is_the_number_of_the_sequence() {
+    fn empty_names_become_sequence_numbers() {
         let rules = NameRules::any_length("F", b"");
         let (written, renamed) = rules.apply(&[b"", b"", b"sequence_1"], &[2, 1, 0]);
         assert_eq!(written, [b"sequence_1".to_vec(), b"sequence_2".to_vec(), b"sequence_1_2".to_vec()]);
@@ -286,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_not_cut_in_two() {
+    fn multibyte_characters_are_not_split() {
         assert_eq!(names(&["äöüßæø"], &[0]).0, ["äöüßæ"]);
         assert_eq!(cut(b"\xff\xfe\xfd", 2), b"\xff\xfe");
     }
 
     #[test]
-    fn thousands_of_rows_of_one_name_are_told_apart() {
+    fn thousands_of_equal_names_become_unique() {
         let same = vec![b"sequence".as_slice(); 3000];
         let order: Vec<u32> = (0..3000).collect();
         let (written, renamed) = FIVE.apply(&same, &order);

@@ -23,7 +23,7 @@ pub struct PairedChunk {
     pub targets: Arc<SequenceStore>,
 }
 
-/// One of the two files.
+/// A file of the pair.
 struct PairedFile {
     recorder: Recorder,
     records: Records<'static>,
@@ -128,7 +128,7 @@ impl PairedChunks {
         self.ready.as_ref()
     }
 
-    /// Returns whether nothing follows what was read.
+    /// Returns whether all records have been read.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
     }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_the_files_in_step() {
+    fn paired_chunks_follow_both_files() {
         let texts = [">a\nACGU\n>b\nN\n>c\nGATTACA\n", "@x\nAC\n+\nII\n@y\nTTT\n+\nIII\n@z\nG\n+\nI\n"];
         let all = pairs(texts, 9, u64::MAX).unwrap();
         assert_eq!(all[0], ["a", "ACGT", "x", "AC"]);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn any_pair_is_found_as_often_as_it_is_asked_for() {
+    fn any_pair_is_found_repeatedly() {
         let files = [">a\nACGU\n>b\nN\n>c\nGATTACA\n", ">x\nAC\n>y\nTTT\n>z\nG\n"].map(file);
         let paths = files.each_ref().map(|file| file.path().to_str().unwrap());
         let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), 2, u64::MAX).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alphabet_is_that_of_both() {
+    fn alphabet_is_detected_from_both_files() {
         let protein = ">p\nMKVEFILPQ\n>q\nACGT\n";
         let all = pairs([">a\nACGT\n>b\nEFIL\n", protein], 1, u64::MAX).unwrap();
         assert_eq!(all[1], ["b", "EFIL", "q", "ACGT"]);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_a_partner_is_named_with_both_counts() {
+    fn records_without_partner_are_named_with_both_counts() {
         let (three, one) = (">a\nACGT\n>b\nGG\n>c\nT\n", ">x\nACGT\n");
         let message = |texts, most| pairs(texts, most, u64::MAX).unwrap_err().to_string();
         for most in [1, 2, 9] {

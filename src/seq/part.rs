@@ -108,7 +108,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn parts_are_done_from_the_front() {
+    fn parts_are_consumed_from_the_front() {
         let part = |queries, targets| QueryPart { queries, targets };
         let mut left =
             PartsLeft::new(vec![part(2..2, None), part(3..6, None), part(0..0, None), part(1..2, Some(0..4))]);

@@ -469,7 +469,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_cannot_be_had_is_told() {
+    fn missing_memory_is_reported() {
         let mut builder = SequenceStore::builder(Alphabet::Dna);
         builder.push("a", &[1, 2, 4, 8]).unwrap();
         assert_eq!(builder.reserve(1 << 62), Err((1 << 62) + 8));
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_no_letter_has_are_refused() {
+    fn codes_outside_the_alphabet_are_refused() {
         for (alphabet, wrong) in [
             (Alphabet::Dna, [&[1, 0, 16][..], &[2, 16], &[255]]),
             (Alphabet::Protein, [&[1, 28][..], &[27, 27, 0], &[200]]),

@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_letters_become_those_of_the_complements() {
+    fn ambiguous_letters_are_complemented() {
         assert_eq!(reverse_complement(&codes("AACGTURYSWKMBDHVN")), codes("NBDHVKMWSRYAACGTT"));
         assert!(reverse_complement(&[]).is_empty());
     }
 
     #[test]
-    fn queries_are_strands_of_sequences() {
+    fn query_stores_hold_the_requested_strands() {
         let mut builder = SequenceStore::builder(Alphabet::Dna);
         for (name, letters) in [("a", "ACR"), ("b", ""), ("c", "GGT")] {
             builder.push_letters(name, letters.as_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! Reading FASTA and FASTQ: every form that is read, every wrong input with the whole text of its error, and
-//! properties over random records.
+//! Readers of FASTA and FASTQ: every accepted form, every wrong input with the complete text of its
+//! error, and properties of random records.
 
 mod aligned;
 mod chunks;
@@ -18,12 +18,12 @@ const PROTEIN: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Fixed(Alpha
 const FASTA: &[u8] = b">a first of three\nACGTNRY\nacgu\n>b\ttabbed\nGATTACA\n>c\nT\n";
 const FASTQ: &[u8] = b"@a first of three\nACGTNRYacgu\n+\nIIIIIIIIIII\n@b\ttabbed\nGATTACA\n+b\n@>+!~I@\n@c\nT\n+\n!\n";
 
-/// The store that [`FASTA`] and [`FASTQ`] hold.
+/// Returns the store that [`FASTA`] and [`FASTQ`] contain.
 fn three() -> SequenceStore {
     store(Alphabet::Dna, &[("a", "ACGTNRYACGT"), ("b", "GATTACA"), ("c", "T")])
 }
 
-/// A store made by the library's builder, which knows nothing of files.
+/// Builds a store with the library's builder, without files.
 fn store(alphabet: Alphabet, records: &[(&str, &str)]) -> SequenceStore {
     let mut builder = SequenceStore::builder(alphabet);
     for (name, letters) in records {
@@ -54,7 +54,7 @@ fn xz(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// With a checksum, as the zstd program writes it.
+/// Compresses with a checksum, as the zstd program does.
 fn zstd(data: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 0).unwrap();
     encoder.include_checksum(true).unwrap();

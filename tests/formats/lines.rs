@@ -1,5 +1,5 @@
-//! Rows that become bytes before their turn: the same bytes as of rows that are handed over, whoever computes, on however
-//! many threads, and in whatever pieces.
+//! Rows that are formatted before their turn. The bytes are the same as from rows that are passed
+//! to a writer, for any engines, number of threads, and sizes of pieces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use pairwave::seq::{Alphabet, SequenceStore, Strands};
 use pairwave::{Error, Result};
 use support::*;
 
-/// All that is in a row, and now and then nothing.
+/// Appends everything that a row contains. Sometimes the row is empty.
 struct Told;
 
 impl Encode<PairResult> for Told {
@@ -29,7 +29,7 @@ impl Encode<PairResult> for Told {
     }
 }
 
-/// Takes bytes as an encoder makes them, if there is room; never rows.
+/// Accepts bytes from an encoder, if there is room, but no rows.
 struct Bytes {
     encoder: Arc<dyn Encode<PairResult>>,
     is_full: bool,
@@ -67,12 +67,12 @@ impl BlockSink<PairResult> for Bytes {
     }
 }
 
-/// What of a run does not depend on who ran it.
+/// The part of a run's result that does not depend on the engines.
 fn counts(summary: &Summary) -> [u64; 4] {
     [summary.pairs, summary.cells, summary.aligned, summary.written]
 }
 
-/// The bytes of the rows that are handed over.
+/// Returns the bytes of rows that are passed to a writer.
 fn of_rows(job: &AllPairs) -> (Vec<u8>, [u64; 4]) {
     let mut bytes = Vec::new();
     let rows = |rows: &[PairResult]| rows.iter().try_for_each(|row| Told.encode(row, &mut bytes));
@@ -90,7 +90,7 @@ fn capacity(pairs: u64, batches: usize) -> Capacity {
     Capacity { cells: u64::MAX, pairs, store_bytes: u64::MAX, batches }
 }
 
-/// An engine of another kind than the threads of the CPU, which leaves its alignments to the job.
+/// An engine of another kind than the CPU threads, which leaves its alignments to the job.
 fn mock(pairs: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
     Box::new(MockEngine::new("mock", capacity(pairs, 2), script))
 }
@@ -114,7 +114,7 @@ fn jobs() -> Vec<AllPairs> {
 }
 
 #[test]
-fn bytes_are_those_of_rows() {
+fn early_bytes_equal_bytes_of_rows() {
     for (number, job) in jobs().iter().enumerate() {
         let (expected, expected_counts) = of_rows(job);
         assert_eq!(expected.is_empty(), job.min_score == Some(1 << 40), "job {number}");
@@ -135,8 +135,8 @@ fn bytes_are_those_of_rows() {
 }
 
 #[test]
-fn many_lines_are_those_of_rows() {
-    // More than are put in order, sorted and traced in one go.
+fn many_lines_equal_lines_of_rows() {
+    // More pairs than are ordered, sorted and traced at once.
     for score_only in [true, false] {
         let lengths = vec![5; 260];
         let store = mixed_store(&mut rng(0x3a11), Alphabet::Dna, &lengths);
@@ -152,7 +152,7 @@ fn many_lines_are_those_of_rows() {
 }
 
 #[test]
-fn no_row_is_lost_with_an_engine() {
+fn no_row_is_lost_with_engines() {
     let job = AllPairs::new(store(0x105e, 60), Arc::new(Scoring::dna()));
     let (expected, expected_counts) = of_rows(&job);
     let compute = || Act::Compute(Duration::ZERO);
@@ -168,7 +168,7 @@ fn no_row_is_lost_with_an_engine() {
     }
 }
 
-/// Counts the rows that come up on a thread of a pool, and elsewhere.
+/// Counts the rows that are formatted on a thread of a pool, and elsewhere.
 #[derive(Default, Clone)]
 struct Whereabouts {
     pool: Arc<AtomicUsize>,
@@ -183,19 +183,19 @@ impl Encode<PairResult> for Whereabouts {
     }
 }
 
-/// A device computes its next batch sooner if its own thread need not make lines of the last one.
+/// A device computes its next batch sooner if its own thread does not format lines of the last one.
 #[test]
-fn threads_of_the_pool_make_the_lines_of_a_device() {
+fn pool_threads_format_lines_of_a_device() {
     let job = AllPairs::new(store(0x9001, 60), Arc::new(Scoring::dna()));
     let told = Whereabouts::default();
     let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(told.clone())).unwrap();
     let count = |place: &AtomicUsize| place.load(Ordering::Relaxed);
     assert_eq!(count(&told.pool) + count(&told.elsewhere), summary.written as usize);
-    // For a few nobody is woken.
+    // No thread is woken for a few lines.
     assert!(count(&told.elsewhere) < 10, "{}", count(&told.elsewhere));
 }
 
-/// Fails, or panics, at one pair.
+/// Fails or panics at one pair.
 struct Broken {
     panics: bool,
 }
@@ -211,7 +211,7 @@ impl Encode<PairResult> for Broken {
 }
 
 #[test]
-fn a_line_that_cannot_be_made_ends_the_job() {
+fn formatting_errors_end_the_job() {
     for score_only in [true, false] {
         let job = AllPairs { score_only, ..AllPairs::new(store(0xbad, 30), Arc::new(Scoring::dna())) };
         for (engines, panics) in
@@ -227,7 +227,7 @@ fn a_line_that_cannot_be_made_ends_the_job() {
 }
 
 #[test]
-fn an_output_that_takes_no_more_ends_the_job() {
+fn closed_outputs_end_the_job() {
     for score_only in [true, false] {
         let job = AllPairs { score_only, ..AllPairs::new(store(0xf011, 60), Arc::new(Scoring::dna())) };
         let mut full = Bytes { is_full: true, ..Bytes::default() };
@@ -236,9 +236,9 @@ fn an_output_that_takes_no_more_ends_the_job() {
     }
 }
 
-/// Lines come in chunks of whatever size, and compressed files, too, are the same.
+/// Lines arrive in chunks of any size. Compressed files are the same too.
 #[test]
-fn bytes_do_not_depend_on_how_they_came() {
+fn bytes_do_not_depend_on_the_path_to_the_writer() {
     let text: Vec<u8> =
         (0..60_000u32).flat_map(|line| format!("gene{}\t{}\n", line / 7, line * line).into_bytes()).collect();
     let directory = tempfile::tempdir().unwrap();

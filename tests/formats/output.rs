@@ -1,8 +1,10 @@
-//! Every output format on pairs aligned by hand, against snapshots; and files appear whole or not at all.
+//! Every output format for pairs that were aligned by hand, compared with snapshots. Files appear
+//! completely or not at all.
 
 use pairwave::alignment::{Cigar, Op};
 use pairwave::output::{
-    self, Contents, Context, Details, Distance, EDIT_FIELDS, FIELDS, Field, Format, MatrixShape, Output, Pair, PairKind,
+    self, Contents, Context, Details, Distance, DistanceMatrixShape, EDIT_FIELDS, FIELDS, Field, Output, OutputPair,
+    PairFormat, PairKind,
 };
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore, Strand};
@@ -24,7 +26,7 @@ fn scoring(alphabet: Alphabet, end_gaps: EndGaps) -> Scoring {
     Scoring { alphabet, substitution, gaps: Gaps::linear(10), end_gaps, ..Scoring::truong() }
 }
 
-/// Two sets that are one if `targets` is `None`.
+/// Returns a context of two sets, or of one set if `targets` is `None`.
 fn context(queries: Arc<SequenceStore>, targets: Option<Arc<SequenceStore>>, end_gaps: EndGaps) -> Context {
     let scoring = scoring(queries.alphabet(), end_gaps);
     let targets = targets.unwrap_or_else(|| queries.clone());
@@ -49,14 +51,14 @@ fn dna(end_gaps: EndGaps) -> Context {
 
 type Row<'a> = (u32, u32, i64, &'a str);
 
-fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignment: bool) -> Result<String> {
+fn try_written(format: &PairFormat, context: Context, pairs: &[Row<'_>], with_alignment: bool) -> Result<String> {
     let tape = Tape::default();
     let mut writer = output::open(format, context, Output::to_writer(tape.clone()))?;
     writer.begin()?;
     for &(query, target, score, cigar) in pairs {
         let cigar: Cigar = cigar.parse().expect("a CIGAR string");
         let alignment = with_alignment.then_some(&cigar);
-        writer.write(&Pair {
+        writer.write(&OutputPair {
             query,
             target,
             strand: Strand::Plus,
@@ -73,21 +75,21 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
     Ok(String::from_utf8(bytes).expect("text"))
 }
 
-fn written(format: &Format, context: Context, pairs: &[Row<'_>]) -> String {
+fn written(format: &PairFormat, context: Context, pairs: &[Row<'_>]) -> String {
     try_written(format, context, pairs, true).unwrap()
 }
 
-/// Blanks and tabs can be told apart in a snapshot.
+/// Makes blanks and tabs distinguishable in a snapshot.
 fn visible(text: &str) -> String {
     text.replace('\t', " | ")
 }
 
-fn phylip(distance: Distance, shape: MatrixShape) -> Format {
-    Format::Phylip { distance, shape }
+fn phylip(distance: Distance, shape: DistanceMatrixShape) -> PairFormat {
+    PairFormat::Phylip { distance, shape }
 }
 
 #[test]
-fn the_alignments_of_this_test_are_alignments() {
+fn test_alignments_are_valid() {
     let context = dna(EndGaps::Charged);
     for &(query, target, _, cigar) in PAIRS {
         let (mut i, mut j) = (0, 0);
@@ -107,14 +109,14 @@ fn the_alignments_of_this_test_are_alignments() {
 
 #[test]
 fn tsv() {
-    let text = written(&Format::Tsv(Field::tsv_defaults(false)), dna(EndGaps::Charged), PAIRS);
+    let text = written(&PairFormat::Tsv(Field::tsv_defaults(false)), dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(visible(&text));
 }
 
 #[test]
 fn tsv_with_every_field() {
-    let text = written(&Format::Tsv(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
-    // A block for each pair reads better than a line of 28 columns.
+    let text = written(&PairFormat::Tsv(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
+    // A block for each pair is easier to read than a line with 28 columns.
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     assert_eq!(header, FIELDS.iter().map(|field| field.name).collect::<Vec<_>>());
@@ -138,7 +140,7 @@ fn identity_follows_the_definition() {
     for number in 0..=4 {
         let mut context = dna(EndGaps::Charged);
         context.identity = IdentityDefinition::from_number(number).unwrap();
-        let text = written(&Format::Tsv(fields.clone()), context, PAIRS);
+        let text = written(&PairFormat::Tsv(fields.clone()), context, PAIRS);
         for line in text.lines().skip(1) {
             let values: Vec<&str> = line.split('\t').collect();
             assert_eq!(values[0], values[1 + usize::from(number)], "{line}");
@@ -149,8 +151,8 @@ fn identity_follows_the_definition() {
 #[test]
 fn scores_alone() {
     let context = || dna(EndGaps::Charged);
-    let tsv = Format::Tsv(Field::tsv_defaults(true));
-    let json = Format::JsonLines(Field::json_defaults(true));
+    let tsv = PairFormat::Tsv(Field::tsv_defaults(true));
+    let json = PairFormat::JsonLines(Field::json_defaults(true));
     assert!(!tsv.needs_alignment() && !json.needs_alignment());
     insta::assert_snapshot!(visible(&try_written(&tsv, context(), PAIRS, false).unwrap()), @r#"
     query | target | score
@@ -166,7 +168,7 @@ fn scores_alone() {
 }
 
 #[test]
-fn a_missing_alignment_is_found_out() {
+fn missing_alignments_are_errors() {
     let formats = [
         Format::Tsv(Field::tsv_defaults(false)),
         Format::JsonLines(Field::json_defaults(false)),
@@ -210,7 +212,7 @@ fn blast6() {
     insta::assert_snapshot!(visible(&text));
 }
 
-/// Lines of PAF whose spans, counts and tags were checked against their own `cg`.
+/// Returns lines of PAF after checking their spans, counts and tags against their own `cg`.
 fn checked_paf(context: Context, pairs: &[Row<'_>]) -> String {
     let text = written(&Format::Paf, context, pairs);
     for line in text.lines() {
@@ -237,7 +239,7 @@ fn checked_paf(context: Context, pairs: &[Row<'_>]) -> String {
 }
 
 #[test]
-fn paf_covers_what_the_score_covers() {
+fn paf_spans_follow_the_end_gap_costs() {
     insta::assert_snapshot!("paf_charged", visible(&checked_paf(dna(EndGaps::Charged), PAIRS)));
     insta::assert_snapshot!("paf_free", visible(&checked_paf(dna(EndGaps::Free), PAIRS)));
 }
@@ -290,13 +292,13 @@ fn phylip_of_two_files_is_a_rectangle() {
 }
 
 #[test]
-fn a_matrix_with_a_hole_is_refused() {
+fn incomplete_matrices_are_refused() {
     let result = try_written(&phylip(Distance::Identity, MatrixShape::Lower), dna(EndGaps::Charged), &PAIRS[..2], true);
     assert!(matches!(result, Err(Error::Internal(_))), "{result:?}");
 }
 
 #[test]
-fn an_unfinished_file_does_not_exist() {
+fn unfinished_output_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("pairs.tsv");
     let format = Format::Tsv(Field::tsv_defaults(false));
@@ -315,7 +317,7 @@ fn an_unfinished_file_does_not_exist() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any run of columns gives PAF lines that agree with themselves and rows that agree with the CIGAR.
+    /// Any run of columns gives consistent PAF lines, and rows that agree with the CIGAR.
     #[test]
     fn spans_and_rows_agree_with_the_cigar(
         runs in proptest::collection::vec((1u32..9, 0usize..4), 0..9),
@@ -356,7 +358,7 @@ proptest! {
 }
 
 #[test]
-fn a_format_refuses_pairs_that_lack_what_it_describes() {
+fn formats_refuse_pairs_without_their_data() {
     let scored = || Context { contents: Contents::default(), ..dna(EndGaps::Charged) };
     let refusal = |format: &Format| {
         let opened = output::open(format, scored(), Output::to_writer(Tape::default()));

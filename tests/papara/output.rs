@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use pairwave::alignment::{Cigar, Op};
 use pairwave::jobs::PhyloResult;
-use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
+use pairwave::output::{
+    BestEdge, BestTable, Output, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows,
+};
 use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{AlphabetChoice, Strand, reverse_complement_letters};
@@ -23,13 +25,13 @@ struct Case {
 }
 
 impl Case {
-    fn extent(&self) -> Result<Extent> {
-        let mut extent = Extent::new(self.columns.len());
+    fn extent(&self) -> Result<PlacedExtent> {
+        let mut extent = PlacedExtent::new(self.columns.len());
         self.reads.iter().try_for_each(|read| extent.add(&read.name, read.first_site, &read.cigar))?;
         Ok(extent)
     }
 
-    fn written_with(&self, format: PlacedFormat, extent: Option<&Extent>) -> Result<String> {
+    fn written_with(&self, format: PlacedFormat, extent: Option<&PlacedExtent>) -> Result<String> {
         let tape = Tape::default();
         let references = ReferenceRows { names: &self.names, rows: &self.rows, columns: &self.columns };
         let mut writer = PlacedWriter::begin(format, references, extent, Output::to_writer(tape.clone()))?;

@@ -12,7 +12,7 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
-use pairwave::output::{self, Contents, Context, Details, Edits, Output, Pair, PairKind, Range32};
+use pairwave::output::{self, Contents, Context, Details, Edits, Output, OutputPair, PairKind, Range32};
 use pairwave::score::{EditScheme, IdentityDefinition};
 use pairwave::seq::{SequenceStore, read_candidates, read_files};
 use pairwave::{Error, Result};
@@ -121,7 +121,7 @@ impl BlockCommand for Edit {
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
         let mut rows = Whole(|results: &[EditResult]| {
-            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
+            let pairs: Vec<OutputPair<'_>> = results.iter().map(pair).collect();
             input.pool.install(|| writer.write_all(&pairs))
         });
         let summary = source(&job, &mut runner, &mut rows)?;
@@ -131,10 +131,10 @@ impl BlockCommand for Edit {
 }
 
 /// A result as writers take it.
-fn pair(result: &EditResult) -> Pair<'_> {
+fn pair(result: &EditResult) -> OutputPair<'_> {
     let alignment = result.alignment.as_ref();
     let Region { text, start, end } = result.region;
-    Pair {
+    OutputPair {
         query: result.pattern,
         target: text,
         strand: result.strand,

@@ -15,8 +15,8 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{DistanceRows, MsaResult, MsaSummary, MultiAlign, TreeMethod};
 use pairwave::jobs::{Job, Run, Summary};
-use pairwave::output::msa::{DistanceFormat, Rows, write, write_distances, write_report};
-use pairwave::output::{MatrixShape, Output};
+use pairwave::output::msa::{DistanceFormat, MsaRows, write, write_distances, write_report};
+use pairwave::output::{DistanceMatrixShape, Output};
 use pairwave::seq::{Alphabet, NameRules, Renamed, read_text};
 use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Distances, GuideTree};
@@ -118,14 +118,14 @@ impl MultipleAlign {
         let (names, renamed) = self.written_names(&sequences);
         warn_of_names(self.files.output.as_deref(), &renamed);
         let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
-        let rows = Rows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
+        let rows = MsaRows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
         if let Some(mut file) = tree_out {
             self.warn_of_bare_names(&names);
             file.buffer().extend_from_slice(&guide.newick(self.name_style(), &names));
             file.finish()?;
         }
         if let (Some(file), Some(distances)) = (distmat_out, &guide.distances) {
-            let format = DistanceFormat::Phylip(MatrixShape::Square);
+            let format = DistanceFormat::Phylip(DistanceMatrixShape::Square);
             warn_of_names(
                 self.distmat_out.as_deref(),
                 &write_distances(format, distances, &names, &input_order, file)?,

@@ -8,7 +8,7 @@ use crate::cli::endings;
 use crate::cli::scoring::ScoringChoice;
 use crate::cli::tips::share_of_percent;
 use pairwave::jobs::EditFilter;
-use pairwave::output::Format;
+use pairwave::output::PairFormat;
 use pairwave::score::{IdentityDefinition, Mode};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{ReadOptions, Strands};
@@ -26,7 +26,7 @@ pub(in crate::cli) struct AllPairs {
     pub scoring: ScoringChoice,
     pub strand: Strands,
     pub selection: Selection,
-    pub format: Format,
+    pub format: PairFormat,
     pub files: OutputFiles,
     pub compute: Compute,
 }

@@ -2,27 +2,29 @@
 
 use crate::cli::args::{AllPairsArgs, DistanceName, FormatName, ShapeName, StrandName};
 use crate::cli::common::first_given;
-use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
+use pairwave::output::{Distance, DistanceMatrixShape, FIELDS, Field, PairFormat};
 use pairwave::score::Mode;
 use pairwave::{Error, Result};
 
 /// Returns the format of the rows of aligned pairs.
-pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
+pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<PairFormat> {
     let name = args.rows.format;
     check_format(args)?;
     if name == FormatName::Phylip {
         check_matrix(args, mode)?;
     }
     let format = match name {
-        FormatName::Tsv => Format::Tsv(fields(args, mode, Field::tsv_defaults, Field::local_tsv_defaults)?),
-        FormatName::Jsonl => Format::JsonLines(fields(args, mode, Field::json_defaults, Field::local_json_defaults)?),
-        FormatName::Blast6 => Format::Blast6,
-        FormatName::Paf => Format::Paf,
-        FormatName::Sam => Format::Sam { command: String::new() },
-        FormatName::Text => Format::Text { width: args.width.columns()? },
-        FormatName::Phylip => Format::Phylip {
+        FormatName::Tsv => PairFormat::Tsv(fields(args, mode, Field::tsv_defaults, Field::local_tsv_defaults)?),
+        FormatName::Jsonl => {
+            PairFormat::JsonLines(fields(args, mode, Field::json_defaults, Field::local_json_defaults)?)
+        }
+        FormatName::Blast6 => PairFormat::Blast6,
+        FormatName::Paf => PairFormat::Paf,
+        FormatName::Sam => PairFormat::Sam { command: String::new() },
+        FormatName::Text => PairFormat::Text { width: args.width.columns()? },
+        FormatName::Phylip => PairFormat::Phylip {
             distance: args.distance.map_or(Distance::default(), Distance::from),
-            shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
+            shape: args.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
         },
     };
     check_definition(args, &format)?;
@@ -100,11 +102,13 @@ fn fields(
 }
 
 /// Refuses `--iddef` where nothing depends on the definition of identity.
-fn check_definition(args: &AllPairsArgs, format: &Format) -> Result<()> {
+fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
     let shows_identity = match format {
-        Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.follows_definition()),
-        Format::Blast6 | Format::Phylip { .. } => true,
-        Format::Paf | Format::Sam { .. } | Format::Text { .. } => false,
+        PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => {
+            fields.iter().any(|field| field.follows_definition())
+        }
+        PairFormat::Blast6 | PairFormat::Phylip { .. } => true,
+        PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. } => false,
     };
     let has_effect = shows_identity || args.min_identity.is_some() || args.max_hits.is_some();
     if args.identity.iddef.is_some() && !has_effect {
@@ -126,11 +130,11 @@ impl From<DistanceName> for Distance {
     }
 }
 
-impl From<ShapeName> for MatrixShape {
+impl From<ShapeName> for DistanceMatrixShape {
     fn from(name: ShapeName) -> Self {
         match name {
-            ShapeName::Square => MatrixShape::Square,
-            ShapeName::Lower => MatrixShape::Lower,
+            ShapeName::Square => DistanceMatrixShape::Square,
+            ShapeName::Lower => DistanceMatrixShape::Lower,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::common::{Compute, OutputFiles, check_standard, check_strand};
 use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
-use pairwave::output::{Field, Format};
+use pairwave::output::{Field, PairFormat};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
@@ -43,7 +43,7 @@ impl TryFrom<PairsArgs> for PairsJob {
         };
         let is_default = shared.rows.fields.is_none() && !shared.score_only;
         let mut format = format(&shared, scoring.mode())?;
-        if let Format::Tsv(fields) = &mut format {
+        if let PairFormat::Tsv(fields) = &mut format {
             fields.extend(is_default.then(|| Field::named("cigar")).flatten());
         }
         let compute = Compute::try_from(&args.compute)?;

@@ -17,7 +17,7 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::papara::spool::ReadSpool;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Fingerprint, Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
-use pairwave::output::{Best, BestTable, Extent, Output, PlacedRead, PlacedWriter, ReferenceRows};
+use pairwave::output::{BestEdge, BestTable, Output, PlacedExtent, PlacedRead, PlacedWriter, ReferenceRows};
 use pairwave::papara::Reference;
 use pairwave::seq::{NameRules, Namer, Renamed};
 use serde::Serialize;
@@ -102,7 +102,7 @@ impl Sink<'_> {
         if let Some(table) = &mut self.table {
             for (read, name) in reads.iter().zip(&names) {
                 let &PhyloResult { edge, score, runner_up, strand, .. } = read;
-                let best = Best { name, edge, score, runner_up, strand };
+                let best = BestEdge { name, edge, score, runner_up, strand };
                 let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
                 table.write(&best, split)?;
             }
@@ -251,7 +251,7 @@ impl BlockCommand for Papara {
             renamed: Vec::new(),
             renamed_count: 0,
         };
-        let mut extent = Extent::new(reference.columns.len());
+        let mut extent = PlacedExtent::new(reference.columns.len());
         let mut counted = self.namer(&reference);
         let (summary, sink) = match self.spool(&reference)? {
             None => {

@@ -3,7 +3,7 @@
 use super::options;
 use crate::cli::device::DeviceChoice;
 use crate::cli::options::{Action, AllPairs};
-use pairwave::output::{Distance, Format, MatrixShape};
+use pairwave::output::{Distance, DistanceMatrixShape, PairFormat};
 use pairwave::score::IdentityDefinition;
 use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
@@ -24,7 +24,7 @@ fn defaults() {
     assert!(!job.selection.score_only && job.selection.min_identity.is_none() && job.selection.max_hits.is_none());
     assert_eq!(job.compute.devices, [DeviceChoice::Auto]);
     assert_eq!(job.compute.memory, None);
-    let Format::Tsv(fields) = &job.format else { panic!("{:?}", job.format) };
+    let PairFormat::Tsv(fields) = &job.format else { panic!("{:?}", job.format) };
     assert_eq!(fields.len(), 9);
 }
 

@@ -15,7 +15,7 @@ use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, write_distances};
-use pairwave::output::{MatrixShape, Output};
+use pairwave::output::{DistanceMatrixShape, Output};
 use pairwave::tree::{Distances, RowComparison};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -62,9 +62,9 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             columns: args.columns.comparison(),
             distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
             format: match args.format {
-                DistanceFormatName::Phylip => {
-                    DistanceFormat::Phylip(args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from))
-                }
+                DistanceFormatName::Phylip => DistanceFormat::Phylip(
+                    args.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
+                ),
                 DistanceFormatName::Clustal => DistanceFormat::Clustal,
                 DistanceFormatName::Tsv => DistanceFormat::Tsv,
             },

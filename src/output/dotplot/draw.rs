@@ -1,6 +1,7 @@
 //! Drawing of dot plots.
 //!
-//! SVG has letters. PNG has strokes instead, so that no font is needed, and twice as many pixels.
+//! SVG contains text. In PNG, text is drawn as strokes, so that no font is needed, and the
+//! resolution is doubled.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -8,21 +9,22 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Picture;
 use crate::error::{Error, Result};
-use crate::output::long::{Found, LongContext};
+use crate::output::long::{LongContext, ScoredAlignment};
 use crate::output::strokes;
 use crate::output::ticks::ticks;
 use crate::seq::Alphabet;
 
-/// Size of the picture, in units that are pixels of SVG.
+/// Size of the picture in units. A unit is a pixel in SVG.
 const SIZE: (i32, i32) = (880, 880);
-/// What is left of, above, right of and below the square of the matrix.
+/// Margins to the left, top, right and bottom of the matrix.
 const MARGINS: (i32, i32, i32, i32) = (120, 70, 30, 80);
-/// Pixels of PNG to a unit.
+/// Number of PNG pixels per unit.
 const PNG_SCALE: i32 = 2;
-/// Points of a path that are nearer to each other are one.
+/// Points of a path that are closer than this are merged.
 const NEAR: f64 = 0.5;
 
-/// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), without yellow, which is faint.
+/// Colours that are distinguishable with any colour vision (Okabe and Ito 2008), without yellow,
+/// which is faint.
 pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -33,11 +35,11 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// Draws all alignments; the bytes of the file.
+/// Draws all alignments and returns the bytes of the file.
 ///
 /// # Errors
-/// If one of them is a mere score.
-pub fn draw(picture: Picture, context: &LongContext, found: &[Found<'_>]) -> Result<Vec<u8>> {
+/// Returns an error if any of them has only a score.
+pub fn draw(picture: Picture, context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<Vec<u8>> {
     let failed = |problem: &dyn std::fmt::Display| Error::Internal(format!("a plot could not be drawn: {problem}"));
     let plot = Plot::new(context, found)?;
     match picture {
@@ -75,29 +77,29 @@ fn encode(pixels: &[u8], width: u32, height: u32) -> std::result::Result<Vec<u8>
 /// A text in a picture.
 struct Label {
     text: String,
-    /// Of its middle in height, and of its left end, middle or right end.
+    /// Vertical centre, and the horizontal position that `anchor` selects.
     at: (i32, i32),
     anchor: HPos,
     size: i32,
     colour: RGBColor,
-    /// Whether it runs upwards.
+    /// Whether the text runs upwards.
     is_upright: bool,
 }
 
-type Area<Backend> = DrawingArea<Backend, Shift>;
-type Drawn<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+type PlotArea<Backend> = DrawingArea<Backend, Shift>;
+type DrawResult<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
-/// What is drawn, in units.
+/// Elements of the picture, in units.
 struct Plot {
-    /// Each with its colour.
+    /// Paths with their colours.
     paths: Vec<(RGBColor, Vec<(i32, i32)>)>,
-    /// Lines of the grid.
+    /// Grid lines.
     grid: Vec<[(i32, i32); 2]>,
     labels: Vec<Label>,
 }
 
 impl Plot {
-    fn new(context: &LongContext, found: &[Found<'_>]) -> Result<Self> {
+    fn new(context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<Self> {
         let (left, top, right, bottom) = MARGINS;
         let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let (target_length, query_length) = (context.target_length(), context.query_length());
@@ -120,7 +122,7 @@ impl Plot {
         }
         let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
         let named = |name: &str, length: u32| {
-            // A name that is too long for its axis would run out of the picture.
+            // A name that is too long for its axis would leave the picture.
             let most = 60;
             let is_long = name.chars().count() > most;
             let name: String = name.chars().take(if is_long { most - 3 } else { most }).collect();
@@ -133,10 +135,10 @@ impl Plot {
         label(title(context, found)?, (middle.0, 24), HPos::Center, 17, black, false);
         let strands = [(false, "forward"), (true, "reverse complement")];
         let present = strands.into_iter().filter(|(strand, _)| found.iter().any(|one| one.is_reverse == *strand));
-        let mut beside = left;
+        let mut x_position = left;
         for (strand, name) in present {
-            label(format!("- {name}"), (beside, top - 16), HPos::Left, 13, colour(strand), false);
-            beside += 100;
+            label(format!("- {name}"), (x_position, top - 16), HPos::Left, 13, colour(strand), false);
+            x_position += 100;
         }
         for one in found {
             plot.paths.push((colour(one.is_reverse), path(context, one, x, y)?));
@@ -144,13 +146,13 @@ impl Plot {
         Ok(plot)
     }
 
-    /// Draws into a backend of so many pixels to a unit, with letters in its own way.
+    /// Draws with a backend at `scale` pixels per unit. `write` draws text.
     fn draw<Backend: DrawingBackend>(
         &self,
-        root: &Area<Backend>,
+        root: &PlotArea<Backend>,
         scale: i32,
-        write: impl Fn(&Area<Backend>, &Label, i32) -> Drawn<Backend>,
-    ) -> Drawn<Backend> {
+        write: impl Fn(&PlotArea<Backend>, &Label, i32) -> DrawResult<Backend>,
+    ) -> DrawResult<Backend> {
         let scaled = |points: &[(i32, i32)]| points.iter().map(|&(x, y)| (x * scale, y * scale)).collect::<Vec<_>>();
         root.fill(&WHITE)?;
         let grid = ShapeStyle::from(&RGBColor(217, 217, 217)).stroke_width(scale as u32);
@@ -163,7 +165,7 @@ impl Plot {
         for (colour, path) in &self.paths {
             match path.as_slice() {
                 [] => {}
-                // A hit that is shorter than a pixel is seen as well.
+                // A hit shorter than a pixel stays visible.
                 [point] => {
                     root.draw(&Circle::new(scaled(&[*point])[0], 2 * scale, colour.filled()))?;
                 }
@@ -179,7 +181,7 @@ fn colour(is_reverse: bool) -> RGBColor {
     COLOURS[usize::from(is_reverse)]
 }
 
-fn title(context: &LongContext, found: &[Found<'_>]) -> Result<String> {
+fn title(context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String> {
     let Some(best) = found.first() else { return Ok("no alignment".into()) };
     let (context, pair) = context.pair(best)?;
     let columns = context.columns(&pair)?;
@@ -189,10 +191,11 @@ fn title(context: &LongContext, found: &[Found<'_>]) -> Result<String> {
     Ok(if found.len() == 1 { facts } else { format!("{} alignments, best: {facts}", found.len()) })
 }
 
-/// The path of an alignment, without its end gaps, with as few points as can be seen.
+/// Returns the path of an alignment, without its end gaps and without points that are too close to
+/// distinguish.
 fn path(
     all: &LongContext,
-    found: &Found<'_>,
+    found: &ScoredAlignment<'_>,
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
 ) -> Result<Vec<(i32, i32)>> {
@@ -222,7 +225,7 @@ fn path(
     Ok(pixels)
 }
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -235,16 +238,16 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// A label in letters.
-fn write<Backend: DrawingBackend>(area: &Area<Backend>, label: &Label, scale: i32) -> Drawn<Backend> {
+/// Draws a label as text.
+fn write<Backend: DrawingBackend>(area: &PlotArea<Backend>, label: &Label, scale: i32) -> DrawResult<Backend> {
     let turn = if label.is_upright { FontTransform::Rotate270 } else { FontTransform::None };
     let font = ("sans-serif", label.size * scale).into_font().transform(turn);
     let style = TextStyle::from(font).color(&label.colour).pos(Pos::new(label.anchor, VPos::Center));
     area.draw(&Text::new(label.text.as_str(), (label.at.0 * scale, label.at.1 * scale), style))
 }
 
-/// A label in strokes.
-fn trace<Backend: DrawingBackend>(area: &Area<Backend>, label: &Label, scale: i32) -> Drawn<Backend> {
+/// Draws a label as strokes.
+fn trace<Backend: DrawingBackend>(area: &PlotArea<Backend>, label: &Label, scale: i32) -> DrawResult<Backend> {
     let size = f64::from(label.size * scale);
     let before = match label.anchor {
         HPos::Left => 0.0,
@@ -267,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_groups() {
+    fn numbers_have_thousands_separators() {
         assert_eq!([0, 999, 1000, 48502, 4_639_675].map(grouped), ["0", "999", "1,000", "48,502", "4,639,675"]);
     }
 }

@@ -1,11 +1,13 @@
-//! Names of fields that vsearch and BLAST have: the same thing under another name, and what only they print so.
+//! Names of fields in vsearch and BLAST, for the same values and for values that only they print in
+//! that form.
 //!
-//! `gaps` is ours, with end gaps; what vsearch and BLAST call so is `inner_gaps`.
+//! `gaps` is a field of this program and includes end gaps. The `gaps` of vsearch and BLAST are
+//! `inner_gaps`.
 
 use std::fmt::Write;
 
-use super::theirs::{Part, Theirs};
-use super::{Count, Field, Value, field};
+use super::foreign::{AlignedEnd, ForeignValue};
+use super::{ColumnCount, Field, FieldValue, field};
 use crate::error::{Error, Result};
 use crate::score::IdentityDefinition;
 
@@ -16,15 +18,15 @@ pub(super) const LONG: u8 = 4;
 pub(super) const SEARCH: u8 = 8;
 
 /// The fields of one job.
-pub(super) struct Table {
-    /// By our names.
+pub(super) struct FieldTable {
+    /// Fields by their names in this program.
     pub fields: &'static [Field],
-    /// The same by the names that others have for them.
+    /// Fields by their names in the other programs.
     pub aliases: &'static [Field],
     pub job: u8,
 }
 
-/// How many other names fields have.
+/// Returns the number of names in other programs.
 pub(super) const fn count(fields: &[Field]) -> usize {
     let (mut at, mut count) = (0, 0);
     while at < fields.len() {
@@ -34,7 +36,7 @@ pub(super) const fn count(fields: &[Field]) -> usize {
     count
 }
 
-/// A field of each of these names.
+/// Returns the fields by their names in other programs.
 pub(super) const fn aliases<const COUNT: usize>(fields: &[Field]) -> [Field; COUNT] {
     let mut all = [fields[0]; COUNT];
     let (mut at, mut filled) = (0, 0);
@@ -53,108 +55,108 @@ pub(super) const fn aliases<const COUNT: usize>(fields: &[Field]) -> [Field; COU
     all
 }
 
-/// A program's own fields.
-struct Program {
+/// Fields of another program.
+struct OtherProgram {
     name: &'static str,
-    /// What all of them have in common.
+    /// Remark about all of its fields.
     manner: &'static str,
-    /// Each with the jobs that have it.
+    /// Fields with the jobs that have them.
     fields: &'static [(u8, Field)],
 }
 
 const ALL: u8 = ALLPAIRS | EDIT | LONG | SEARCH;
 const SCORED: u8 = ALLPAIRS | LONG | SEARCH;
-/// Jobs that tell no significance.
+/// Jobs that compute no significance.
 const PLAIN: u8 = ALLPAIRS | LONG;
 
-const fn theirs(name: &'static str, description: &'static str, value: Theirs) -> Field {
-    field(name, None, description, Value::Theirs(value))
+const fn foreign(name: &'static str, description: &'static str, value: ForeignValue) -> Field {
+    field(name, None, description, FieldValue::Theirs(value))
 }
 
 #[rustfmt::skip]
-const VSEARCH: Program = {
+const VSEARCH: OtherProgram = {
     use IdentityDefinition as Id;
-    use Theirs::*;
-    Program {
+    use ForeignValue::*;
+    OtherProgram {
         name: "vsearch",
         manner: "identities and coverages are percentages with one digit",
         fields: &[
-            (ALL, theirs("id", "identity (in allpairs as `definition` defines it)", Percent)),
-            (SCORED, theirs("id0", "100 * matches / length of the shorter sequence", PercentBy(Id::Shorter))),
-            (SCORED, theirs("id1", "100 * matches / columns", PercentBy(Id::Columns))),
-            (SCORED, theirs("id2", "100 * matches / columns between the end gaps", PercentBy(Id::InnerColumns))),
-            (ALLPAIRS, theirs("id3", "100 * (1 - (mismatches + gap openings) / length of the longer sequence)", PercentBy(Id::Mbl))),
-            (SCORED, theirs("id4", "as id1", PercentBy(Id::Blast))),
-            (ALL, theirs("pctpv", "100 * matches / alnlen", PercentMatches)),
-            (ALL, theirs("pctgaps", "100 * columns with a gap / alnlen, between the end gaps", PercentGaps)),
-            (ALL, theirs("qcov", "100 * pairs / ql", QueryCovered)),
-            (ALL, theirs("tcov", "100 * pairs / tl", TargetCovered)),
-            (ALL, theirs("pairs", "columns of two symbols", Pairs)),
-            (ALL, field("pv", None, "as ids", Value::Count(Count::Matches))),
-            (ALL, theirs("exts", "columns with a gap less gap openings, between the end gaps", Extensions)),
-            (ALL, theirs("qlo", "first query symbol of the alignment with its end gaps; with qstrand - the last", Position(Part::QueryFirst))),
-            (ALL, theirs("qhi", "last query symbol of the alignment with its end gaps; with qstrand - the first", Position(Part::QueryLast))),
-            (ALL, theirs("tlo", "first target symbol of the alignment with its end gaps", Position(Part::TargetFirst))),
-            (ALL, theirs("thi", "last target symbol of the alignment with its end gaps", Position(Part::TargetLast))),
-            (EDIT, theirs("qilo", "first symbol of the pattern, from 1", Position(Part::QueryFirst))),
-            (EDIT, theirs("qihi", "last symbol of the pattern", Position(Part::QueryLast))),
-            (ALL, field("qs", None, "as ql", Value::QueryLength)),
-            (ALL, field("ts", None, "as tl", Value::TargetLength)),
-            (ALL, theirs("aln", "the alignment, a letter a column: M two symbols, D query symbol against a gap, I target \
+            (ALL, foreign("id", "identity (in allpairs as `definition` defines it)", Percent)),
+            (SCORED, foreign("id0", "100 * matches / length of the shorter sequence", PercentBy(Id::Shorter))),
+            (SCORED, foreign("id1", "100 * matches / columns", PercentBy(Id::Columns))),
+            (SCORED, foreign("id2", "100 * matches / columns between the end gaps", PercentBy(Id::InnerColumns))),
+            (ALLPAIRS, foreign("id3", "100 * (1 - (mismatches + gap openings) / length of the longer sequence)", PercentBy(Id::Mbl))),
+            (SCORED, foreign("id4", "as id1", PercentBy(Id::Blast))),
+            (ALL, foreign("pctpv", "100 * matches / alnlen", PercentMatches)),
+            (ALL, foreign("pctgaps", "100 * columns with a gap / alnlen, between the end gaps", PercentGaps)),
+            (ALL, foreign("qcov", "100 * pairs / ql", QueryCovered)),
+            (ALL, foreign("tcov", "100 * pairs / tl", TargetCovered)),
+            (ALL, foreign("pairs", "columns of two symbols", Pairs)),
+            (ALL, field("pv", None, "as ids", FieldValue::Count(ColumnCount::Matches))),
+            (ALL, foreign("exts", "columns with a gap less gap openings, between the end gaps", Extensions)),
+            (ALL, foreign("qlo", "first query symbol of the alignment with its end gaps; with qstrand - the last", Position(AlignedEnd::QueryFirst))),
+            (ALL, foreign("qhi", "last query symbol of the alignment with its end gaps; with qstrand - the first", Position(AlignedEnd::QueryLast))),
+            (ALL, foreign("tlo", "first target symbol of the alignment with its end gaps", Position(AlignedEnd::TargetFirst))),
+            (ALL, foreign("thi", "last target symbol of the alignment with its end gaps", Position(AlignedEnd::TargetLast))),
+            (EDIT, foreign("qilo", "first symbol of the pattern, from 1", Position(AlignedEnd::QueryFirst))),
+            (EDIT, foreign("qihi", "last symbol of the pattern", Position(AlignedEnd::QueryLast))),
+            (ALL, field("qs", None, "as ql", FieldValue::QueryLength)),
+            (ALL, field("ts", None, "as tl", FieldValue::TargetLength)),
+            (ALL, foreign("aln", "the alignment, a letter a column: M two symbols, D query symbol against a gap, I target \
                                  symbol against a gap (in cigar I and D are the other way round)", Columns)),
-            (ALL, theirs("caln", "the same in runs, in which 1 is left out: 6I66MD", Runs)),
-            (ALL, theirs("qrow", "the query with its gaps, without end gaps", QueryRow)),
-            (ALL, theirs("trow", "the target with its gaps, without end gaps", TargetRow)),
-            (ALL, theirs("qstrand", "+, or - if the query's reverse complement is aligned", QueryStrand)),
-            (ALL, theirs("tstrand", "always +", Text("+"))),
-            (ALL, theirs("qframe", "always +0", Text("+0"))),
-            (ALL, theirs("tframe", "always +0", Text("+0"))),
-            (PLAIN, theirs("evalue", "always -1: E-values are not computed", Number("-1"))),
-            (PLAIN, theirs("bits", "always 0: bit scores are not computed", Number("0"))),
+            (ALL, foreign("caln", "the same in runs, in which 1 is left out: 6I66MD", Runs)),
+            (ALL, foreign("qrow", "the query with its gaps, without end gaps", QueryRow)),
+            (ALL, foreign("trow", "the target with its gaps, without end gaps", TargetRow)),
+            (ALL, foreign("qstrand", "+, or - if the query's reverse complement is aligned", QueryStrand)),
+            (ALL, foreign("tstrand", "always +", Text("+"))),
+            (ALL, foreign("qframe", "always +0", Text("+0"))),
+            (ALL, foreign("tframe", "always +0", Text("+0"))),
+            (PLAIN, foreign("evalue", "always -1: E-values are not computed", Number("-1"))),
+            (PLAIN, foreign("bits", "always 0: bit scores are not computed", Number("0"))),
         ],
     }
 };
 
 #[rustfmt::skip]
-const BLAST: Program = {
-    use Theirs::*;
-    Program {
+const BLAST: OtherProgram = {
+    use ForeignValue::*;
+    OtherProgram {
         name: "BLAST",
         manner: "percentages with BLAST's digits; std stands for the columns of blast6",
         fields: &[
-            (ALL, theirs("pident", "identity, three digits (in allpairs as `definition` defines it)", PercentIdentical)),
-            (SCORED, theirs("positive", "columns of two symbols that match or score more than 0", Positives)),
-            (SCORED, theirs("ppos", "100 * positive / length, two digits", PercentPositives)),
-            (ALL, theirs("qcovhsp", "100 * (qend - qstart + 1) / qlen, a whole number, 100 only if all is covered", WholeCoverage)),
-            (ALL, theirs("qcovs", "as qcovhsp", WholeCoverage)),
-            (ALL, theirs("qcovus", "as qcovhsp", WholeCoverage)),
-            (EDIT, theirs("qstart", "first symbol of the pattern, from 1", Position(Part::QueryFirst))),
-            (EDIT, theirs("qend", "last symbol of the pattern", Position(Part::QueryLast))),
-            (ALL, theirs("qseq", "the query with its gaps, without end gaps", QueryRow)),
-            (ALL, theirs("sseq", "the target with its gaps, without end gaps", TargetRow)),
-            (ALL, theirs("btop", "the alignment without end gaps: a number of columns of the same letter, or a query \
+            (ALL, foreign("pident", "identity, three digits (in allpairs as `definition` defines it)", PercentIdentical)),
+            (SCORED, foreign("positive", "columns of two symbols that match or score more than 0", Positives)),
+            (SCORED, foreign("ppos", "100 * positive / length, two digits", PercentPositives)),
+            (ALL, foreign("qcovhsp", "100 * (qend - qstart + 1) / qlen, a whole number, 100 only if all is covered", WholeCoverage)),
+            (ALL, foreign("qcovs", "as qcovhsp", WholeCoverage)),
+            (ALL, foreign("qcovus", "as qcovhsp", WholeCoverage)),
+            (EDIT, foreign("qstart", "first symbol of the pattern, from 1", Position(AlignedEnd::QueryFirst))),
+            (EDIT, foreign("qend", "last symbol of the pattern", Position(AlignedEnd::QueryLast))),
+            (ALL, foreign("qseq", "the query with its gaps, without end gaps", QueryRow)),
+            (ALL, foreign("sseq", "the target with its gaps, without end gaps", TargetRow)),
+            (ALL, foreign("btop", "the alignment without end gaps: a number of columns of the same letter, or a query \
                                   and a target letter that differ: 7AG2C-", Btop)),
-            (ALL, theirs("sstrand", "plus, or minus if the query's reverse complement is aligned; N/A of proteins", SubjectStrand)),
-            (PLAIN, theirs("bitscore", "always 0: bit scores are not computed", Number("0"))),
-            (ALL, field("qacc", None, "as query", Value::Query)),
-            (ALL, field("qaccver", None, "as query", Value::Query)),
-            (ALL, field("sacc", None, "as target", Value::Target)),
-            (ALL, field("saccver", None, "as target", Value::Target)),
-            (ALL, field("sallseqid", None, "as target", Value::Target)),
-            (ALL, field("sallacc", None, "as target", Value::Target)),
-            (SEARCH, field("salltitles", None, "as stitle", Value::TargetTitle)),
+            (ALL, foreign("sstrand", "plus, or minus if the query's reverse complement is aligned; N/A of proteins", SubjectStrand)),
+            (PLAIN, foreign("bitscore", "always 0: bit scores are not computed", Number("0"))),
+            (ALL, field("qacc", None, "as query", FieldValue::Query)),
+            (ALL, field("qaccver", None, "as query", FieldValue::Query)),
+            (ALL, field("sacc", None, "as target", FieldValue::Target)),
+            (ALL, field("saccver", None, "as target", FieldValue::Target)),
+            (ALL, field("sallseqid", None, "as target", FieldValue::Target)),
+            (ALL, field("sallacc", None, "as target", FieldValue::Target)),
+            (SEARCH, field("salltitles", None, "as stitle", FieldValue::TargetTitle)),
         ],
     }
 };
 
-const PROGRAMS: [Program; 2] = [VSEARCH, BLAST];
-/// The same for look-ups, which give out fields for good.
+const PROGRAMS: [OtherProgram; 2] = [VSEARCH, BLAST];
+/// The fields as a static, because look-ups return static references.
 static BORROWED: [&[(u8, Field)]; 2] = [VSEARCH.fields, BLAST.fields];
 
-/// What BLAST's `std` stands for.
+/// Expansion of BLAST's `std`.
 const STD: &str = "qaccver,saccver,pident,length,mismatch,gapopen,qstart,qend,sstart,send,evalue,bitscore";
 
-/// Fields of BLAST that need what is not there, and what that is.
+/// Fields of BLAST that need missing data, and the explanation.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["qgi", "sgi", "sallgi"], "GI numbers are not read; qseqid and sseqid are the names in the files"),
     (
@@ -176,15 +178,15 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["frames", "sframe"], "nothing is translated, so that there is no reading frame"),
 ];
 
-impl Table {
-    /// The field of this name: ours, vsearch's or BLAST's.
+impl FieldTable {
+    /// Returns the field with this name, in any of the three programs.
     pub(super) fn named(&self, name: &str) -> Option<&'static Field> {
         let borrowed = || BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & self.job != 0);
         let own = self.fields.iter().chain(self.aliases);
         own.chain(borrowed().map(|(_, field)| field)).find(|field| field.name == name)
     }
 
-    /// Reads a list of names; `why` says of a field why it is not usable.
+    /// Parses a list of names. `why` explains why a field is not usable.
     pub(super) fn parse(&self, list: &str, usable: impl Fn(&Field) -> bool, why: &str) -> Result<Vec<&'static Field>> {
         let wrong = |message: String| Err(Error::usage_of("fields", message));
         let names = || {
@@ -211,8 +213,8 @@ impl Table {
         Ok(fields)
     }
 
-    /// All fields as text, one a line, the programs' own below ours. What users choose is named as in the library, between
-    /// backquotes.
+    /// Returns all fields as text, one per line, with the other programs' own fields at the end.
+    /// Options are named as in the library, in backquotes.
     pub(super) fn text(&self) -> String {
         let width = self.fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
         let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
@@ -222,7 +224,7 @@ impl Table {
                 .expect("a string takes all");
         }
         let ends = if self.job == EDIT { "; here all columns lie between the end gaps" } else { "" };
-        for Program { name, manner, fields } in PROGRAMS {
+        for OtherProgram { name, manner, fields } in PROGRAMS {
             writeln!(text, "\nAs {name} has them ({manner}{ends}):").expect("a string takes all");
             for (_, field) in fields.iter().filter(|(jobs, _)| jobs & self.job != 0) {
                 writeln!(text, "{:width$}  {}", field.name, field.description).expect("a string takes all");
@@ -232,7 +234,8 @@ impl Table {
     }
 }
 
-/// The names of a list. An empty one between two commas is a name too, which no field has.
+/// Returns the names in a list. An empty string between two commas counts as a name, which no field
+/// has.
 fn words(list: &str) -> impl Iterator<Item = &str> {
     let pieces = list.split([',', '+']).map(str::trim);
     let names = pieces.flat_map(|piece| piece.split_whitespace().chain(piece.is_empty().then_some("")));
@@ -245,13 +248,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_means_one_thing_in_a_job() {
+    fn names_are_unique_in_each_job() {
         for (job, fields) in [(ALLPAIRS, FIELDS), (EDIT, EDIT_FIELDS), (LONG, LONG_FIELDS), (SEARCH, SEARCH_FIELDS)] {
             let own = fields.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten();
             let theirs = BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & job != 0);
             let mut names: Vec<&str> = own.chain(theirs.map(|(_, field)| field.name)).collect();
             let refused = REFUSED.iter().flat_map(|(names, _)| names.iter().copied());
-            // Titles are kept for a search.
+            // Titles are kept in a search only.
             let is_title = |name: &&str| ["stitle", "salltitles"].contains(name);
             names.extend(refused.filter(|name| job != SEARCH || !is_title(name)));
             let count = names.len();
@@ -261,9 +264,10 @@ mod tests {
         }
     }
 
-    /// Every userfield of vsearch 2.22.1 and every column of BLAST 2.12.0 is a field, or it is said why it is none.
+    /// Every userfield of vsearch 2.22.1 and every column of BLAST 2.12.0 is a field, or the error
+    /// explains why it is not.
     #[test]
-    fn every_name_of_theirs_is_known() {
+    fn every_name_of_other_programs_is_known() {
         let vsearch = "aln alnlen bits caln evalue exts gaps id id0 id1 id2 id3 id4 ids mism opens pairs pctgaps pctpv pv qcov \
                        qframe qhi qihi qilo ql qlo qrow qs qstrand query raw target tcov tframe thi tihi tilo tl tlo trow \
                        ts tstrand";
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_and_std() {
+    fn lists_accept_blanks_and_std() {
         assert_eq!(words("a, b+c d").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
         assert_eq!(words("a,,b").collect::<Vec<_>>(), ["a", "", "b"]);
         assert_eq!(words("std,qlen").count(), 13);

@@ -1,83 +1,83 @@
-//! What a field says of one pair.
+//! Values of the fields of one pair.
 
-use super::{Count, Field, OfEdits, OfHit, Value};
+use super::{ColumnCount, EditValue, Field, FieldValue, LongValue};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::output::columns::{Columns, push_row, push_runs};
+use crate::output::columns::{AlignmentColumns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
-use crate::output::{Context, Edits, Hit, Pair, Range32};
+use crate::output::{Context, Edits, LongPairEnd, OutputPair, Range32};
 use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{IdentityDefinition, Significance};
 use crate::seq::{SequenceId, SequenceStore, Strand};
 
-/// What the fields of one pair are taken from.
-pub(in crate::output) struct Facts<'a> {
+/// Data for the fields of one pair.
+pub(in crate::output) struct PairFacts<'a> {
     pub(super) context: &'a Context,
-    pub(super) pair: &'a Pair<'a>,
-    pub(super) aligned: Option<(Columns, &'a Cigar)>,
+    pub(super) pair: &'a OutputPair<'a>,
+    pub(super) aligned: Option<(AlignmentColumns, &'a Cigar)>,
 }
 
-/// How text is written.
+/// Quoting of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::output) enum Quotes {
     None,
     Json,
 }
 
-impl<'a> Facts<'a> {
-    pub(crate) fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
+impl<'a> PairFacts<'a> {
+    pub(crate) fn new(context: &'a Context, pair: &'a OutputPair<'a>) -> Result<Self> {
         let aligned = pair.alignment.map(|cigar| Ok((context.columns(pair)?, cigar))).transpose()?;
-        Ok(Facts { context, pair, aligned })
+        Ok(PairFacts { context, pair, aligned })
     }
 
     /// Appends the value of `field`.
     pub(crate) fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
-        let Facts { context, pair, .. } = *self;
+        let PairFacts { context, pair, .. } = *self;
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);
-        // Without an alignment only one end is known.
+        // Without an alignment, only one end is known.
         let is_turned = pair.is_reverse() && pair.alignment.is_some();
         let value = if is_turned { field.on_the_other_strand() } else { field.value };
         match value {
-            Value::Query => push_name(out, &context.queries, pair.query, quotes),
-            Value::Target => push_name(out, &context.targets, pair.target, quotes),
-            Value::Strands => push_strand(out, pair.strand == Strand::Minus, quotes),
-            Value::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
-            Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
-            Value::Evalue | Value::Bits => {
-                push_significance(out, pair.significance().as_ref(), value == Value::Evalue, quotes);
+            FieldValue::Query => push_name(out, &context.queries, pair.query, quotes),
+            FieldValue::Target => push_name(out, &context.targets, pair.target, quotes),
+            FieldValue::Strand => push_strand(out, pair.strand == Strand::Minus, quotes),
+            FieldValue::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
+            FieldValue::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
+            FieldValue::Evalue | FieldValue::Bits => {
+                push_significance(out, pair.significance().as_ref(), value == FieldValue::Evalue, quotes);
             }
-            Value::Score => push_integer(out, pair.score),
-            Value::QueryLength => push_unsigned(out, u64::from(query_length)),
-            Value::TargetLength => push_unsigned(out, u64::from(target_length)),
-            Value::Edits(what) => {
+            FieldValue::Score => push_integer(out, pair.score),
+            FieldValue::QueryLength => push_unsigned(out, u64::from(query_length)),
+            FieldValue::TargetLength => push_unsigned(out, u64::from(target_length)),
+            FieldValue::Edits(what) => {
                 let edits = pair.edits();
                 let edits = &edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
                 what.push(pair, edits, quotes, out)?;
             }
-            Value::Hit(what) => {
+            FieldValue::Hit(what) => {
                 let hit = pair
                     .long_hit()
                     .ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
-                if what == OfHit::Strands {
+                if what == LongValue::Strand {
                     push_strand(out, hit.is_reverse, quotes);
                 } else {
                     let columns = self.aligned.as_ref().map(|(columns, _)| columns);
-                    match what.of(hit, columns, query_length) {
+                    match what.get(hit, columns, query_length) {
                         Some(position) => push_unsigned(out, u64::from(position)),
                         None => out.extend_from_slice(if quotes == Quotes::Json { b"null" } else { b"." }),
                     }
                 }
             }
-            Value::Theirs(what) => what.push(self, quotes, out)?,
+            FieldValue::Theirs(what) => what.push(self, quotes, out)?,
             value => self.push_aligned(value, field, quotes, out)?,
         }
         Ok(())
     }
 
     /// Appends the value of a field that needs the alignment.
-    fn push_aligned(&self, value: Value, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
-        let Facts { context, pair, aligned } = *self;
+    fn push_aligned(&self, value: FieldValue, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+        let PairFacts { context, pair, aligned } = *self;
         let (columns, cigar) = aligned
             .ok_or_else(|| Error::Internal(format!("field '{}' of a pair without its alignment", field.name)))?;
         let query_length = context.queries.length(pair.query);
@@ -86,16 +86,16 @@ impl<'a> Facts<'a> {
         let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
         let alphabet = context.queries.alphabet();
         match value {
-            Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
-            Value::Count(count) => push_unsigned(out, count.of(&columns)),
-            Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
-            Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
-            Value::Cigar => push_text(out, quotes, |out| push_runs(out, cigar.iter())),
-            Value::QueryRow => push_text(out, quotes, |out| {
+            FieldValue::IdentityBy(definition) => push_fraction(out, identity(definition)),
+            FieldValue::Count(count) => push_unsigned(out, count.get(&columns)),
+            FieldValue::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
+            FieldValue::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
+            FieldValue::Cigar => push_text(out, quotes, |out| push_runs(out, cigar.iter())),
+            FieldValue::QueryRow => push_text(out, quotes, |out| {
                 let (codes, start) = (&context.query_codes(pair), pair.query_start);
                 push_row(out, cigar.iter(), codes, start, alphabet, Op::Deletion);
             }),
-            Value::TargetRow => push_text(out, quotes, |out| {
+            FieldValue::TargetRow => push_text(out, quotes, |out| {
                 let (codes, start) = (context.targets.codes(pair.target), pair.target_start);
                 push_row(out, cigar.iter(), codes, start, alphabet, Op::Insertion);
             }),
@@ -105,7 +105,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Appends text, in quotes where these are asked for.
+/// Appends text, in quotes if required.
 fn push_text(out: &mut Vec<u8>, quotes: Quotes, write: impl FnOnce(&mut Vec<u8>)) {
     let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
     out.extend_from_slice(quote);
@@ -117,12 +117,12 @@ fn push_strand(out: &mut Vec<u8>, is_minus: bool, quotes: Quotes) {
     push_text(out, quotes, |out| out.push(if is_minus { b'-' } else { b'+' }));
 }
 
-/// Appends an E-value or bits.
+/// Appends an E-value or a bit score.
 fn push_significance(out: &mut Vec<u8>, found: Option<&Significance>, is_evalue: bool, quotes: Quotes) {
     let number = match found {
         Some(found) if is_evalue => Evalue(found.evalue).to_string(),
         Some(found) => BitScore(found.bits).to_string(),
-        // As vsearch has what it does not know.
+        // vsearch writes these for unknown values.
         None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
         None => "null".to_owned(),
     };
@@ -131,13 +131,14 @@ fn push_significance(out: &mut Vec<u8>, found: Option<&Significance>, is_evalue:
 
 fn push_name(out: &mut Vec<u8>, store: &SequenceStore, id: SequenceId, quotes: Quotes) {
     match quotes {
-        // A name ends at the first blank, so it holds no tab and no line end.
+        // A name ends at the first blank, so it contains no tab and no line end.
         Quotes::None => out.extend_from_slice(store.name_bytes(id)),
         Quotes::Json => serde_json::to_writer(out, store.name(id)).expect("a string is JSON and a vector takes all"),
     }
 }
 
-/// What a header says after the name. In a table a tab would begin another column.
+/// Appends a description. In a table, a tab would start another column, so control characters
+/// become blanks.
 fn push_title(out: &mut Vec<u8>, title: &[u8], quotes: Quotes) {
     match quotes {
         Quotes::None => out.extend(title.iter().map(|&byte| if byte.is_ascii_control() { b' ' } else { byte })),
@@ -148,76 +149,77 @@ fn push_title(out: &mut Vec<u8>, title: &[u8], quotes: Quotes) {
     }
 }
 
-impl Count {
-    fn of(self, columns: &Columns) -> u64 {
+impl ColumnCount {
+    fn get(self, columns: &AlignmentColumns) -> u64 {
         let counts = &columns.counts;
         match self {
-            Count::Matches => counts.matches,
-            Count::Mismatches => counts.mismatches,
-            Count::Columns => columns.total(),
-            Count::Gaps => counts.gap_columns,
-            Count::GapOpenings => counts.gap_openings,
-            Count::InnerColumns => columns.inner_total(),
-            Count::InnerGaps => columns.inner_gaps(),
-            Count::InnerGapOpenings => columns.inner_gap_openings,
-            Count::QueryStart => u64::from(columns.query.one_based().0),
-            Count::QueryEnd => u64::from(columns.query.one_based().1),
-            Count::TargetStart => u64::from(columns.target.one_based().0),
-            Count::TargetEnd => u64::from(columns.target.one_based().1),
+            ColumnCount::Matches => counts.matches,
+            ColumnCount::Mismatches => counts.mismatches,
+            ColumnCount::Columns => columns.total(),
+            ColumnCount::Gaps => counts.gap_columns,
+            ColumnCount::GapOpenings => counts.gap_openings,
+            ColumnCount::InnerColumns => columns.inner_total(),
+            ColumnCount::InnerGaps => columns.inner_gaps(),
+            ColumnCount::InnerGapOpenings => columns.inner_gap_openings,
+            ColumnCount::QueryStart => u64::from(columns.query.one_based().0),
+            ColumnCount::QueryEnd => u64::from(columns.query.one_based().1),
+            ColumnCount::TargetStart => u64::from(columns.target.one_based().0),
+            ColumnCount::TargetEnd => u64::from(columns.target.one_based().1),
         }
     }
 }
 
 impl Field {
-    /// What it says where the query's reverse complement was compared: BLAST turns the target round instead, so that its
-    /// `sstart` is after its `send`.
-    fn on_the_other_strand(&self) -> Value {
+    /// Returns the value if the query's reverse complement was compared. BLAST reverses the target
+    /// instead, so its `sstart` is after its `send`.
+    fn on_the_other_strand(&self) -> FieldValue {
         match (self.name, self.value) {
-            ("sstart", Value::Count(Count::TargetStart)) => Value::Count(Count::TargetEnd),
-            ("send", Value::Count(Count::TargetEnd)) => Value::Count(Count::TargetStart),
-            ("sstart", Value::Hit(OfHit::TargetStart)) => Value::Hit(OfHit::TargetEnd),
-            ("send", Value::Hit(OfHit::TargetEnd)) => Value::Hit(OfHit::TargetStart),
-            ("sstart", Value::Edits(OfEdits::Start)) => Value::Edits(OfEdits::End),
-            ("send", Value::Edits(OfEdits::End)) => Value::Edits(OfEdits::Start),
+            ("sstart", FieldValue::Count(ColumnCount::TargetStart)) => FieldValue::Count(ColumnCount::TargetEnd),
+            ("send", FieldValue::Count(ColumnCount::TargetEnd)) => FieldValue::Count(ColumnCount::TargetStart),
+            ("sstart", FieldValue::Hit(LongValue::TargetStart)) => FieldValue::Hit(LongValue::TargetEnd),
+            ("send", FieldValue::Hit(LongValue::TargetEnd)) => FieldValue::Hit(LongValue::TargetStart),
+            ("sstart", FieldValue::Edits(EditValue::Start)) => FieldValue::Edits(EditValue::End),
+            ("send", FieldValue::Edits(EditValue::End)) => FieldValue::Edits(EditValue::Start),
             (_, value) => value,
         }
     }
 }
 
-impl OfHit {
-    /// A position in a query of this length as its file has it, or in the target; `None` where a score does not tell.
-    fn of(self, hit: Hit, columns: Option<&Columns>, query_length: u32) -> Option<u32> {
+impl LongValue {
+    /// Returns a position in the query of this length on the file's strand, or in the target.
+    /// Returns `None` if it is unknown without an alignment.
+    fn get(self, hit: LongPairEnd, columns: Option<&AlignmentColumns>, query_length: u32) -> Option<u32> {
         let (query, target) = match columns {
             Some(columns) => (hit.in_file(columns.query, query_length).one_based(), columns.target.one_based()),
             None => {
-                // The last column alone is known: the end, on the other strand the start.
+                // Only the last column is known. It is the end, or the start on the other strand.
                 let last = |end: u32| Range32 { start: end.saturating_sub(1), end };
                 (hit.in_file(last(hit.query_end), query_length).one_based(), last(hit.target_end).one_based())
             }
         };
         let is_known = |is_end: bool| columns.is_some() || is_end;
         match self {
-            OfHit::QueryStart => is_known(hit.is_reverse).then_some(query.0),
-            OfHit::QueryEnd => is_known(!hit.is_reverse).then_some(query.1),
-            OfHit::TargetStart => is_known(false).then_some(target.0),
-            OfHit::TargetEnd => Some(target.1),
-            OfHit::Strands => None,
+            LongValue::QueryStart => is_known(hit.is_reverse).then_some(query.0),
+            LongValue::QueryEnd => is_known(!hit.is_reverse).then_some(query.1),
+            LongValue::TargetStart => is_known(false).then_some(target.0),
+            LongValue::TargetEnd => Some(target.1),
+            LongValue::Strand => None,
         }
     }
 }
 
-impl OfEdits {
-    fn push(self, pair: &Pair<'_>, edits: &Edits<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+impl EditValue {
+    fn push(self, pair: &OutputPair<'_>, edits: &Edits<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
         let number = match self {
-            OfEdits::Distance => edits.distance,
-            OfEdits::Start if pair.alignment.is_none() => {
+            EditValue::Distance => edits.distance,
+            EditValue::Start if pair.alignment.is_none() => {
                 return Err(Error::Internal("field 'target_start' of a pair without its alignment".into()));
             }
-            OfEdits::Start => pair.target_start + 1,
-            OfEdits::End => edits.end,
-            OfEdits::RegionStart => edits.region.start,
-            OfEdits::RegionEnd => edits.region.end,
-            OfEdits::Ends => {
+            EditValue::Start => pair.target_start + 1,
+            EditValue::End => edits.end,
+            EditValue::RegionStart => edits.region.start,
+            EditValue::RegionEnd => edits.region.end,
+            EditValue::Ends => {
                 push_ends(edits.ends, quotes, out);
                 return Ok(());
             }
@@ -251,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_in_both_forms() {
+    fn ends_are_formatted_for_tables_and_json() {
         let text = |ends: &[(u32, u32)], quotes| {
             let mut out = Vec::new();
             push_ends(ends, quotes, &mut out);

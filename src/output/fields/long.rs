@@ -1,43 +1,43 @@
-//! The table of fields of `pairwave long`: what can be said of an alignment of two very long sequences.
+//! The table of fields of `pairwave long`, which describe an alignment of two very long sequences.
 //!
-//! They are those of [`FIELDS`](super::FIELDS) with a strand, and with positions that are known, as far as they are, even if
-//! alignments were only scored.
+//! They are the fields in [`FIELDS`](super::FIELDS), with a strand. Positions that are known
+//! without an alignment are written even if only scores were computed.
 
-use super::borrowed::{self, Table};
-use super::{Count, Field, OfHit, Value, also, field};
+use super::borrowed::{self, FieldTable};
+use super::{ColumnCount, Field, FieldValue, LongValue, also, field};
 use crate::error::Result;
 
-/// Every field of `pairwave long`, in the order in which help lists them.
+/// Every field of `pairwave long`, in the order of the help.
 #[rustfmt::skip]
 pub const LONG_FIELDS: &[Field] = {
-    use OfHit::*;
-    use Value::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
+    use LongValue::*;
+    use FieldValue::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         also("sseqid", field("target", None, "name of the target", Target)),
-        field("strand", None, "+, or - if the query's reverse complement is aligned", Value::Hit(Strands)),
+        field("strand", None, "+, or - if the query's reverse complement is aligned", FieldValue::Hit(Strand)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Count::Matches))),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(ColumnCount::Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
-             Value::Count(Count::Mismatches))),
-        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Count::Columns)),
-        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Count::Gaps)),
-        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(Count::GapOpenings)),
+             FieldValue::Count(ColumnCount::Mismatches))),
+        field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(ColumnCount::Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(ColumnCount::Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(ColumnCount::GapOpenings)),
         also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
-             Value::Count(Count::InnerColumns))),
-        field("inner_gaps", None, "columns with a gap between the end gaps", Value::Count(Count::InnerGaps)),
+             FieldValue::Count(ColumnCount::InnerColumns))),
+        field("inner_gaps", None, "columns with a gap between the end gaps", FieldValue::Count(ColumnCount::InnerGaps)),
         also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
-             Value::Count(Count::InnerGapOpenings))),
+             FieldValue::Count(ColumnCount::InnerGapOpenings))),
         also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1, on the strand \
-             that the file has", Value::Hit(QueryStart))),
+             that the file has", FieldValue::Hit(QueryStart))),
         also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps, on the same strand",
-             Value::Hit(QueryEnd))),
+             FieldValue::Hit(QueryEnd))),
         also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
         also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
-             Value::Hit(TargetStart))),
+             FieldValue::Hit(TargetStart))),
         also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps",
-             Value::Hit(TargetEnd))),
+             FieldValue::Hit(TargetEnd))),
         also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
@@ -50,10 +50,10 @@ pub const LONG_FIELDS: &[Field] = {
     ]
 };
 
-static LONG: Table = {
+static LONG: FieldTable = {
     const COUNT: usize = borrowed::count(LONG_FIELDS);
     static ALIASES: [Field; COUNT] = borrowed::aliases(LONG_FIELDS);
-    Table { fields: LONG_FIELDS, aliases: &ALIASES, job: borrowed::LONG }
+    FieldTable { fields: LONG_FIELDS, aliases: &ALIASES, job: borrowed::LONG }
 };
 
 const TSV: &str = "query,target,strand,score,identity,matches,mismatches,gaps,query_start,query_end,query_length,\
@@ -64,23 +64,24 @@ const SCORES: &str =
     "query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length";
 
 impl Field {
-    /// The fields that `tsv` writes of long pairs by default.
+    /// Returns the default fields of `tsv` for long pairs.
     pub fn long_tsv_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { TSV })
     }
 
-    /// The fields that `jsonl` writes of long pairs by default.
+    /// Returns the default fields of `jsonl` for long pairs.
     pub fn long_json_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { JSON })
     }
 
-    /// The fields of `pairwave long` of a list of names separated by commas (or as in [`Field::parse_list`]).
+    /// Parses a list of fields of `pairwave long`, separated by commas (or as in
+    /// [`Field::parse_list`]).
     pub fn parse_long_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
         LONG.parse(list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
-    /// The table of fields of `pairwave long` as text, one field a line.
+    /// Returns the table of fields of `pairwave long` as text, one field per line.
     pub fn long_table() -> String {
         LONG.text()
     }
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_need_no_alignment() {
+    fn score_fields_need_no_alignment() {
         assert!(Field::long_tsv_defaults(true).iter().all(|field| !field.needs_alignment()));
         assert!(Field::parse_long_list("query,strand,qstart,send", true).is_ok());
         assert!(Field::parse_long_list("query,cigar", true).is_err());

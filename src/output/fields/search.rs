@@ -1,46 +1,46 @@
-//! The table of fields of `pairwave search`: what can be said of a hit.
+//! The table of fields of `pairwave search`, which describe a hit.
 //!
-//! A local alignment has no end gaps, so that what is said to lie between them is all of it. Whole sequences that are
-//! searched for have no E-values.
+//! A local alignment has no end gaps, so everything that is described as between the end gaps
+//! refers to the whole alignment. Global searches have no E-values.
 
-use super::borrowed::{self, Table};
-use super::{Count, Field, Value, also, field};
+use super::borrowed::{self, FieldTable};
+use super::{ColumnCount, Field, FieldValue, also, field};
 use crate::error::Result;
 
-/// Every field of `pairwave search`, in the order in which help lists them.
+/// Every field of `pairwave search`, in the order of the help.
 #[rustfmt::skip]
 pub const SEARCH_FIELDS: &[Field] = {
-    use Count::*;
-    use Value::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strands, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
+    use ColumnCount::*;
+    use FieldValue::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         field("query_title", None, "what the query's header says after the name", QueryTitle),
         also("sseqid", field("target", None, "name of the sequence that was found", Target)),
         also("stitle", field("target_title", None, "what its header says after the name", TargetTitle)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
-                               sequences as they were read", Strands),
+                               sequences as they were read", Strand),
         field("evalue", None, "how many hits that score as much are to be expected by chance, as BLAST prints it", Evalue),
         also("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
-              Value::Count(Mismatches))),
-        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Columns)),
-        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Gaps)),
-        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
+              FieldValue::Count(Mismatches))),
+        field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(GapOpenings)),
         also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps; in a local alignment all",
-              Value::Count(InnerColumns))),
-        field("inner_gaps", None, "columns with a gap between the end gaps", Value::Count(InnerGaps)),
+              FieldValue::Count(InnerColumns))),
+        field("inner_gaps", None, "columns with a gap between the end gaps", FieldValue::Count(InnerGaps)),
         also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
-              Value::Count(InnerGapOpenings))),
+              FieldValue::Count(InnerGapOpenings))),
         also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1",
-              Value::Count(QueryStart))),
-        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps", Value::Count(QueryEnd))),
+              FieldValue::Count(QueryStart))),
+        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps", FieldValue::Count(QueryEnd))),
         also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
         also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
-              Value::Count(TargetStart))),
-        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps", Value::Count(TargetEnd))),
+              FieldValue::Count(TargetStart))),
+        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps", FieldValue::Count(TargetEnd))),
         also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
@@ -53,10 +53,10 @@ pub const SEARCH_FIELDS: &[Field] = {
     ]
 };
 
-static SEARCH: Table = {
+static SEARCH: FieldTable = {
     const COUNT: usize = borrowed::count(SEARCH_FIELDS);
     static ALIASES: [Field; COUNT] = borrowed::aliases(SEARCH_FIELDS);
-    Table { fields: SEARCH_FIELDS, aliases: &ALIASES, job: borrowed::SEARCH }
+    FieldTable { fields: SEARCH_FIELDS, aliases: &ALIASES, job: borrowed::SEARCH }
 };
 
 const TSV: &str = "query,target,evalue,bits,score,identity,columns,query_start,query_end,query_length,\
@@ -66,42 +66,43 @@ const JSON: &str = "query,target,evalue,bits,score,identity,matches,mismatches,c
 const SCORES: &str = "query,target,evalue,bits,score,query_length,target_length";
 
 impl Field {
-    /// The fields that `tsv` writes of hits by default.
+    /// Returns the default fields of `tsv` for hits.
     pub fn search_tsv_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { TSV })
     }
 
-    /// The fields that `jsonl` writes of hits by default.
+    /// Returns the default fields of `jsonl` for hits.
     pub fn search_json_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { JSON })
     }
 
-    /// The columns of BLAST's formats 6 and 7 if no others are asked for.
+    /// Returns the default columns of BLAST's formats 6 and 7.
     pub fn blast_defaults() -> Vec<&'static Field> {
         Field::parse_search_list("std", false).expect("its names are in the table")
     }
 
-    /// The fields of `pairwave search` of a list of names separated by commas (or as in [`Field::parse_list`]).
+    /// Parses a list of fields of `pairwave search`, separated by commas (or as in
+    /// [`Field::parse_list`]).
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for a name that no field has, one that is named twice, and one that needs the alignment if
-    /// there is none.
+    /// Returns [`crate::Error::Usage`] for an unknown name, for a name that occurs twice, and for a
+    /// field that needs the alignment if there is none.
     pub fn parse_search_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
         SEARCH.parse(list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
-    /// Without those that need to know how significant hits are, where no parameters are known for a scheme.
+    /// Removes the fields that need the significance of hits, for schemes without parameters.
     pub fn without_significance(fields: Vec<&'static Field>) -> Vec<&'static Field> {
         fields.into_iter().filter(|field| !field.needs_significance()).collect()
     }
 
-    /// Whether it tells how significant a hit is.
+    /// Returns whether the field is the significance of a hit.
     pub fn needs_significance(&self) -> bool {
-        matches!(self.value, Value::Evalue | Value::Bits)
+        matches!(self.value, FieldValue::Evalue | FieldValue::Bits)
     }
 
-    /// The table of fields of `pairwave search` as text, one field a line.
+    /// Returns the table of fields of `pairwave search` as text, one field per line.
     pub fn search_table() -> String {
         SEARCH.text()
     }
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_blast_are_known() {
+    fn blast_names_are_known() {
         let fields = Field::parse_search_list("std qlen slen qcovs stitle btop", false).unwrap();
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         assert_eq!(names[10..], ["evalue", "bitscore", "qlen", "slen", "qcovs", "stitle", "btop"]);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_told() {
+    fn search_table_is_complete() {
         insta::assert_snapshot!(Field::search_table());
     }
 }

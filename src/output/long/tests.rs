@@ -1,4 +1,4 @@
-//! Every format on pairs that were aligned by hand.
+//! Every format for pairs that were aligned by hand.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -52,7 +52,7 @@ fn cigar(text: &str) -> Cigar {
     text.parse().expect("a CIGAR string")
 }
 
-fn written(format: &LongFormat, context: &LongContext, found: &[Found<'_>]) -> Result<String> {
+fn written(format: &LongFormat, context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String> {
     let tape = Tape::default();
     write(format, context, found, Output::to_writer(tape.clone()))?;
     let bytes = tape.0.lock().unwrap().clone();
@@ -70,7 +70,7 @@ fn formats(score_only: bool) -> Vec<LongFormat> {
     tables.into_iter().chain(wanted.iter().cloned()).collect()
 }
 
-fn in_all_formats(context: &LongContext, found: &[Found<'_>]) -> String {
+fn in_all_formats(context: &LongContext, found: &[ScoredAlignment<'_>]) -> String {
     formats(false).iter().map(|format| written(format, context, found).unwrap() + "\n").collect()
 }
 
@@ -79,9 +79,27 @@ fn local_alignments_on_both_strands() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
     let found = [
-        Found { is_reverse: false, score: 48, query: range(2, 14), target: range(0, 11), cigar: Some(&first) },
-        Found { is_reverse: true, score: 25, query: range(4, 9), target: range(10, 15), cigar: Some(&second) },
-        Found { is_reverse: false, score: 10, query: range(12, 14), target: range(2, 4), cigar: Some(&third) },
+        ScoredAlignment {
+            is_reverse: false,
+            score: 48,
+            query: range(2, 14),
+            target: range(0, 11),
+            cigar: Some(&first),
+        },
+        ScoredAlignment {
+            is_reverse: true,
+            score: 25,
+            query: range(4, 9),
+            target: range(10, 15),
+            cigar: Some(&second),
+        },
+        ScoredAlignment {
+            is_reverse: false,
+            score: 10,
+            query: range(12, 14),
+            target: range(2, 4),
+            cigar: Some(&third),
+        },
     ];
     for one in &found {
         let (alignment, query, target) = context.alignment(one).unwrap();
@@ -102,8 +120,13 @@ fn local_alignments_on_both_strands() {
 #[test]
 fn whole_sequences_with_free_and_charged_ends() {
     let columns = cigar("2I4=1I7=1I4D");
-    let found =
-        |is_reverse| Found { is_reverse, score: 48, query: range(0, 15), target: range(0, 15), cigar: Some(&columns) };
+    let found = |is_reverse| ScoredAlignment {
+        is_reverse,
+        score: 48,
+        query: range(0, 15),
+        target: range(0, 15),
+        cigar: Some(&columns),
+    };
     let free = context(Mode::Global, EndGaps::Free);
     insta::assert_snapshot!("semi_global", in_all_formats(&free, &[found(false)]));
     let charged = context(Mode::Global, EndGaps::Charged);
@@ -114,8 +137,8 @@ fn whole_sequences_with_free_and_charged_ends() {
 fn scores_alone() {
     let context = context(Mode::Local, EndGaps::Charged);
     let found = [
-        Found { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
-        Found { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
+        ScoredAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
+        ScoredAlignment { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
     ];
     let text: String = formats(true).iter().map(|format| written(format, &context, &found).unwrap()).collect();
     insta::assert_snapshot!(text);
@@ -134,8 +157,20 @@ fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second) = (cigar("4=1I7="), cigar("5="));
     let found = [
-        Found { is_reverse: false, score: 48, query: range(2, 14), target: range(0, 11), cigar: Some(&first) },
-        Found { is_reverse: true, score: 25, query: range(4, 9), target: range(10, 15), cigar: Some(&second) },
+        ScoredAlignment {
+            is_reverse: false,
+            score: 48,
+            query: range(2, 14),
+            target: range(0, 11),
+            cigar: Some(&first),
+        },
+        ScoredAlignment {
+            is_reverse: true,
+            score: 25,
+            query: range(4, 9),
+            target: range(10, 15),
+            cigar: Some(&second),
+        },
     ];
     let svg = dotplot::draw(Picture::Svg, &context, &found).unwrap();
     insta::assert_snapshot!(String::from_utf8(svg).unwrap());

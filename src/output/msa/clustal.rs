@@ -1,15 +1,15 @@
-//! Clustal's own format: byte for byte what ClustalW 2.1 writes, but for the first line.
+//! Clustal's format, byte for byte as ClustalW 2.1 writes it, except for the first line.
 
 use super::{Output, Page, conservation};
 use crate::error::Result;
 
-/// Names are filled up to this, and blanks follow.
+/// Minimum width of names, and number of blanks after them.
 const SHORTEST_NAME: usize = 10;
 const BLANKS: usize = 6;
-/// Columns of a block, and where names are long, so that a line has about 80 characters.
+/// Number of columns in a block, usually and if names are long. Lines have about 80 characters.
 const COLUMNS: usize = 60;
 const COLUMNS_LONG_NAMES: usize = 50;
-/// The longest name beside blocks of 60 columns.
+/// Maximum length of names in blocks of 60 columns.
 const LONG_NAME: usize = 20;
 
 pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
@@ -17,7 +17,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     let longest = page.longest_name().max(SHORTEST_NAME);
     let width = longest + BLANKS;
     let out = output.buffer();
-    // Readers know the format by its first word.
+    // Readers recognise the format by the first word.
     out.extend_from_slice(b"CLUSTAL multiple sequence alignment by pairwave ");
     out.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
     out.extend_from_slice(b"\n\n");

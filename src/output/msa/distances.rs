@@ -1,29 +1,31 @@
-//! Distances between all sequences, six digits after the point.
+//! Distances between all sequences, with six decimals.
 
 use super::{Output, characters, push_padded};
 use crate::error::{Error, Result};
-use crate::output::MatrixShape;
+use crate::output::DistanceMatrixShape;
 use crate::output::numbers::{push_fraction, push_unsigned};
 use crate::seq::{NameRules, Renamed};
 use crate::tree::Distances;
 
-/// How distances are written.
+/// The format of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistanceFormat {
-    /// The number of sequences, then a line for each with its name and its distances from all, or (lower) from those before it.
-    Phylip(MatrixShape),
-    /// A line of names, then a line for each sequence with its distances from all.
+    /// The number of sequences, and then a line for each with its name and its distances to all
+    /// others, or (lower) to the sequences before it.
+    Phylip(DistanceMatrixShape),
+    /// A line of names, and then a line for each sequence with its distances to all.
     Tsv,
-    /// ClustalW's: the number of sequences, then for each its name and its distances from all with three decimals, eight to a
-    /// line. The last line does not end.
+    /// ClustalW's format: the number of sequences, and then the name and the distances to all for
+    /// each, with three decimals and eight distances per line. The last line has no line end.
     Clustal,
 }
 
-/// Writes distances between the sequences of these names, rows and columns in this order, and says which names had to be
-/// changed.
+/// Writes the distances between sequences, with rows and columns in this order, and returns the
+/// names that were changed.
 ///
 /// # Errors
-/// [`Error::Internal`] if names and order are not those of the distances, or one is no number; [`Error::Io`].
+/// Returns [`Error::Internal`] if names and order do not match the distances or a distance is NaN,
+/// and [`Error::Io`] if writing fails.
 pub fn write_distances(
     format: DistanceFormat,
     distances: &Distances,
@@ -44,7 +46,7 @@ pub fn write_distances(
     let (width, separator) = match format {
         DistanceFormat::Phylip(_) => {
             push_unsigned(output.buffer(), names.len() as u64);
-            // Ten characters, so that strict readers take short names.
+            // Ten characters, so that strict readers accept short names.
             (names.iter().map(|name| characters(name)).max().unwrap_or(0).max(10), b' ')
         }
         DistanceFormat::Clustal => {
@@ -65,7 +67,7 @@ pub fn write_distances(
     output.buffer().push(b'\n');
     for (row, name) in names.iter().enumerate() {
         let columns = match format {
-            DistanceFormat::Phylip(MatrixShape::Lower) => row,
+            DistanceFormat::Phylip(DistanceMatrixShape::Lower) => row,
             _ => names.len(),
         };
         let out = output.buffer();
@@ -103,7 +105,7 @@ fn push_clustal<N: AsRef<[u8]>>(output: &mut Output, distances: &Distances, name
 }
 
 fn push_distance(out: &mut Vec<u8>, distance: f64) -> Result<()> {
-    // The digits of what is greater would not fit a whole number.
+    // The digits of greater distances would not fit the integer.
     const MAX: f64 = 1e12;
     if distance.is_nan() || distance.abs() > MAX {
         return Err(Error::Internal(format!("a distance of {distance}")));

@@ -1,16 +1,18 @@
-//! MSF, the format of GCG's PileUp: names with checksums, then blocks of 50 columns in groups of ten.
+//! MSF, the format of GCG's PileUp: names with checksums, and then blocks of 50 columns in groups
+//! of ten.
 
 use super::{Output, Page, digits};
 use crate::error::Result;
 use crate::output::numbers::push_unsigned;
 use crate::seq::Alphabet;
 
-/// Columns of a block, and of a group.
+/// Number of columns in a block and in a group.
 const COLUMNS: usize = 50;
 const GROUP: usize = 10;
-/// GCG's checksum weighs letters by their place, from 1 up to this and again from 1.
+/// GCG's checksum weights letters by their position, which counts from 1 to this and then from 1
+/// again.
 const PERIOD: usize = 57;
-/// Checksums are below this.
+/// Checksums are less than this.
 const MODULUS: u64 = 10_000;
 
 pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
@@ -32,7 +34,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     out.push(letter);
     out.extend_from_slice(b"  Check: ");
     push_unsigned(out, checksums.iter().sum::<u64>() % MODULUS);
-    // Two points end the head.
+    // Two points end the header.
     out.extend_from_slice(b"  ..\n\n");
     let width = page.longest_name() + 2;
     for (at, checksum) in checksums.iter().enumerate() {
@@ -72,7 +74,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// GCG's checksum of a row with its gaps.
+/// Returns GCG's checksum of a row with its gaps.
 fn checksum(row: &[u8]) -> u64 {
     let weighted = |(place, letter): (usize, &u8)| (place % PERIOD + 1) as u64 * u64::from(letter.to_ascii_uppercase());
     row.iter().enumerate().map(weighted).sum::<u64>() % MODULUS
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checksums_start_again_after_57_letters() {
+    fn checksum_weights_repeat_after_57_letters() {
         assert_eq!(checksum(b""), 0);
         assert_eq!(checksum(b"aC."), 65 + 2 * 67 + 3 * 46);
         assert_eq!(checksum(&[b'A'; 58]), (65 * (57 * 58 / 2) + 65) % MODULUS);

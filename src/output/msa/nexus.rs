@@ -1,4 +1,4 @@
-//! NEXUS: a block of data. A name with blanks or punctuation stands in single quotes.
+//! NEXUS: a data block. A name with blanks or punctuation is put in single quotes.
 
 use super::{Output, Page, characters};
 use crate::error::Result;
@@ -32,7 +32,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is U and no T.
+/// Returns whether there is a U and no T.
 fn has_uracil(page: &Page<'_>) -> bool {
     let has = |letter: u8| {
         let of_row = |&row: &u32| page.rows.letters[row as usize].iter().any(|own| own.eq_ignore_ascii_case(&letter));

@@ -1,12 +1,12 @@
-//! PHYLIP, with names of ten characters or of any length, row by row or in blocks.
+//! PHYLIP with names of ten characters or of any length, row by row or in blocks.
 
 use super::{Output, Page};
 use crate::error::Result;
 use crate::output::numbers::push_unsigned;
 
-/// Characters of a strict name.
+/// Number of characters in a strict name.
 const STRICT_WIDTH: usize = 10;
-/// Columns of a block.
+/// Number of columns in a block.
 const COLUMNS: usize = 60;
 
 pub(super) fn write_sequential(page: &Page<'_>, is_strict: bool, output: &mut Output) -> Result<()> {
@@ -21,7 +21,8 @@ pub(super) fn write_sequential(page: &Page<'_>, is_strict: bool, output: &mut Ou
     Ok(())
 }
 
-/// Writes names in the first block only. Rows of later blocks start with a blank: FastTree takes a line that does not for a name.
+/// Writes names in the first block only. Rows of later blocks start with a blank, because FastTree
+/// reads any other line as a name.
 pub(super) fn write_interleaved(page: &Page<'_>, is_strict: bool, output: &mut Output) -> Result<()> {
     let width = begin(page, is_strict, output);
     let mut blocks = page.blocks(COLUMNS);
@@ -46,7 +47,7 @@ pub(super) fn write_interleaved(page: &Page<'_>, is_strict: bool, output: &mut O
     Ok(())
 }
 
-/// Writes the first line and says where letters begin.
+/// Writes the first line and returns the width of names.
 fn begin(page: &Page<'_>, is_strict: bool, output: &mut Output) -> usize {
     let out = output.buffer();
     push_unsigned(out, page.names.len() as u64);

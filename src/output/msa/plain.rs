@@ -1,9 +1,9 @@
-//! Rows one after the other: FASTA and Stockholm.
+//! Rows in sequence: FASTA and Stockholm.
 
 use super::{Output, Page};
 use crate::error::Result;
 
-/// Letters of a line of FASTA.
+/// Number of letters in a line of FASTA.
 const LINE: usize = 60;
 
 pub(super) fn write_fasta(page: &Page<'_>, output: &mut Output) -> Result<()> {

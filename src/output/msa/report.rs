@@ -1,26 +1,26 @@
-//! A page that shows an alignment: one file that needs no network, for any browser.
+//! An HTML page of an alignment: one file that needs no network, for any browser.
 //!
-//! What is shown stands in the page as JSON (names, the tree, marks) and as deflated letters in base64. Its programs draw the
-//! part that is on the screen.
+//! The page contains its data as JSON (names, the tree, marks), and the letters deflated and in
+//! base64. Its scripts draw the visible part.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::{Output, Rows, conservation};
+use super::{MsaRows, Output, conservation};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, NameRules};
 use crate::tree::GuideTree;
 
 const PAGE: &str = include_str!("report/page.html");
-/// What is put into the page, in this order.
-const PARTS: [(&str, Part); 5] = [
-    ("{{title}}", Part::Title),
-    ("{{style}}", Part::Text(include_str!("report/style.css"))),
-    ("{{facts}}", Part::Facts),
-    ("{{letters}}", Part::Letters),
-    ("{{program}}", Part::Programs),
+/// Parts that replace markers of the page template, in this order.
+const PARTS: [(&str, PagePart); 5] = [
+    ("{{title}}", PagePart::Title),
+    ("{{style}}", PagePart::Text(include_str!("report/style.css"))),
+    ("{{facts}}", PagePart::Facts),
+    ("{{letters}}", PagePart::Letters),
+    ("{{program}}", PagePart::Programs),
 ];
 const PROGRAMS: [&str; 5] = [
     include_str!("report/data.js"),
@@ -31,47 +31,48 @@ const PROGRAMS: [&str; 5] = [
 ];
 
 #[derive(Clone, Copy)]
-enum Part {
+enum PagePart {
     Title,
     Text(&'static str),
-    Facts,
+    PageFacts,
     Letters,
     Programs,
 }
 
-/// What a page is told beside letters.
+/// Data of a page besides letters.
 #[derive(serde::Serialize)]
-struct Facts<'a> {
+struct PageFacts<'a> {
     title: &'a str,
     alphabet: Alphabet,
     columns: usize,
-    /// In the order in which rows stand in the letters.
+    /// Names in the order of the letters.
     names: Vec<String>,
-    /// Places in the input, from 0.
+    /// Index of each row in the input, from 0.
     order: &'a [u32],
-    /// Of every column, as Clustal has them.
+    /// Clustal's mark of every column.
     marks: String,
-    tree: Option<Tree<'a>>,
+    tree: Option<PageTree<'a>>,
 }
 
 #[derive(serde::Serialize)]
-struct Tree<'a> {
-    /// Nodes below this are sequences by their place in the input.
+struct PageTree<'a> {
+    /// Number of leaves. Nodes below this are sequences, by their index in the input.
     leaves: usize,
-    /// Two children and the lengths of the branches to them.
+    /// Children and lengths of the branches to them, for each join.
     joins: Vec<(&'a [u32; 2], &'a [f64; 2])>,
 }
 
 /// Writes a page of an alignment and, if there is one, of the tree of its sequences.
 ///
 /// # Errors
-/// [`Error::Internal`] if names, letters, order or tree are not those of the alignment; [`Error::Io`].
-pub fn write_report(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, mut output: Output) -> Result<()> {
+/// Returns [`Error::Internal`] if names, letters, order or tree do not match the alignment, and
+/// [`Error::Io`] if writing fails.
+pub fn write_report(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str, mut output: Output) -> Result<()> {
     rows.check()?;
-    if tree.is_some_and(|tree| !is_of(tree, rows)) {
+    if tree.is_some_and(|tree| !has_rows_as_leaves(tree, rows)) {
         return Err(Error::Internal("a tree of other sequences".into()));
     }
-    // One sequence alone has nothing to draw.
+    // The tree of a single sequence has nothing to draw.
     let tree = tree.filter(|tree| !tree.joins.is_empty());
     let mut rest = PAGE;
     for (marker, part) in PARTS {
@@ -79,11 +80,11 @@ pub fn write_report(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, mut 
             rest.split_once(marker).ok_or_else(|| Error::Internal(format!("the page has no {marker}")))?;
         output.buffer().extend_from_slice(before.as_bytes());
         match part {
-            Part::Title => push_html(output.buffer(), title),
-            Part::Text(text) => output.buffer().extend_from_slice(text.as_bytes()),
-            Part::Facts => push_facts(rows, tree, title, &mut output)?,
-            Part::Letters => push_letters(rows, &mut output)?,
-            Part::Programs => {
+            PagePart::Title => push_html(output.buffer(), title),
+            PagePart::Text(text) => output.buffer().extend_from_slice(text.as_bytes()),
+            PagePart::Facts => push_facts(rows, tree, title, &mut output)?,
+            PagePart::Letters => push_letters(rows, &mut output)?,
+            PagePart::Programs => {
                 PROGRAMS.iter().for_each(|program| output.buffer().extend_from_slice(program.as_bytes()));
             }
         }
@@ -94,8 +95,9 @@ pub fn write_report(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, mut 
     output.finish()
 }
 
-/// Whether it has these rows as its leaves, and children before parents, each of one parent.
-fn is_of(tree: &GuideTree, rows: &Rows<'_>) -> bool {
+/// Returns whether the tree has these rows as its leaves, children before parents, and one parent
+/// for each node.
+fn has_rows_as_leaves(tree: &GuideTree, rows: &MsaRows<'_>) -> bool {
     let mut is_child = vec![false; tree.leaves + tree.joins.len()];
     let mut take = |child: u32, parent: usize| {
         let child = child as usize;
@@ -109,23 +111,23 @@ fn is_of(tree: &GuideTree, rows: &Rows<'_>) -> bool {
         && rows.order.iter().all(|&row| !std::mem::replace(&mut is_row[row as usize], true))
 }
 
-fn push_facts(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, output: &mut Output) -> Result<()> {
+fn push_facts(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str, output: &mut Output) -> Result<()> {
     let (names, _) = NameRules::TSV.apply(rows.names, rows.order);
-    let facts = Facts {
+    let facts = PageFacts {
         title,
         alphabet: rows.alphabet,
         columns: rows.columns(),
         names: names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
         order: rows.order,
         marks: conservation::marks(rows).into_iter().map(char::from).collect(),
-        tree: tree.map(|tree| Tree {
+        tree: tree.map(|tree| PageTree {
             leaves: tree.leaves,
             joins: tree.joins.iter().map(|join| (&join.children, &join.lengths)).collect(),
         }),
     };
     let text =
         serde_json::to_string(&facts).map_err(|problem| Error::Internal(format!("the page's facts: {problem}")))?;
-    // In JSON `<` is in strings only. Without it nothing ends the element.
+    // JSON contains `<` only in strings. Escaping it prevents the text from ending the element.
     let out = output.buffer();
     for (number, piece) in text.split('<').enumerate() {
         if number > 0 {
@@ -136,8 +138,8 @@ fn push_facts(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, output: &m
     Ok(())
 }
 
-/// All rows with their gaps, deflated, in base64.
-fn push_letters(rows: &Rows<'_>, output: &mut Output) -> Result<()> {
+/// Writes all rows with their gaps, deflated, in base64.
+fn push_letters(rows: &MsaRows<'_>, output: &mut Output) -> Result<()> {
     let failed = |problem| Error::Internal(format!("the page's letters: {problem}"));
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     let mut row = Vec::with_capacity(rows.columns());
@@ -155,7 +157,7 @@ fn push_letters(rows: &Rows<'_>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Four characters for three bytes.
+/// Encodes three bytes as four characters.
 fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for three in bytes.chunks(3) {
@@ -166,7 +168,7 @@ fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Appends text of an element.
+/// Appends text of an HTML element.
 pub(in crate::output) fn push_html(out: &mut Vec<u8>, text: &str) {
     for byte in text.bytes() {
         match byte {
@@ -188,13 +190,13 @@ mod tests {
     use super::*;
     use crate::tree::Join;
 
-    fn page(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str) -> String {
+    fn page(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str) -> String {
         let tape = Tape::default();
         write_report(rows, tree, title, Output::to_writer(tape.clone())).unwrap();
         tape.text()
     }
 
-    /// What an element of the page holds.
+    /// Returns the content of an element of the page.
     fn element<'a>(page: &'a str, id: &str) -> &'a str {
         let start = page.split_once(&format!("id=\"{id}\">")).unwrap().1;
         start.split_once("</script>").unwrap().0
@@ -220,12 +222,12 @@ mod tests {
         [("</script><script>alert(1)</script>", "MK-TW"), ("a & \"b\" <!--", "mKV-W"), ("third", "-KVTW")];
 
     #[test]
-    fn a_page_holds_the_alignment_and_nothing_gets_out_of_its_place() {
+    fn pages_contain_the_escaped_alignment() {
         let joins =
             vec![Join { children: [2, 0], lengths: [0.25, 0.5] }, Join { children: [3, 1], lengths: [0.125, 1.0] }];
         let tree = GuideTree { leaves: 3, joins };
         let own = with_rows(Alphabet::Protein, &ROWS, |rows| {
-            page(&Rows { order: &[2, 0, 1], ..*rows }, Some(&tree), "</title><b>&amp;")
+            page(&MsaRows { order: &[2, 0, 1], ..*rows }, Some(&tree), "</title><b>&amp;")
         });
         assert!(own.starts_with("<!doctype html>") && !own.contains("{{"));
         assert!(own.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;amp;"));
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn long_alignments_are_read_back() {
+    fn long_alignments_round_trip_through_pages() {
         let mut random = fastrand::Rng::with_seed(7);
         let rows: Vec<String> =
             (0..40).map(|_| (0..5000).map(|_| char::from(b"ACGT-"[random.usize(..5)])).collect()).collect();
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_follows_the_standard() {
         for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
             let mut out = Vec::new();
             push_base64(&mut out, bytes.as_bytes());
@@ -270,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_other_sequences_is_refused() {
+    fn trees_of_other_sequences_are_refused() {
         let join = |children| Join { children, lengths: [0.0; 2] };
         let tree =
             |leaves, joins: &[[u32; 2]]| GuideTree { leaves, joins: joins.iter().map(|&own| join(own)).collect() };
         with_rows(Alphabet::Protein, &ROWS, |rows| {
             let is_written = |tree: &GuideTree, order: &[u32]| {
-                write_report(&Rows { order, ..*rows }, Some(tree), "", Output::to_writer(Tape::default())).is_ok()
+                write_report(&MsaRows { order, ..*rows }, Some(tree), "", Output::to_writer(Tape::default())).is_ok()
             };
             assert!(is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0, 2]));
             assert!(!is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0]));

@@ -1,4 +1,4 @@
-//! Every format against text by hand or by ClustalW, and read back.
+//! Every format compared with text written by hand or by ClustalW, and read back.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::output::MatrixShape;
+use crate::output::DistanceMatrixShape;
 use crate::seq::AlignedRows;
 use crate::tree::Distances;
 
@@ -31,7 +31,7 @@ impl Write for Tape {
 }
 
 /// Calls a function with rows that are given with their gaps.
-pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl FnOnce(&Rows<'_>) -> T) -> T {
+pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl FnOnce(&MsaRows<'_>) -> T) -> T {
     let columns = rows.first().map_or(0, |row| row.1.len());
     let places = rows.iter().map(|(_, text)| {
         let of_row = (0..).zip(text.bytes()).filter(|&(_, letter)| letter != b'-');
@@ -42,10 +42,10 @@ pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl 
     let letters: Vec<&[u8]> = letters.iter().map(|letters| letters.as_bytes()).collect();
     let names: Vec<&[u8]> = rows.iter().map(|(name, _)| name.as_bytes()).collect();
     let order: Vec<u32> = (0..rows.len() as u32).collect();
-    run(&Rows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet })
+    run(&MsaRows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet })
 }
 
-fn written(format: MsaFormat, rows: &Rows<'_>) -> (String, Vec<Renamed>) {
+fn written(format: MsaFormat, rows: &MsaRows<'_>) -> (String, Vec<Renamed>) {
     let tape = Tape::default();
     let renamed = write(format, rows, Output::to_writer(tape.clone())).unwrap();
     (tape.text(), renamed)
@@ -59,7 +59,7 @@ const fn phylip(is_interleaved: bool, is_strict: bool) -> MsaFormat {
     MsaFormat::Phylip { is_interleaved, is_strict }
 }
 
-/// What ClustalW 2.1 writes, without its first line.
+/// Output of ClustalW 2.1 without its first line.
 const PROTEINS: &str = "
 
 name_of_twenty_one_chr      MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSG
@@ -85,7 +85,7 @@ b                                   ATATCGACGAGC-ATCTAGCTAGGGATAC
                                     ************ **********      
 ";
 
-/// The rows of a file of Clustal's.
+/// Returns the rows of a Clustal file.
 fn rows_of(clustal: &str) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for line in clustal.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')) {
@@ -99,7 +99,7 @@ fn rows_of(clustal: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn clustal_is_what_clustalw_writes() {
+fn clustal_equals_clustalw_output() {
     for (alphabet, theirs) in [(Alphabet::Protein, PROTEINS), (Alphabet::Dna, DNA)] {
         let rows = rows_of(theirs);
         let rows: Vec<(&str, &str)> = rows.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -111,7 +111,7 @@ fn clustal_is_what_clustalw_writes() {
 }
 
 #[test]
-fn blocks_of_clustal_have_60_columns_beside_short_names() {
+fn clustal_blocks_depend_on_name_length() {
     let long = "A".repeat(61);
     let own = text(MsaFormat::Clustal, Alphabet::Protein, &[("a", &long), ("a_b_c_d_e_f", &long.to_lowercase())]);
     let block = |letters: usize, ends: &str| {
@@ -129,7 +129,7 @@ const ROWS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn rows_stand_as_each_format_has_them() {
+fn rows_follow_each_format() {
     let [first, second, third] = ROWS.map(|row| row.1);
     let own = |format| text(format, Alphabet::Protein, &ROWS);
     let lines = |text: &str| format!("{}\n{}\n", &text[..60], &text[60..]);
@@ -162,9 +162,9 @@ fn rows_stand_as_each_format_has_them() {
     assert!(rna.contains("datatype=rna"), "{rna}");
 }
 
-/// The checksums are those of ClustalW 2.1.
+/// The checksums are from ClustalW 2.1.
 #[test]
-fn msf_has_checksums_of_gcg() {
+fn msf_checksums_equal_gcg() {
     let rows = rows_of(PROTEINS);
     let rows: Vec<(&str, &str)> = rows.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let expected = "\
@@ -191,17 +191,17 @@ y                       AEHAVQVRVK ..PDAXFEVI HTLAKWKR
 }
 
 #[test]
-fn rows_are_written_in_the_order_that_is_asked_for() {
+fn rows_are_written_in_the_requested_order() {
     with_rows(Alphabet::Dna, &[("a", "AC-"), ("b", "-CG"), ("b", "A--")], |rows| {
-        let (own, renamed) = written(MsaFormat::Fasta, &Rows { order: &[2, 0, 1], ..*rows });
+        let (own, renamed) = written(MsaFormat::Fasta, &MsaRows { order: &[2, 0, 1], ..*rows });
         assert_eq!(own, ">b\nA--\n>a\nAC-\n>b_2\n-CG\n");
         assert_eq!(renamed.iter().map(|renamed| (renamed.row, renamed.why)).collect::<Vec<_>>(), [(1, Why::Taken)]);
-        let (own, _) = written(phylip(true, false), &Rows { order: &[1], ..*rows });
+        let (own, _) = written(phylip(true, false), &MsaRows { order: &[1], ..*rows });
         assert_eq!(own, "1 3\nb  -CG\n");
         for wrong in [
-            Rows { order: &[3], ..*rows },
-            Rows { names: &rows.names[1..], ..*rows },
-            Rows { letters: &[b"AC", b"CG", b"AA"], ..*rows },
+            MsaRows { order: &[3], ..*rows },
+            MsaRows { names: &rows.names[1..], ..*rows },
+            MsaRows { letters: &[b"AC", b"CG", b"AA"], ..*rows },
         ] {
             let problem = write(MsaFormat::Fasta, &wrong, Output::to_writer(Tape::default())).unwrap_err();
             assert!(matches!(problem, Error::Internal(_)), "{problem}");
@@ -210,7 +210,7 @@ fn rows_are_written_in_the_order_that_is_asked_for() {
 }
 
 #[test]
-fn distances_are_written_whole_or_by_half() {
+fn distances_are_written_square_or_lower() {
     let mut distances = Distances::new(3);
     distances.set(0, 1, 0.125);
     distances.set(0, 2, -0.5);
@@ -226,9 +226,9 @@ a                0.000000 0.125000 -0.500000
 b_c              0.125000 0.000000 0.333333
 name_of_thirteen -0.500000 0.333333 0.000000
 ";
-    assert_eq!(own(DistanceFormat::Phylip(MatrixShape::Square), &[0, 1, 2]), (square.to_owned(), 1));
+    assert_eq!(own(DistanceFormat::Phylip(DistanceMatrixShape::Square), &[0, 1, 2]), (square.to_owned(), 1));
     let lower = "2\nb_c       \na          0.125000\n";
-    assert_eq!(own(DistanceFormat::Phylip(MatrixShape::Lower), &[1, 0]), (lower.to_owned(), 1));
+    assert_eq!(own(DistanceFormat::Phylip(DistanceMatrixShape::Lower), &[1, 0]), (lower.to_owned(), 1));
     let table = "name\tb:c\ta\nb:c\t0.000000\t0.125000\na\t0.125000\t0.000000\n";
     assert_eq!(own(DistanceFormat::Tsv, &[1, 0]), (table.to_owned(), 0));
     distances.set(0, 1, f64::NAN);
@@ -240,7 +240,7 @@ name_of_thirteen -0.500000 0.333333 0.000000
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn written_alignments_round_trip(
         names in proptest::collection::vec("[ -~ä]{0,14}", 1..12),
         columns in 1usize..200,
         seed: u64,

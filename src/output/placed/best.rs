@@ -1,26 +1,26 @@
-//! The table of best edges: a line a read.
+//! The table of best edges: one line for each read.
 
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::numbers::{push_integer, push_unsigned};
 use crate::seq::Strand;
 
-/// A read's best edge.
+/// The best edge of a read.
 #[derive(Debug, Clone, Copy)]
-pub struct Best<'a> {
-    /// The read's name.
+pub struct BestEdge<'a> {
+    /// Name of the read.
     pub name: &'a [u8],
-    /// The edge's number.
+    /// Number of the edge.
     pub edge: u32,
-    /// Its score.
+    /// Score of the edge.
     pub score: i32,
-    /// The next best edge and its score, where there is another one.
+    /// The next best edge and its score, if there is another edge.
     pub runner_up: Option<(u32, i32)>,
-    /// The read's strand that was aligned.
+    /// Aligned strand of the read.
     pub strand: Strand,
 }
 
-/// Writes tab-separated values under a header line; what is not there is a point.
+/// Writes tab-separated values below a header line. A missing value is a point.
 #[derive(Debug)]
 pub struct BestTable {
     output: Output,
@@ -33,11 +33,11 @@ impl BestTable {
         BestTable { output }
     }
 
-    /// Writes a line. `split` is a name of the edge's split.
+    /// Writes a line. `split` is the name of the edge's split.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
-    pub fn write(&mut self, best: &Best<'_>, split: &[u8]) -> Result<()> {
+    /// Returns [`crate::Error::Io`] if writing fails.
+    pub fn write(&mut self, best: &BestEdge<'_>, split: &[u8]) -> Result<()> {
         let out = self.output.buffer();
         out.extend_from_slice(best.name);
         out.push(b'\t');
@@ -59,10 +59,10 @@ impl BestTable {
         self.output.pass_on()
     }
 
-    /// Makes the output final.
+    /// Completes the output.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
+    /// Returns [`crate::Error::Io`] if writing fails.
     pub fn finish(self) -> Result<()> {
         self.output.finish()
     }

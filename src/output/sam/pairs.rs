@@ -1,18 +1,19 @@
-//! SAM of many pairs: every query is a read, every target a reference, every pair an alignment.
+//! SAM of many pairs: every query is a read, every target a reference, and every pair an alignment.
 //!
-//! The CIGAR begins and ends with a column of two symbols whatever end gaps cost: what hangs over of the query is clipped
-//! (`S`), and what hangs over of the target lies before the position or after the end, as a read mapper has it and as
-//! readers of the format expect. `AS` is the score of the whole alignment, its end gaps included; `NM` counts what lies
-//! between them. A pair without a column of two symbols has no line.
+//! The CIGAR starts and ends with a column of two symbols, whatever end gaps cost. Overhanging ends
+//! of the query are clipped (`S`). Overhanging ends of the target are before the position or after
+//! the end, as in read mappers and as readers of the format expect. `AS` is the score of the whole
+//! alignment including its end gaps, and `NM` counts differences between them. A pair without a
+//! column of two symbols has no line.
 //!
-//! Of the alignments of a query the one that scores most is primary and has SEQ and QUAL; of several the first. The others are
-//! secondary and have neither, as in minimap2. Lines stay in input order, so that those of one query are kept until the next
-//! query begins.
+//! The alignment of a query with the highest score, or the first of several, is primary and has SEQ
+//! and QUAL. The others are secondary and have neither, as in minimap2. Lines stay in input order,
+//! so the lines of a query are held until the next query starts.
 //!
-//! Pairs of a list are each by themselves: every line is primary and has SEQ, and a pair without a column of two symbols has
-//! a line as well, of an unmapped read.
+//! Pairs of a list are independent: every line is primary and has SEQ. A pair without a column of
+//! two symbols also has a line, as an unmapped read.
 
-use super::super::{Body, Context, Line, Output, Pair};
+use super::super::{Context, FormatBody, Output, OutputPair, PairLine};
 use super::{
     REVERSE, SECONDARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_qualities, push_tail,
 };
@@ -24,48 +25,50 @@ use crate::seq::{Alphabet, SequenceId, SequenceStore, reverse_complement};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-pub(in crate::output) struct Sam {
+pub(in crate::output) struct PairsSam {
     command: String,
-    /// Every pair is by itself.
+    /// Whether pairs are from a list and so independent.
     is_list: bool,
-    /// Whose lines are kept.
+    /// Query whose lines are held.
     query: Option<SequenceId>,
-    /// The lines without flag, SEQ and QUAL.
+    /// Lines without flag, SEQ and QUAL.
     text: Vec<u8>,
-    lines: Vec<Kept>,
+    lines: Vec<SamLine>,
 }
 
-/// Where a line's text lies: after the one before.
-struct Kept {
+/// A held line. Its text follows the previous line's.
+struct SamLine {
     score: i64,
     is_reverse: bool,
-    /// Ends of what stands before the flag, between it and SEQ, and after QUAL.
+    /// Ends of the text before the flag, between the flag and SEQ, and after QUAL.
     ends: [usize; 3],
 }
 
-impl Sam {
+impl PairsSam {
     pub(in crate::output) fn new(command: &str, context: &Context) -> Result<Self> {
-        let sam = Sam { command: command.to_owned(), ..Self::of_reads(&context.queries)? };
+        let sam = PairsSam { command: command.to_owned(), ..Self::of_reads(&context.queries)? };
         check_names(&context.targets, true)?;
         Ok(sam)
     }
 
-    /// One that writes lines alone.
+    /// Creates a format that writes lines without a header.
     pub(in crate::output) fn of_reads(queries: &SequenceStore) -> Result<Self> {
         if queries.alphabet() != Alphabet::Dna {
             let letters = queries.alphabet().letters();
             return Err(Error::usage(format!("SAM is for nucleotides, but these are {letters}; use paf")));
         }
         check_names(queries, false)?;
-        Ok(Sam { command: String::new(), is_list: false, query: None, text: Vec::new(), lines: Vec::new() })
+        Ok(PairsSam { command: String::new(), is_list: false, query: None, text: Vec::new(), lines: Vec::new() })
     }
 
-    /// Adds an alignment to those of its query. All before must be of the same one. Gives false if it has no column of two
-    /// symbols, and so no line.
-    pub(in crate::output) fn add(&mut self, context: &Context, pair: &Pair<'_>) -> Result<bool> {
+    /// Adds an alignment. All alignments since the last flush must have the same query. Returns
+    /// false if the alignment has no column of two symbols, and so no line.
+    pub(in crate::output) fn add(&mut self, context: &Context, pair: &OutputPair<'_>) -> Result<bool> {
         self.query = Some(pair.query);
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let Some(middle) = Middle::of(cigar, pair, context.queries.length(pair.query)) else { return Ok(false) };
+        let Some(middle) = Middle::from_cigar(cigar, pair, context.queries.length(pair.query)) else {
+            return Ok(false);
+        };
         let out = &mut self.text;
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         out.push(b'\t');
@@ -82,15 +85,15 @@ impl Sam {
         let letters = out.len();
         push_tail(out, middle.edits, pair);
         let is_reverse = pair.is_reverse();
-        self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
+        self.lines.push(SamLine { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
         Ok(true)
     }
 
     pub(in crate::output) fn of_list(command: &str, context: &Context) -> Result<Self> {
-        Ok(Sam { is_list: true, ..Sam::new(command, context)? })
+        Ok(PairsSam { is_list: true, ..PairsSam::new(command, context)? })
     }
 
-    /// The line of a query that is not aligned.
+    /// Writes the line of an unaligned query.
     fn unmapped(context: &Context, query: SequenceId, output: &mut Output) -> Result<()> {
         let out = output.buffer();
         out.extend_from_slice(context.queries.name(query).as_bytes());
@@ -104,12 +107,12 @@ impl Sam {
         output.pass_on()
     }
 
-    /// Writes the lines of the query so far.
+    /// Writes the held lines of the query.
     pub(in crate::output) fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let Some(query) = self.query.take() else { return Ok(()) };
         let best = self.lines.iter().map(|line| line.score).max();
         let (mut is_primary_out, mut start) = (false, 0);
-        for Kept { score, is_reverse, ends } in self.lines.drain(..) {
+        for SamLine { score, is_reverse, ends } in self.lines.drain(..) {
             let is_primary = !is_primary_out && Some(score) == best;
             is_primary_out |= is_primary;
             let out = output.buffer();
@@ -136,7 +139,7 @@ impl Sam {
     }
 }
 
-/// Names and lengths that SAM does not have, and references of one name.
+/// Checks names and lengths that SAM cannot contain, and duplicate names of references.
 fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
     let mut seen = HashSet::new();
     for id in 0..store.len() as SequenceId {
@@ -147,8 +150,8 @@ fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether SAM has a read of this name, or a reference of this name and length, which is another one's already if it
-/// `is_double`.
+/// Checks that SAM can contain a read with this name, or a reference with this name and length.
+/// `is_double` means that another reference has the name.
 pub(in crate::output) fn check_name(name: &str, reference: Option<u32>, is_double: bool) -> Result<()> {
     let is_long = reference.is_some_and(|length| length > i32::MAX as u32);
     let problem = name_problem(name, reference.is_some())
@@ -160,21 +163,21 @@ pub(in crate::output) fn check_name(name: &str, reference: Option<u32>, is_doubl
     }
 }
 
-/// An alignment between its first and its last column of two symbols.
+/// The part of an alignment from its first to its last column of two symbols.
 struct Middle {
-    /// Runs before and in it.
+    /// Number of runs before the part, and in it.
     skipped: usize,
     runs: usize,
-    /// Query symbols before and after it.
+    /// Number of query symbols before and after the part.
     clips: [u32; 2],
-    /// Target symbols before it.
+    /// Number of target symbols before the part.
     position: u32,
     edits: u64,
 }
 
 impl Middle {
-    /// `None` if no column has two symbols.
-    fn of(cigar: &Cigar, pair: &Pair<'_>, query_length: u32) -> Option<Self> {
+    /// Returns `None` if no column has two symbols.
+    fn from_cigar(cigar: &Cigar, pair: &OutputPair<'_>, query_length: u32) -> Option<Self> {
         let first = cigar.iter().position(|(_, op)| !op.is_gap())?;
         let end = cigar.iter().rposition(|(_, op)| !op.is_gap())? + 1;
         let symbols = |runs: usize, consumes: fn(Op) -> bool| -> u32 {
@@ -194,7 +197,7 @@ impl Middle {
     }
 }
 
-impl Body for Sam {
+impl FormatBody for PairsSam {
     fn begin(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let targets = &context.targets;
         let ids = 0..targets.len() as SequenceId;
@@ -205,11 +208,11 @@ impl Body for Sam {
         Err(Error::Internal("the references of SAM are in its header, before the first pair".into()))
     }
 
-    fn lines(&self) -> Option<&dyn Line> {
+    fn lines(&self) -> Option<&dyn PairLine> {
         None
     }
 
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    fn pair(&mut self, context: &Context, pair: &OutputPair<'_>, output: &mut Output) -> Result<()> {
         if self.is_list || self.query != Some(pair.query) {
             self.flush(context, output)?;
         }
@@ -236,7 +239,7 @@ mod tests {
         query_length: u32,
     ) -> Option<(String, [u32; 2], u32, u64)> {
         let cigar: Cigar = cigar.parse().unwrap();
-        let pair = Pair {
+        let pair = OutputPair {
             query: 0,
             target: 1,
             strand: Strand::Plus,
@@ -247,14 +250,14 @@ mod tests {
             counts: None,
             details: crate::output::Details::None,
         };
-        let Middle { skipped, runs, clips, position, edits } = Middle::of(&cigar, &pair, query_length)?;
+        let Middle { skipped, runs, clips, position, edits } = Middle::from_cigar(&cigar, &pair, query_length)?;
         let mut out = Vec::new();
         push_runs(&mut out, cigar.iter().skip(skipped).take(runs));
         Some((String::from_utf8(out).unwrap(), clips, position, edits))
     }
 
     #[test]
-    fn end_gaps_are_clipped_or_stepped_over() {
+    fn end_gaps_are_clipped_in_sam() {
         let found = |text: &str, clips, position, edits| Some((text.to_owned(), clips, position, edits));
         assert_eq!(middle("2I6=1X10=2D", 0, 0, 19), found("6=1X10=", [2, 0], 0, 1));
         assert_eq!(middle("2D6=1X2=2I6=2I", 0, 0, 19), found("6=1X2=2I6=", [0, 2], 2, 3));

@@ -1,30 +1,32 @@
-//! `blast0`: text for people, as BLAST's format 0 has it.
+//! The format `blast0`: text for people to read, like BLAST's format 0.
 //!
-//! Each query has a table of its hits, a line each, and then their alignments in blocks of 60 columns. Between the rows of
-//! proteins stand the letters that match and `+` where two others score more than 0, between those of nucleotides `|`. As in
-//! BLAST the query goes forward: what is aligned to its reverse complement is shown with the subject turned round, whose
-//! positions fall. The lines with parameters are those of BLAST, but without gaps they are of the usual composition, not of
-//! the query's. Where no parameters are known there are neither bits nor E-values.
+//! Each query has a table of its hits, one line each, followed by their alignments in blocks of 60
+//! columns. Between the rows of proteins, matching letters are repeated, and `+` marks other pairs
+//! with a score above 0. Between the rows of nucleotides, `|` marks matches. As in BLAST, the query
+//! is always shown forward. If its reverse complement is aligned, the subject is reversed, and its
+//! positions decrease. The lines with parameters are like BLAST's, except that the parameters
+//! without gaps are for the usual composition instead of the query's. If the parameters are
+//! unknown, there are no bit scores and E-values.
 
 use std::io::Write;
 
-use super::rows::{self, Rows, header};
-use super::{All, Body, SearchContext, SearchHit};
+use super::rows::{self, BlastRows, header};
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
-use crate::output::{Context, Output, Pair};
+use crate::output::{Context, Output, OutputPair};
 use crate::score::statistics::{BitScore, Parameters, ShortEvalue};
 use crate::score::{Significance, Statistics};
 use crate::seq::{Alphabet, SequenceId};
 
-/// Letters of a query's or a hit's header in a line.
+/// Number of letters in a line of a query's header and of a hit's header.
 const QUERY_LINE: usize = 68;
 const HIT_LINE: usize = 60;
-/// Letters of a hit in the table.
+/// Number of letters of a hit in the table.
 const SUMMARY: usize = 68;
 
 pub(super) struct Blast0;
 
-impl Body for Blast0 {
+impl SearchBody for Blast0 {
     fn begin(&mut self, search: &SearchContext, output: &mut Output) -> Result<()> {
         let (name, size) = (&search.database, search.size);
         let (sequences, symbols) = (grouped(size.sequences), grouped(size.symbols));
@@ -33,7 +35,13 @@ impl Body for Blast0 {
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        output: &mut Output,
+    ) -> Result<()> {
         let header = all.search.query_line(query);
         let length = all.search.queries.length(query);
         output.buffer().extend_from_slice(b"\nQuery= ");
@@ -77,7 +85,7 @@ fn line(output: &mut Output, text: std::fmt::Arguments<'_>) {
     writeln!(output.buffer(), "{text}").expect("a vector takes all");
 }
 
-/// A line for every hit.
+/// Writes a line for every hit.
 fn summary(hits: &[SearchHit], output: &mut Output) {
     let score = |hit: &SearchHit| match hit.significance {
         Some(Significance { bits, .. }) => BitScore(bits).to_string(),
@@ -103,7 +111,7 @@ fn summary(hits: &[SearchHit], output: &mut Output) {
     for hit in hits {
         let mut header = header(hit.subjects.name_bytes(hit.subject), hit.subjects.description(hit.subject));
         if header.len() > SUMMARY {
-            // Not within a letter of several bytes.
+            // Does not cut within a UTF-8 character.
             let starts = |at: &usize| header[*at] & 0xc0 != 0x80;
             header.truncate((0..=SUMMARY - 3).rev().find(starts).unwrap_or(0));
             header.extend_from_slice(b"...");
@@ -117,7 +125,7 @@ fn summary(hits: &[SearchHit], output: &mut Output) {
     line(output, format_args!("\n"));
 }
 
-/// Appends a query's header, broken between words so that lines are not too long.
+/// Appends a query's header, with line breaks between words.
 fn push_words(out: &mut Vec<u8>, header: &[u8]) {
     let mut filled = 0;
     for word in header.split(|&byte| byte == b' ').filter(|word| !word.is_empty()) {
@@ -131,7 +139,7 @@ fn push_words(out: &mut Vec<u8>, header: &[u8]) {
     }
 }
 
-/// Appends a hit's header, broken after the first blank behind every 60 letters.
+/// Appends a hit's header, with a line break after the first blank after every 60 letters.
 fn push_wrapped(out: &mut Vec<u8>, header: &[u8]) {
     let mut is_due = false;
     for (at, &byte) in header.iter().enumerate() {
@@ -144,7 +152,7 @@ fn push_wrapped(out: &mut Vec<u8>, header: &[u8]) {
     }
 }
 
-fn push_hit(context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+fn push_hit(context: &Context, pair: &OutputPair<'_>, output: &mut Output) -> Result<()> {
     let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
     let (targets, id) = (&context.targets, pair.target);
     output.buffer().push(b'>');
@@ -152,12 +160,12 @@ fn push_hit(context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<(
     line(output, format_args!("\nLength={}\n", targets.length(id)));
     rows::push_facts(context, pair, cigar, output.buffer());
     line(output, format_args!(""));
-    Rows::new(context, pair, cigar).push(output.buffer());
+    BlastRows::new(context, pair, cigar).push(output.buffer());
     line(output, format_args!(""));
     Ok(())
 }
 
-/// The lines of Karlin and Altschul's parameters, and of the search space.
+/// Writes Karlin and Altschul's parameters and the search space.
 fn parameters(search: &SearchContext, query: u32, output: &mut Output) {
     let Some(statistics) = &search.statistics else { return };
     let numbers = |of: Parameters, more: &[f64]| {
@@ -175,7 +183,8 @@ fn parameters(search: &SearchContext, query: u32, output: &mut Output) {
     line(output, format_args!("\nEffective search space used: {space:.0}\n"));
 }
 
-/// A positive number with three digits and a point, as C's `%#.3g` has it from 0.0001 to 1000.
+/// Formats a positive number with three significant digits and a point, like C's `%#.3g` for
+/// numbers from 0.0001 to 1000.
 fn three_digits(number: f64) -> String {
     let exponent = format!("{number:.2e}").split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
     let exponent: i32 = exponent.unwrap_or(0);
@@ -183,7 +192,7 @@ fn three_digits(number: f64) -> String {
     if text.contains('.') { text } else { text + "." }
 }
 
-/// With a comma before every three digits.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
@@ -195,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_blast_has_them() {
+    fn numbers_are_formatted_like_blast() {
         for (number, text) in
             [(0.041, "0.0410"), (0.14, "0.140"), (1.9, "1.90"), (42.6028, "42.6"), (210.333, "210."), (0.9996, "1.00")]
         {
@@ -207,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_broken_between_words() {
+    fn headers_are_wrapped_between_words() {
         let long = "abcdefghi ".repeat(14) + "end";
         let mut out = Vec::new();
         push_words(&mut out, long.as_bytes());

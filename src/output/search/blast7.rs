@@ -1,14 +1,16 @@
-//! `blast7`: BLAST's format 7, which is format 6 with lines of comments, so that queries without a hit are there too.
+//! The format `blast7`: BLAST's format 7, which is format 6 with comment lines that also mention
+//! queries without hits.
 //!
-//! The first line of a query names this program where BLAST's names that one; the others are BLAST's.
+//! The first comment line of a query names this program instead of BLAST. The others are the same
+//! as BLAST's.
 
-use super::lines::Lines;
-use super::{All, Body, SearchContext, SearchHit};
+use super::lines::HitLines;
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::Result;
 use crate::output::{Field, Output};
 use crate::seq::SequenceId;
 
-/// Columns of BLAST by what it calls them in comments.
+/// Names of columns in BLAST's comments, by column.
 const NAMES: &[(&str, &str)] = &[
     ("qseqid", "query id"),
     ("qacc", "query acc."),
@@ -50,8 +52,8 @@ const NAMES: &[(&str, &str)] = &[
 const PROGRAM: &str = concat!("# pairwave ", env!("CARGO_PKG_VERSION"));
 
 pub(super) struct Blast7 {
-    lines: Lines,
-    /// What the columns are called.
+    lines: HitLines,
+    /// Names of the columns in comments.
     names: String,
     queries: u64,
 }
@@ -62,12 +64,18 @@ impl Blast7 {
             NAMES.iter().find(|(short, _)| *short == field.name).map_or(field.name, |(_, name)| name)
         };
         let names = fields.iter().map(name).collect::<Vec<_>>().join(", ");
-        Blast7 { lines: Lines::table(fields, false), names, queries: 0 }
+        Blast7 { lines: HitLines::table(fields, false), names, queries: 0 }
     }
 }
 
-impl Body for Blast7 {
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
+impl SearchBody for Blast7 {
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        output: &mut Output,
+    ) -> Result<()> {
         self.queries += 1;
         let out = output.buffer();
         out.extend_from_slice(format!("{PROGRAM}\n# Query: ").as_bytes());

@@ -1,45 +1,51 @@
-//! Formats of one line a hit: those of pairs.
+//! Search formats with one line for each hit, which are formats of pairs.
 
-use super::{All, Body, SearchContext, SearchHit};
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::Result;
 use crate::output::jsonl::JsonLines;
 use crate::output::paf::Paf;
 use crate::output::tsv::Tsv;
-use crate::output::{Context, Field, Line, Output, Pair};
+use crate::output::{Context, Field, Output, OutputPair, PairLine};
 use crate::seq::SequenceId;
 
-pub(super) struct Lines {
-    line: Box<dyn Line + Send>,
+pub(super) struct HitLines {
+    line: Box<dyn PairLine + Send>,
     header: String,
-    /// Whether a name that is not UTF-8 is to be told.
+    /// Whether to warn about a name that is not UTF-8. There is one warning.
     tells: bool,
 }
 
-impl Lines {
-    /// Values between tabs.
+impl HitLines {
+    /// Creates a format of tab-separated values.
     pub(super) fn table(fields: &[&'static Field], with_header: bool) -> Self {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let header = if with_header { names.join("\t") + "\n" } else { String::new() };
-        Lines { line: Box::new(Tsv::new(fields)), header, tells: false }
+        HitLines { line: Box::new(Tsv::new(fields)), header, tells: false }
     }
 
     pub(super) fn json(fields: &[&'static Field]) -> Self {
         let tells = fields.iter().any(|field| field.is_name());
-        Lines { line: Box::new(JsonLines::new(fields)), header: String::new(), tells }
+        HitLines { line: Box::new(JsonLines::new(fields)), header: String::new(), tells }
     }
 
     pub(super) fn paf() -> Self {
-        Lines { line: Box::new(Paf), header: String::new(), tells: false }
+        HitLines { line: Box::new(Paf), header: String::new(), tells: false }
     }
 }
 
-impl Body for Lines {
+impl SearchBody for HitLines {
     fn begin(&mut self, _search: &SearchContext, output: &mut Output) -> Result<()> {
         output.buffer().extend_from_slice(self.header.as_bytes());
         Ok(())
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        output: &mut Output,
+    ) -> Result<()> {
         for hit in hits {
             let (context, pair) = all.pair(query, hit);
             if self.tells && is_foreign(context, &pair) {
@@ -55,8 +61,8 @@ impl Body for Lines {
     }
 }
 
-/// Whether a name is not UTF-8.
-fn is_foreign(context: &Context, pair: &Pair<'_>) -> bool {
+/// Returns whether a name is not UTF-8.
+fn is_foreign(context: &Context, pair: &OutputPair<'_>) -> bool {
     let names = [context.queries.name_bytes(pair.query), context.targets.name_bytes(pair.target)];
     names.into_iter().any(|name| std::str::from_utf8(name).is_err())
 }

@@ -1,4 +1,5 @@
-//! The picture of a query's hits: bars on the query, the best uppermost, coloured by bits as on BLAST's page.
+//! The picture of a query's hits: bars along the query, the best at the top, with BLAST's colours
+//! for bit scores.
 
 use std::io::Write;
 
@@ -6,45 +7,46 @@ use crate::output::Range32;
 use crate::output::msa::report::push_html;
 use crate::output::ticks::ticks;
 
-/// Hits that are drawn at most.
+/// Maximum number of bars.
 const MAX_BARS: usize = 100;
-/// In units that are pixels where there is room: the picture, and the query's ends in it.
+/// Width of the picture, and horizontal positions of the query's ends, in units (pixels at full
+/// size).
 const WIDTH: f64 = 1000.0;
 const ENDS: [f64; 2] = [10.0, 980.0];
-/// From the top: the legend, the axis' labels, the query, and the first bar.
+/// Distances from the top: legend, labels of the axis, query, and first bar.
 const LEGEND: u32 = 4;
 const AXIS: u32 = 40;
 const QUERY: u32 = 52;
 const FIRST: u32 = 68;
-/// A bar's height, and how far the next one is below it.
+/// Height of a bar, and distance to the next one.
 const BAR: u32 = 6;
 const STEP: u32 = 9;
-/// Bits from which on a bar has the next colour.
+/// Bit scores where the colour changes.
 const BITS: [f64; 4] = [40.0, 50.0, 80.0, 200.0];
 
-/// What colours go by.
+/// The quantity that the colours show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Bits,
-    /// The share of the best score.
+    /// Fraction of the best score.
     Share,
 }
 
 /// A hit in the picture.
 pub(super) struct Bar {
-    /// Which part of the query it covers.
+    /// Covered part of the query.
     pub(super) part: Range32,
-    /// Which colour it has.
+    /// Index of the colour.
     pub(super) class: usize,
     pub(super) label: String,
 }
 
-/// The colour of so many bits.
+/// Returns the colour of a bit score.
 pub(super) fn of_bits(bits: f64) -> usize {
     BITS.iter().filter(|&&least| bits >= least).count()
 }
 
-/// The colour of a score where bits are not known: by its share of the best one.
+/// Returns the colour of a score if bit scores are unknown, by its fraction of the best score.
 pub(super) fn of_share(score: i64, best: i64) -> usize {
     (5 * score.max(0) / best.max(1)).min(4) as usize
 }
@@ -53,7 +55,8 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes all");
 }
 
-/// Appends the picture of the hits of a query with this number and length.
+/// Appends the picture of a query's hits. `number` is the number of the query, and `length` its
+/// length.
 pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mut Vec<u8>) {
     let drawn = hits.len().min(MAX_BARS);
     let height = FIRST + STEP * drawn as u32 + 4;
@@ -61,7 +64,7 @@ pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mu
     legend(unit, out);
     let place = |symbols: f64| ENDS[0] + (ENDS[1] - ENDS[0]) * symbols / f64::from(length.max(1));
     for tick in ticks(0.0, f64::from(length), false) {
-        // The first symbol is number 1.
+        // The first symbol has number 1.
         if tick <= f64::from(length) {
             let (x, label) = (place((tick - 0.5).max(0.0)), (tick as u32).max(1));
             let anchor = if tick > 0.95 * f64::from(length) { "end" } else { "middle" };
@@ -86,7 +89,7 @@ pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mu
     }
 }
 
-/// What the colours mean.
+/// Draws the legend of the colours.
 fn legend(unit: Unit, out: &mut Vec<u8>) {
     let labels = match unit {
         Unit::Bits => ["below 40 bits", "40–50", "50–80", "80–200", "200 and more"],
@@ -104,14 +107,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_those_of_blast() {
+    fn bar_colours_equal_blast() {
         assert_eq!([0.0, 39.9, 40.0, 50.0, 79.9, 80.0, 199.9, 200.0].map(of_bits), [0, 0, 1, 2, 2, 3, 3, 4]);
         assert_eq!([0, 19, 20, 60, 99, 100].map(|score| of_share(score, 100)), [0, 0, 1, 3, 4, 4]);
         assert_eq!(of_share(0, 0), 0);
     }
 
     #[test]
-    fn many_hits_are_cut_off() {
+    fn pictures_show_at_most_100_hits() {
         let bar = Bar { part: Range32 { start: 10, end: 11 }, class: 2, label: "a<b".into() };
         let mut out = Vec::new();
         push(1, 1_000_000, &vec![&bar; 120], Unit::Share, &mut out);

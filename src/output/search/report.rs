@@ -1,18 +1,19 @@
-//! A page that shows the hits of a search: one file that needs no network, for any browser.
+//! An HTML page of search hits: one file that needs no network, for any browser.
 //!
-//! Each query has a picture of where its hits lie on it, coloured by their bits, a table of them, and their alignments, which
-//! unfold. All is in the page as text; a program of some lines only unfolds what a link leads to. Queries are written as they
-//! come, and what leads to them stands at the end, from where the style moves it to the side.
+//! Each query has a picture of its hits, coloured by bit score, a table of them, and their
+//! alignments, which can be unfolded. Everything is in the page as text; a short script only
+//! unfolds the target of a link. Queries are written as they arrive. The list of links to them is
+//! at the end of the file, and the style sheet moves it to the side.
 
 use std::io::Write;
 
 use super::picture::{self, Bar, Unit};
-use super::rows::{self, Rows, header};
-use super::{All, Body, SearchContext, SearchHit};
+use super::rows::{self, BlastRows, header};
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::fields::whole_percentage;
 use crate::output::msa::report::push_html;
-use crate::output::{Context, Output, Pair};
+use crate::output::{Context, Output, OutputPair};
 use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{Significance, Statistics};
 use crate::seq::{Alphabet, SequenceId, Strand};
@@ -21,31 +22,31 @@ const PAGE: &str = include_str!("report/page.html");
 const STYLE: &str = include_str!("report/style.css");
 const PROGRAM: &str = include_str!("report/control.js");
 
-pub(super) struct Report {
+pub(super) struct SearchReport {
     title: String,
-    /// The list of queries as far as they are written.
+    /// HTML list of the queries written so far.
     list: Vec<u8>,
     queries: u64,
-    /// What of the page is not written yet.
+    /// The part of the page template that has not been written yet.
     rest: &'static str,
 }
 
-/// A hit as the picture and the table have it.
-struct Shown {
+/// A hit in the forms of the picture and the table.
+struct ReportHit {
     name: String,
     title: String,
     bar: Bar,
-    /// Cells of the table behind the title.
+    /// Table cells after the title.
     cells: Vec<String>,
     alignment: Vec<u8>,
 }
 
-impl Report {
+impl SearchReport {
     pub(super) fn new(title: &str) -> Self {
         Report { title: title.to_owned(), list: Vec::new(), queries: 0, rest: PAGE }
     }
 
-    /// Writes the page up to a mark.
+    /// Writes the page template up to a mark.
     fn up_to(&mut self, mark: &str, output: &mut Output) -> Result<()> {
         let (before, after) =
             self.rest.split_once(mark).ok_or_else(|| Error::Internal(format!("the page of a search has no {mark}")))?;
@@ -55,7 +56,7 @@ impl Report {
     }
 }
 
-impl Body for Report {
+impl SearchBody for SearchReport {
     fn begin(&mut self, search: &SearchContext, output: &mut Output) -> Result<()> {
         self.up_to("{{title}}", output)?;
         push_html(output.buffer(), &self.title);
@@ -68,7 +69,13 @@ impl Body for Report {
         self.up_to("{{queries}}", output)
     }
 
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], output: &mut Output) -> Result<()> {
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        output: &mut Output,
+    ) -> Result<()> {
         self.queries += 1;
         let number = self.queries;
         let line = all.search.query_line(query);
@@ -95,9 +102,9 @@ impl Body for Report {
             let best = hits.iter().map(|hit| hit.score).max().unwrap_or(0);
             let shown = hits.iter().map(|hit| {
                 let (context, pair) = all.pair(query, hit);
-                Shown::new(context, &pair, best)
+                ReportHit::new(context, &pair, best)
             });
-            let shown: Vec<Shown> = shown.collect::<Result<_>>()?;
+            let shown: Vec<ReportHit> = shown.collect::<Result<_>>()?;
             let bars: Vec<&Bar> = shown.iter().map(|hit| &hit.bar).collect();
             let is_known = hits.iter().all(|hit| hit.significance.is_some());
             let unit = if is_known { Unit::Bits } else { Unit::Share };
@@ -123,7 +130,7 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes all");
 }
 
-/// What was searched and how, in a line.
+/// Describes the search in one line.
 fn facts(search: &SearchContext) -> String {
     let SearchContext { scoring, size, database, .. } = search;
     let scores = match (search.statistics.as_ref().and_then(Statistics::matrix), scoring.alphabet) {
@@ -143,8 +150,8 @@ fn facts(search: &SearchContext) -> String {
     )
 }
 
-impl Shown {
-    fn new(context: &Context, pair: &Pair<'_>, best: i64) -> Result<Self> {
+impl ReportHit {
+    fn new(context: &Context, pair: &OutputPair<'_>, best: i64) -> Result<Self> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
@@ -165,7 +172,7 @@ impl Shown {
         let mut alignment = Vec::new();
         rows::push_facts(context, pair, cigar, &mut alignment);
         alignment.push(b'\n');
-        Rows::new(context, pair, cigar).push(&mut alignment);
+        BlastRows::new(context, pair, cigar).push(&mut alignment);
         while alignment.last() == Some(&b'\n') {
             alignment.pop();
         }
@@ -180,14 +187,14 @@ impl Shown {
             cells.push(sign.to_owned());
         }
         let title = String::from_utf8_lossy(&line).trim().to_owned();
-        Ok(Shown { name, title, bar: Bar { part: columns.query, class, label }, cells, alignment })
+        Ok(ReportHit { name, title, bar: Bar { part: columns.query, class, label }, cells, alignment })
     }
 }
 
-/// The columns behind a hit's name and title.
+/// Table columns after a hit's name and title.
 const COLUMNS: [&str; 8] = ["Bits", "E-value", "Score", "Identity %", "Cover %", "Query", "Subject", "Length"];
 
-fn table(number: u64, hits: &[Shown], alphabet: Alphabet, output: &mut Output) -> Result<()> {
+fn table(number: u64, hits: &[ReportHit], alphabet: Alphabet, output: &mut Output) -> Result<()> {
     let out = output.buffer();
     out.extend_from_slice(b"<div class=\"table\"><table>\n<thead><tr><th class=\"left\" scope=\"col\">Hit</th>");
     let strand = (alphabet == Alphabet::Dna).then_some("Strand");
@@ -210,7 +217,7 @@ fn table(number: u64, hits: &[Shown], alphabet: Alphabet, output: &mut Output) -
     Ok(())
 }
 
-fn alignments(number: u64, hits: &[Shown], output: &mut Output) -> Result<()> {
+fn alignments(number: u64, hits: &[ReportHit], output: &mut Output) -> Result<()> {
     for (hit, shown) in (1..).zip(hits) {
         let out = output.buffer();
         put(out, format_args!("<details id=\"q{number}h{hit}\"><summary>"));
@@ -246,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_whole_and_asks_for_nothing() {
+    fn pages_are_complete_and_need_no_network() {
         for run in [BLASTP, BLASTN] {
             let text = run.read().written(&page("</title><b>&amp;"));
             assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n") && !text.contains("{{"));
@@ -267,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_in_their_places() {
+    fn names_are_escaped_in_pages() {
         let mut run = BLASTN;
         let subjects = run.subjects.replace("a 16S gene", "</td><script>alert(1)</script>");
         run.subjects = Box::leak(subjects.into_boxed_str());

@@ -1,19 +1,19 @@
-//! An alignment as BLAST's text shows it: what is to be known of it, and its rows in blocks of 60 columns.
+//! An alignment in the form of BLAST's text: its statistics, and its rows in blocks of 60 columns.
 
 use std::io::Write;
 
 use crate::alignment::{Cigar, Op};
 use crate::output::columns::similar;
 use crate::output::fields::whole_percentage;
-use crate::output::{Context, Pair};
+use crate::output::{Context, OutputPair};
 use crate::score::Significance;
 use crate::score::statistics::{BitScore, ShortEvalue};
 use crate::seq::{Alphabet, Code, Strand, reverse_complement};
 
-/// Columns of a block.
+/// Number of columns in a block.
 const BLOCK: usize = 60;
 
-/// A name with what the header has after it. What is no printable letter is a blank.
+/// Returns a name and a description. Control characters of the description become blanks.
 pub(super) fn header(name: &[u8], description: &[u8]) -> Vec<u8> {
     let mut all = name.to_vec();
     if !description.is_empty() {
@@ -27,8 +27,8 @@ fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("a vector takes all");
 }
 
-/// Appends lines with score and E-value, counts with their shares, and the strands of nucleotides.
-pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out: &mut Vec<u8>) {
+/// Appends lines with score and E-value, counts with percentages, and the strands of nucleotides.
+pub(super) fn push_facts(context: &Context, pair: &OutputPair<'_>, cigar: &Cigar, out: &mut Vec<u8>) {
     match pair.significance() {
         Some(Significance { bits, evalue }) => {
             let (bits, evalue) = (BitScore(bits), ShortEvalue(evalue));
@@ -52,18 +52,18 @@ pub(super) fn push_facts(context: &Context, pair: &Pair<'_>, cigar: &Cigar, out:
 }
 
 /// The three rows of an alignment, and the positions of its ends.
-pub(super) struct Rows {
+pub(super) struct BlastRows {
     query: Vec<u8>,
     between: Vec<u8>,
     subject: Vec<u8>,
-    /// Symbols before the alignment of the query, and of the subject on the strand that is shown.
+    /// Number of symbols before the alignment, of the query and of the shown strand of the subject.
     before: [u32; 2],
-    /// Of the subject, if it is turned round.
+    /// Length of the subject, if its reverse complement is shown.
     turned: Option<u32>,
 }
 
-impl Rows {
-    pub(super) fn new(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> Self {
+impl BlastRows {
+    pub(super) fn new(context: &Context, pair: &OutputPair<'_>, cigar: &Cigar) -> Self {
         let (query, subject) = (context.queries.codes(pair.query), context.targets.codes(pair.target));
         let alphabet = context.queries.alphabet();
         let spans = [cigar.query_span(), cigar.target_span()].map(|span| span as usize);
@@ -81,18 +81,18 @@ impl Rows {
             Strand::Plus => {
                 let before = [pair.query_start, pair.target_start];
                 let codes = [part(query, starts[0], spans[0]), target];
-                Rows::of(cigar.iter(), codes, alphabet, between, before, None)
+                BlastRows::from_runs(cigar.iter(), codes, alphabet, between, before, None)
             }
             Strand::Minus => {
                 let first = query.len() - starts[0] - spans[0];
                 let before = [first as u32, length - pair.target_start - spans[1] as u32];
                 let codes = [part(query, first, spans[0]), reverse_complement(&target)];
-                Rows::of(cigar.iter().rev(), codes, alphabet, between, before, Some(length))
+                BlastRows::from_runs(cigar.iter().rev(), codes, alphabet, between, before, Some(length))
             }
         }
     }
 
-    fn of(
+    fn from_runs(
         runs: impl Iterator<Item = (u32, Op)>,
         [query, subject]: [Vec<Code>; 2],
         alphabet: Alphabet,
@@ -100,7 +100,7 @@ impl Rows {
         before: [u32; 2],
         turned: Option<u32>,
     ) -> Self {
-        let mut rows = Rows { query: Vec::new(), between: Vec::new(), subject: Vec::new(), before, turned };
+        let mut rows = BlastRows { query: Vec::new(), between: Vec::new(), subject: Vec::new(), before, turned };
         let (mut query, mut subject) = (query.into_iter(), subject.into_iter());
         for (length, op) in runs {
             for _ in 0..length {
@@ -115,12 +115,12 @@ impl Rows {
         rows
     }
 
-    /// The position of a symbol of the subject's shown strand in the file's.
+    /// Converts a position on the shown strand of the subject to the file's strand.
     fn in_file(&self, position: u32) -> u32 {
         self.turned.map_or(position, |length| length + 1 - position)
     }
 
-    /// Appends its blocks, with an empty line after each.
+    /// Appends the blocks, with an empty line after each.
     pub(super) fn push(&self, out: &mut Vec<u8>) {
         let symbols = |row: &[u8]| row.iter().filter(|&&letter| letter != b'-').count() as u32;
         let [query_end, subject_end] = [0, 1].map(|side| {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_one_line() {
+    fn headers_have_no_control_characters() {
         assert_eq!(header(b"a", b""), b"a");
         assert_eq!(header(b"a", b"b\tc"), b"a b c");
     }

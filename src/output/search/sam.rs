@@ -1,6 +1,6 @@
-//! SAM of a search. Its header names the sequences that were found, in the order in which they were found first: naming all of
-//! a database would take longer than the search. As they are known in the end, lines are kept until then, in a temporary
-//! file if they are many.
+//! SAM output of a search. The header lists only the subjects of hits, in the order of their first
+//! hits, because listing all sequences of a database would take longer than the search. The list is
+//! complete only at the end, so lines are held until then, in a temporary file if there are many.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -8,34 +8,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
 
-use super::{All, Body, SearchContext, SearchHit};
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::output::sam::{Sam as Pairs, check_name, push_header};
+use crate::output::sam::{PairsSam, check_name, push_header};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Bytes of lines that are kept in memory.
+/// Maximum number of bytes of lines that are held in memory.
 const IN_MEMORY: usize = 64 << 20;
-/// Bytes that are read back at once.
+/// Number of bytes that are read back at once.
 const PIECE: usize = 1 << 17;
 
-pub(super) struct Sam {
+pub(super) struct SearchSam {
     command: String,
-    pairs: Pairs,
+    pairs: PairsSam,
     lines: Output,
-    spool: Spool,
-    /// Names and lengths of sequences that were found.
+    spool: SharedSpool,
+    /// Names and lengths of the subjects of hits.
     references: Vec<(String, u32)>,
-    /// The records that have these names.
+    /// Record number of each name.
     records: HashMap<String, u64>,
 }
 
-impl Sam {
+impl SearchSam {
     pub(super) fn new(command: &str, queries: &SequenceStore) -> Result<Self> {
-        let spool = Spool(Arc::new(Mutex::new(SpooledTempFile::new(IN_MEMORY))));
-        Ok(Sam {
+        let spool = SharedSpool(Arc::new(Mutex::new(SpooledTempFile::new(IN_MEMORY))));
+        Ok(SearchSam {
             command: command.to_owned(),
-            pairs: Pairs::of_reads(queries)?,
+            pairs: PairsSam::of_reads(queries)?,
             lines: Output::to_writer(spool.clone()),
             spool,
             references: Vec::new(),
@@ -43,7 +43,7 @@ impl Sam {
         })
     }
 
-    /// Makes the hit's sequence a reference, if it is none yet.
+    /// Adds the hit's subject to the references, if it is new.
     fn refer(&mut self, hit: &SearchHit) -> Result<()> {
         let (name, length) = (hit.subjects.name(hit.subject), hit.subjects.length(hit.subject));
         match self.records.get(name) {
@@ -59,8 +59,14 @@ impl Sam {
     }
 }
 
-impl Body for Sam {
-    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit], _output: &mut Output) -> Result<()> {
+impl SearchBody for SearchSam {
+    fn query(
+        &mut self,
+        all: &mut SearchPairs,
+        query: SequenceId,
+        hits: &[SearchHit],
+        _output: &mut Output,
+    ) -> Result<()> {
         for hit in hits {
             self.refer(hit)?;
             let (context, pair) = all.pair(query, hit);
@@ -85,11 +91,11 @@ impl Body for Sam {
     }
 }
 
-/// A temporary file with two ends.
+/// A temporary file that is shared by a writer and a reader.
 #[derive(Clone)]
-struct Spool(Arc<Mutex<SpooledTempFile>>);
+struct SharedSpool(Arc<Mutex<SpooledTempFile>>);
 
-impl Write for Spool {
+impl Write for SharedSpool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }

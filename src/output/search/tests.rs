@@ -1,6 +1,6 @@
-//! All formats on hits that BLAST found (2.12.0+, `-max_hsps 1`, proteins with `-comp_based_stats 0 -seg no -xdrop_gap 200
-//! -xdrop_gap_final 1000`, nucleotides with `-task blastn -dust no`): what has a counterpart there is held against what it
-//! printed.
+//! All formats for hits that BLAST found (2.12.0+ with `-max_hsps 1`; proteins with
+//! `-comp_based_stats 0 -seg no -xdrop_gap 200 -xdrop_gap_final 1000`, nucleotides with `-task
+//! blastn -dust no`). Formats that BLAST has are compared with its output.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -30,19 +30,19 @@ impl Tape {
     }
 }
 
-/// What a run of BLAST read and found.
-pub(super) struct Run {
+/// Input and output of a run of BLAST.
+pub(super) struct BlastRun {
     queries: &'static str,
     pub(super) subjects: &'static str,
-    /// Names, score, four positions and BTOP of each.
+    /// Names, score, four positions and BTOP of each hit.
     hits: &'static str,
     scheme: &'static str,
-    /// Its formats 0 and 7.
+    /// Formats 0 and 7 of the run.
     text: &'static str,
     table: &'static str,
 }
 
-pub(super) const BLASTP: Run = Run {
+pub(super) const BLASTP: BlastRun = BlastRun {
     queries: include_str!("tests/blastp.queries.fa"),
     subjects: include_str!("tests/blastp.subjects.fa"),
     hits: include_str!("tests/blastp.hits.tsv"),
@@ -50,7 +50,7 @@ pub(super) const BLASTP: Run = Run {
     text: include_str!("tests/blastp.0.txt"),
     table: include_str!("tests/blastp.7.txt"),
 };
-pub(super) const BLASTN: Run = Run {
+pub(super) const BLASTN: BlastRun = BlastRun {
     queries: include_str!("tests/blastn.queries.fa"),
     subjects: include_str!("tests/blastn.subjects.fa"),
     hits: include_str!("tests/blastn.hits.tsv"),
@@ -59,17 +59,17 @@ pub(super) const BLASTN: Run = Run {
     table: include_str!("tests/blastn.7.txt"),
 };
 
-/// A run's sequences and hits.
+/// Sequences and hits of a run.
 pub(super) struct Searched {
     pub(super) context: SearchContext,
-    /// The subjects in two stores, as of a database of two chunks.
+    /// The subjects in two stores, like a database with two chunks.
     stores: Vec<(Arc<SequenceStore>, Vec<u64>)>,
     /// The queries as they were read.
     pub(super) order: Vec<SequenceId>,
-    found: Vec<Row>,
+    found: Vec<BlastRow>,
 }
 
-struct Row {
+struct BlastRow {
     query: SequenceId,
     /// Store and id.
     subject: (usize, SequenceId),
@@ -80,7 +80,7 @@ struct Row {
     significance: Option<Significance>,
 }
 
-impl Run {
+impl BlastRun {
     pub(super) fn read(&self) -> Searched {
         let options = ReadOptions::default();
         let subjects = Subjects::from_bytes("subjects.fa", self.subjects.as_bytes(), &options).unwrap();
@@ -119,7 +119,7 @@ impl Run {
 }
 
 impl Searched {
-    fn row(&self, line: &str) -> Row {
+    fn row(&self, line: &str) -> BlastRow {
         let fields: Vec<&str> = line.split('\t').collect();
         let named =
             |store: &SequenceStore, name: &str| (0..store.len() as SequenceId).find(|&id| store.name(id) == name);
@@ -139,7 +139,7 @@ impl Searched {
         }
         let score = i64::from(score);
         let statistics = self.context.statistics.as_ref().unwrap();
-        Row {
+        BlastRow {
             query,
             subject,
             strand: if is_plus { Strand::Plus } else { Strand::Minus },
@@ -150,12 +150,12 @@ impl Searched {
         }
     }
 
-    /// The hits of a query.
+    /// Returns the hits of a query.
     pub(super) fn hits(&self, query: SequenceId) -> Vec<SearchHit> {
         self.found.iter().filter(|row| row.query == query).map(|row| self.hit(row)).collect()
     }
 
-    fn hit(&self, row: &Row) -> SearchHit {
+    fn hit(&self, row: &BlastRow) -> SearchHit {
         let (subjects, records) = &self.stores[row.subject.0];
         let [query_start, target_start] = row.starts;
         let (score, counts) = (row.score, row.cigar.counts());
@@ -178,13 +178,13 @@ impl Searched {
         self.try_written(format, self.context.clone(), |hit| hit).unwrap()
     }
 
-    /// As with a scheme that has no parameters.
+    /// Writes the hits as for a scheme without parameters.
     pub(super) fn without_significance(&self, format: &SearchFormat) -> String {
         let context = SearchContext { statistics: None, ..self.context.clone() };
         self.try_written(format, context, |hit| SearchHit { significance: None, ..hit }).unwrap()
     }
 
-    /// With another context and with hits that are changed.
+    /// Writes changed hits with a changed context.
     fn try_written(
         &self,
         format: &SearchFormat,
@@ -203,7 +203,7 @@ impl Searched {
     }
 }
 
-/// The alignment of BLAST's traceback operations.
+/// Parses BLAST's traceback operations.
 fn cigar(btop: &str) -> Cigar {
     let mut cigar = Cigar::with_capacity(btop.len());
     let mut rest = btop;
@@ -229,13 +229,13 @@ fn sam() -> SearchFormat {
     SearchFormat::Sam { command: "pairwave search q.fa db.fa".into() }
 }
 
-/// Tabs can be told from blanks in a snapshot.
+/// Makes tabs distinguishable from blanks in a snapshot.
 fn visible(text: &str) -> String {
     text.replace('\t', " | ")
 }
 
 #[test]
-fn rows_of_format_6_are_those_of_blast() {
+fn format_6_equals_blast_output() {
     for run in [BLASTP, BLASTN] {
         let expected: String =
             run.table.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
@@ -243,7 +243,7 @@ fn rows_of_format_6_are_those_of_blast() {
     }
 }
 
-/// BLAST's own name and version.
+/// Replaces BLAST's own name and version.
 fn renamed(text: &str) -> String {
     let name = concat!("pairwave ", env!("CARGO_PKG_VERSION"));
     let text = text.replace("BLASTP 2.12.0+", name).replace("BLASTN 2.12.0+", name);
@@ -251,7 +251,7 @@ fn renamed(text: &str) -> String {
 }
 
 #[test]
-fn format_7_is_that_of_blast() {
+fn format_7_equals_blast_output() {
     for run in [BLASTP, BLASTN] {
         let written = run.read().written(&SearchFormat::Blast7(Field::blast_defaults()));
         assert_eq!(written, renamed(run.table));
@@ -260,7 +260,7 @@ fn format_7_is_that_of_blast() {
     assert!(BLASTN.read().written(&SearchFormat::Blast7(fields)).contains("# Fields: query id, identity, BTOP\n"));
 }
 
-/// But for references, dates, word lengths and parameters of the query's composition.
+/// The comparison skips references, dates, word lengths and parameters for the query's composition.
 #[test]
 fn format_0_is_that_of_blast() {
     for run in [BLASTP, BLASTN] {
@@ -290,7 +290,7 @@ fn text() {
     insta::assert_snapshot!("blast0", text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
-/// Bytes that are no letters, and letters of several bytes, stay whole or become blanks.
+/// Control characters become blanks, and multi-byte characters stay complete.
 #[test]
 fn odd_headers() {
     let mut run = BLASTP;
@@ -332,7 +332,7 @@ fn json_is_json() {
     }
 }
 
-/// What a scheme without parameters has.
+/// Output for a scheme without parameters.
 #[test]
 fn unknown_significance() {
     let searched = BLASTP.read();
@@ -347,7 +347,7 @@ fn unknown_significance() {
 }
 
 #[test]
-fn sam_has_no_two_references_of_one_name() {
+fn sam_refuses_equal_reference_names() {
     let searched = BLASTN.read();
     fn another(hit: SearchHit) -> SearchHit {
         SearchHit { record: hit.score as u64, ..hit }
@@ -359,7 +359,7 @@ fn sam_has_no_two_references_of_one_name() {
 }
 
 #[test]
-fn alignments_are_asked_for_where_they_are_shown() {
+fn formats_require_the_alignments_that_they_show() {
     fn without_alignment(hit: SearchHit) -> SearchHit {
         SearchHit { alignment: None, ..hit }
     }
@@ -367,7 +367,8 @@ fn alignments_are_asked_for_where_they_are_shown() {
     let scored = SearchContext { has_alignments: false, ..searched.context.clone() };
     for format in [sam(), SearchFormat::Paf, SearchFormat::Blast6(Field::blast_defaults())] {
         assert!(format.needs_alignment());
-        // A format is refused before anything is written, and also if a hit lacks what was announced.
+        // A format is refused before anything is written, and also if a hit lacks what was
+        // announced.
         let error = open(&format, scored.clone(), Output::to_writer(Tape::default())).err().unwrap().to_string();
         assert!(error.contains("only scores are computed"), "{error}");
         assert!(searched.try_written(&format, searched.context.clone(), without_alignment).is_err(), "{format:?}");

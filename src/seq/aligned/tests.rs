@@ -21,7 +21,7 @@ fn expected(rows: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn clustal_with_signs_and_counts() {
+fn clustal_signs_and_counts_are_skipped() {
     let two = [("one", "AC-GTACGT-"), ("t*o", "ACGGTA--TA")];
     let text = "CLUSTAL W (1.83) multiple sequence alignment\n\n\none   AC-GTA\nt*o   ACGGTA\n      ** ***\n\n\
                 one   CGT-\nt*o   --TA\n        *\n";
@@ -36,7 +36,7 @@ fn clustal_with_signs_and_counts() {
 }
 
 #[test]
-fn msf_with_numbers_of_columns() {
+fn msf_column_numbers_are_skipped() {
     let head = "!!NA_MULTIPLE_ALIGNMENT 1.0\n\n a.msf MSF: 10 Type: N Check: 1 ..\n\n Name: one Len: 10 Check: 1 Weight: 1.00\n \
                 Name: two oo Len: 10 Check: 2 Weight: 1.00\n\n//\n";
     let text =
@@ -49,7 +49,7 @@ fn msf_with_numbers_of_columns() {
 }
 
 #[test]
-fn nexus_in_rows_and_in_blocks() {
+fn nexus_is_read_sequential_and_interleaved() {
     let head =
         "#NEXUS\n[a comment]\nbegin data;\n  dimensions ntax=2 nchar=6;\n  format datatype=dna gap=-;\n  matrix\n";
     let both = expected(&[("one", "AC-GTA"), ("it's two", "ACGGT?")]);
@@ -61,7 +61,7 @@ fn nexus_in_rows_and_in_blocks() {
 }
 
 #[test]
-fn nexus_with_comments_and_signs() {
+fn nexus_comments_and_match_signs_are_read() {
     let three = expected(&[("a", "ACGTAC-TGC"), ("b'[1];", "ACGAAC-TGC"), ("c", "ACGTGC--GC")]);
     let commented = "#NEXUS\n[a comment; matrix\n[nested]\nmatchchar=.]\nBEGIN DATA;\nDIMENSIONS NTAX=3 NCHAR = 10;\n\
                      FORMAT DATATYPE=DNA INTERLEAVE MISSING=? GAP=-;\nMATRIX\n[1]\na ACG[3]TA [5]\n'b''[1];' ACGAA\n\
@@ -79,7 +79,7 @@ fn nexus_with_comments_and_signs() {
 }
 
 #[test]
-fn dots_are_gaps_only_where_the_format_says_so() {
+fn dots_are_gaps_only_in_formats_that_define_them() {
     for text in [">a\nA.C\n", "# STOCKHOLM 1.0\na A.C\n//\n", "!!\n Name: a\n//\na A.C\n"] {
         assert_eq!(rows(text), expected(&[("a", "A.C")]), "{text}");
     }

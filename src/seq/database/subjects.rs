@@ -329,7 +329,7 @@ impl SubjectChunk {
     }
 }
 
-/// An iterator over chunks of [`Subjects`], each of which is read on demand.
+/// An iterator over chunks of [`Subjects`]. Chunks are read on demand.
 #[derive(Debug)]
 pub struct SubjectChunks<'a> {
     subjects: &'a Subjects,
@@ -356,7 +356,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn no_sequence_is_no_chunk() {
+    fn no_sequences_give_no_chunks() {
         let subjects = Subjects::from_store(SequenceStore::builder(Alphabet::Protein).build());
         assert_eq!(
             (subjects.size(), subjects.lengths(), subjects.chunks(100).len()),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_kept_whole() {
+    fn headers_are_kept_completely() {
         let text = b">a\nAC\n>b \t two  words \nACG\n>\xFFc\td\nA\n>e  \nACGTA\n>f \xFF\nA\n";
         let subjects = Subjects::from_bytes("x.fa", text, &ReadOptions::default()).unwrap();
         let chunk = subjects.chunk(0..5).unwrap();
@@ -383,7 +383,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_are_all_sequences_by_falling_length(
+        fn chunks_hold_all_sequences_by_decreasing_length(
             lengths in prop::collection::vec(0..40_usize, 0..30), at_most in 0..200_u64,
         ) {
             let mut builder = SequenceStore::builder(Alphabet::Bytes);

@@ -69,7 +69,7 @@ fn forged(change: impl FnOnce(&mut [u8]), section: Section) -> Vec<u8> {
 }
 
 #[test]
-fn every_changed_byte_is_found() {
+fn every_changed_byte_is_detected() {
     let (bytes, made) = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap();
     assert_eq!((made.size, made.alphabet), (SequenceTotals { sequences: 4, symbols: 21 }, Alphabet::Protein));
     assert_eq!(complaint(&bytes), None);
@@ -88,7 +88,7 @@ fn every_changed_byte_is_found() {
 }
 
 #[test]
-fn every_cut_is_found() {
+fn every_truncation_is_detected() {
     let bytes = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
     for length in 0..bytes.len() {
         let message = complaint(&bytes[..length]).unwrap_or_else(|| panic!("{length} bytes suffice"));
@@ -107,7 +107,7 @@ fn every_cut_is_found() {
 }
 
 #[test]
-fn right_sums_do_not_make_it_right() {
+fn inconsistent_databases_with_valid_checksums_are_refused() {
     assert_eq!(complaint(&forged(|_| {}, Section::Codes)), None);
     let all = [
         forged(|codes| codes[2] = 28, Section::Codes),
@@ -141,7 +141,7 @@ fn right_sums_do_not_make_it_right() {
 }
 
 #[test]
-fn other_files_are_told() {
+fn other_files_are_refused_with_explanation() {
     let mut newer = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
     newer[8] = 2;
     let expected = ": the database is of version 2, and this pairwave reads only version 1: create it again with 'pairwave makedb'";
@@ -154,7 +154,7 @@ fn other_files_are_told() {
 }
 
 #[test]
-fn an_alphabet_that_is_asked_for_has_to_be_its_own() {
+fn requested_alphabet_must_match_the_database() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pwdb");
     std::fs::write(&path, make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0).unwrap();
@@ -165,7 +165,7 @@ fn an_alphabet_that_is_asked_for_has_to_be_its_own() {
 }
 
 #[test]
-fn the_alphabet_is_that_of_all_files_together() {
+fn database_alphabet_is_detected_from_all_files() {
     // On its own, the second file looks like DNA. Runs store the codes that were read, and these
     // are converted in the end.
     for memory in [0, 1 << 20] {
@@ -182,7 +182,7 @@ fn the_alphabet_is_that_of_all_files_together() {
 }
 
 #[test]
-fn blocks_are_checked_when_they_are_read() {
+fn blocks_are_checked_on_first_read() {
     // Two sequences that each fill more than a block, and some short ones.
     let large = BLOCK_BYTES as usize + 1000;
     let line = |name: &str, letter: &str, length| format!(">{name}\n{}\n", letter.repeat(length));
@@ -214,7 +214,7 @@ fn blocks_are_checked_when_they_are_read() {
 }
 
 #[test]
-fn there_may_be_no_sequence() {
+fn empty_databases_are_valid() {
     let (bytes, made) = make(&[], &fixed(Alphabet::Dna), 1 << 20).unwrap();
     assert_eq!(made.size, SequenceTotals::default());
     let subjects = open(&bytes).unwrap();
@@ -234,7 +234,7 @@ fn records() -> impl Strategy<Value = Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>> {
 
 proptest! {
     #[test]
-    fn a_database_has_what_the_file_has(
+    fn databases_round_trip(
         records in records(), cuts in prop::collection::vec(0..25_usize, 0..2), memory in 0..2000_u64, at_most in 0..300_u64,
     ) {
         let text = |records: &[(Vec<u8>, Vec<u8>, Vec<u8>)]| -> Vec<u8> {

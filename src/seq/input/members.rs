@@ -1,4 +1,4 @@
-//! Compressed data as a sequence of members, each of which has its own decoder.
+//! Compressed data as a sequence of members. Each member has its own decoder.
 
 use std::io::{self, BufRead, Read};
 
@@ -58,7 +58,7 @@ impl<R: BufRead> Members<R> {
         Ok(Members { name: name.to_owned(), compression, decoder: Some(MemberDecoder::new(compression, raw)?) })
     }
 
-    /// Finds the next member after one that has ended.
+    /// Finds the next member after the end of the current one.
     fn next(&self, mut raw: R) -> io::Result<Option<MemberDecoder<R>>> {
         loop {
             let rest = fill(&mut raw)?;

@@ -147,7 +147,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Refuses a record with too many letters, or one that makes the store too large.
+    /// Refuses a record with too many letters, and a record that makes the store too large.
     fn check_limits(&self, count: usize, words: usize, record: &RecordLocation<'_>) -> Result<()> {
         let location = || record.at(&self.loaded.name, record.line, None);
         if count > self.limits.letters {

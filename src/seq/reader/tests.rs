@@ -7,7 +7,7 @@ fn load(data: &[u8], choice: AlphabetChoice, limits: StoreLimits) -> Result<Load
 }
 
 #[test]
-fn what_cannot_be_addressed_is_refused() {
+fn oversized_stores_are_refused() {
     // Two words and one word.
     let data = b">a\nACGTA\n>b\nACGT\n";
     for (letters, words, expected) in [
@@ -30,7 +30,7 @@ fn what_cannot_be_addressed_is_refused() {
 }
 
 #[test]
-fn a_byte_is_found_on_its_line() {
+fn bytes_are_located_by_line_and_column() {
     let raw = b"AC\nGT\r\n\nA";
     let expected =
         [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1)].map(|(line, column)| (line, column));
@@ -40,7 +40,7 @@ fn a_byte_is_found_on_its_line() {
 }
 
 #[test]
-fn letters_are_kept_once_and_recoded_in_place() {
+fn letters_are_recoded_in_place() {
     let loaded = load(b">a\nACGUN\n>b\nry\n", AlphabetChoice::Detect, LIMITS).unwrap();
     let before = loaded.builder.words();
     let stores = settle_alphabet(vec![loaded], &ReadOptions::default()).unwrap();

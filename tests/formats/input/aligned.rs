@@ -1,4 +1,4 @@
-//! Alignments in every form.
+//! Alignments in every format.
 
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice};
@@ -13,7 +13,7 @@ fn rows(names: &[&str], rows: &[&str]) -> AlignedRows {
 }
 
 #[test]
-fn every_form_is_read() {
+fn every_form_of_alignment_is_read() {
     let two = rows(&["first", "2nd|x"], &["ACGTacgu-N", "A---~?RXg*"]);
     for text in [
         ">first of two\nACGTacgu-N\n>2nd|x\r\nA---~?\r\nRXg*",
@@ -23,7 +23,7 @@ fn every_form_is_read() {
         // Sequential.
         "2 10\nfirst ACGTa\ncgu-\nN\n2nd|x A--\n\n-~?RXg*\n",
         "2 10\nfirst\nACGTacgu-N\n2nd|x\nA---~?RXg*\n",
-        // Interleaved, with names in each block or not, with blank lines or not.
+        // Interleaved, with or without names in each block, and with or without blank lines.
         "2 10\nfirst ACGTa\n2nd|x A---~\n\ncgu-N\n?RXg*\n",
         "2 10\nfirst ACGTa\n2nd|x A---~\ncgu-N\n?RXg*\n",
         "2 10\nfirst ACGTa\n2nd|x A---~\n\nfirst cgu-\n2nd|x ?RXg\n\nfirst N\n2nd|x *\n",
@@ -33,12 +33,12 @@ fn every_form_is_read() {
         assert_eq!(read(text), two, "{text}");
     }
     assert_eq!(read("1 3\na ACG"), rows(&["a"], &["ACG"]));
-    // A row that ends its first block looks like a name only if all do.
+    // A row that ends its first block looks like a name only if all rows do.
     assert_eq!(read("2 4\nAC GT\nG AA\nAC\nGG"), rows(&["AC", "G"], &["GTAC", "AAGG"]));
 }
 
 #[test]
-fn wrong_files_say_where() {
+fn wrong_alignments_are_located() {
     for (text, expected) in [
         ("", "a.aln: the file is empty"),
         ("\n\n", "a.aln: the file has no row"),
@@ -82,7 +82,7 @@ fn wrong_files_say_where() {
 }
 
 #[test]
-fn letters_decide_on_the_alphabet() {
+fn alphabet_of_alignments_is_detected() {
     use Alphabet::{Dna, Protein};
     for (letters, alphabet) in [
         ("ACGTUNNNN---??", Dna),
@@ -114,9 +114,9 @@ fn letters_decide_on_the_alphabet() {
     );
 }
 
-/// Rows of any form are the same again, whatever their lengths and however their lines are broken.
+/// Rows in any format are read back unchanged, whatever their lengths and line breaks.
 #[test]
-fn random_alignments_are_the_same_in_every_form() {
+fn random_alignments_round_trip_in_every_format() {
     for seed in 0..300 {
         let mut random = fastrand::Rng::with_seed(seed);
         let (count, columns) = (random.usize(1..6), random.usize(1..80));

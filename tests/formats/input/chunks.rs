@@ -1,4 +1,4 @@
-//! Reads in pieces.
+//! Reads in chunks.
 
 use pairwave::seq::{Alphabet, ReadChunk, ReadChunks, ReadOptions, read_bytes};
 
@@ -54,7 +54,7 @@ fn compressed_reads_are_the_same() {
 }
 
 #[test]
-fn letters_stay_as_they_are() {
+fn letters_are_kept_as_written() {
     let chunk = |data: &[u8], alphabet| all(data, alphabet, 9, u64::MAX).unwrap().remove(0);
     let dna = chunk(b">a\nac-GU.\r\n nX~?\n;comment A\nI\n>b x\n\n>c\n---\n", Alphabet::Dna);
     assert_eq!([dna.letters(0), dna.letters(1), dna.letters(2)], [&b"acGUnX?I"[..], b"", b""]);
@@ -65,26 +65,26 @@ fn letters_stay_as_they_are() {
 }
 
 #[test]
-fn errors_are_those_of_the_other_reader() {
+fn errors_equal_the_whole_file_reader() {
     for data in
         [&b">a\nACGT\n>b\nAC\nG1\n"[..], b">a\nAC\nL\n", b"", b"x\n", b">\nA\n", b"@a\nACG\n+\nII\n", b"@a\nACG\n"]
     {
         let other = read_bytes("r.fa", data, &ReadOptions { degap: true, ..DNA }).unwrap_err().to_string();
         let own = all(data, Alphabet::Dna, 1, 1).unwrap_err().to_string();
-        // Letters of proteins are explained.
+        // The error explains letters of proteins.
         let explained = own.strip_suffix(", the alphabet of the reference alignment");
         assert_eq!(explained.unwrap_or(&own), other);
         assert_eq!(explained.is_some(), data.ends_with(b"L\n"), "{own}");
     }
-    // What came before can be used.
+    // Earlier chunks remain usable.
     let mut chunks = ReadChunks::open_bytes("r.fa", b">a\nAC\n>b\nA1\n", Alphabet::Dna).unwrap();
     assert_eq!(chunks.next(1, 9).unwrap().unwrap().store.name(0), "a");
     assert!(chunks.next(1, 9).unwrap_err().to_string().starts_with("r.fa, line 4, column 2, record 'b': '1' is not"));
 }
 
-/// Another thread may read.
+/// Another thread can read.
 #[test]
-fn readers_go_to_other_threads() {
+fn readers_can_be_sent_to_threads() {
     fn is_send<T: Send>(_: &T) {}
     is_send(&ReadChunks::open_bytes("r.fa", FASTA, Alphabet::Dna).unwrap());
 }

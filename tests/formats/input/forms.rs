@@ -1,4 +1,4 @@
-//! What is read, and what is only warned of.
+//! Accepted input, and input that causes only a warning.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes, read_file
 
 use super::*;
 
-/// Everything that is warned of while `job` runs.
+/// Returns all warnings while `job` runs.
 fn warnings(job: impl FnOnce()) -> String {
     #[derive(Clone, Default)]
     struct Sink(Arc<Mutex<Vec<u8>>>);
@@ -42,7 +42,7 @@ fn every_format_and_compression_is_read() {
         forms.extend(COMPRESSIONS.map(|(ending, compress)| (format!("{format}.{ending}"), compress(data))));
         for (ending, bytes) in forms {
             assert_eq!(read_bytes(&ending, &bytes, &DETECT).unwrap(), three(), "{ending} from memory");
-            // The name says nothing: the content tells.
+            // The format is inferred from the content and not from the name.
             let path = folder.path().join(format!("{ending}.whatever"));
             std::fs::write(&path, bytes).unwrap();
             let stores = read_files(&[path.to_str().unwrap()], &DETECT).unwrap();
@@ -63,7 +63,7 @@ fn every_member_of_a_compressed_file_is_read() {
     }
 }
 
-/// Not a test: the child of the next one.
+/// Not a test: the child process of the next test.
 #[test]
 #[ignore = "run by standard_input_is_read"]
 fn print_standard_input() {
@@ -94,7 +94,7 @@ fn standard_input_is_read() {
 }
 
 #[test]
-fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
+fn line_ends_blank_lines_and_byte_order_marks_are_ignored() {
     for data in [FASTA, FASTQ] {
         let plain = String::from_utf8(data.to_vec()).unwrap();
         for variant in [
@@ -115,7 +115,7 @@ fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
     assert_eq!(read_bytes("x", old, &DETECT).unwrap(), three());
     let aligned = b">a\n--ACGTNRY\nac~gu..\n>b\nGAT-TACA\n>c\n-------T\n";
     assert_eq!(read_bytes("x", aligned, &ReadOptions { degap: true, ..DETECT }).unwrap(), three());
-    // Inosine, of primers.
+    // Inosine, as in primers.
     let primers = b">a\nACGTACGTACGTACGTACITI\n";
     assert_eq!(read_bytes("x", primers, &DETECT).unwrap().letters(0), "ACGTACGTACGTACGTACNTN");
     assert_eq!(read_bytes("x", b">a\niii\n", &DNA).unwrap().letters(0), "NNN");
@@ -149,7 +149,7 @@ fn records_without_sequence_are_skipped_with_one_warning() {
 }
 
 #[test]
-fn x_is_any_nucleotide() {
+fn x_and_inosine_are_read_as_n() {
     let expected = store(Alphabet::Dna, &[("a", "ACGTNNNNACGT"), ("b", "ACGTAACCACGT")]);
     let data = b">a\nACGTNNXxACGT\n>b\nACGTAACCACGT\n";
     assert_eq!(read_bytes("x", data, &DETECT).unwrap(), expected);
@@ -159,7 +159,7 @@ fn x_is_any_nucleotide() {
 }
 
 #[test]
-fn queries_of_another_alphabet_than_the_database_are_warned_of() {
+fn queries_of_another_alphabet_cause_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, data: &str| {
         let path = folder.path().join(name).to_str().unwrap().to_owned();
@@ -189,9 +189,9 @@ fn names_end_at_the_first_blank() {
     let data = b">sp|P1|X_Y z\nA\n>b\tc d\nA\n>\xE9\xC3\xA9 x\nA\n";
     let store = read_bytes("x", data, &DETECT).unwrap();
     let names: Vec<&str> = (0..3).map(|id| store.name(id)).collect();
-    // What is not UTF-8 is shown as such.
+    // Bytes that are not UTF-8 are shown as U+FFFD.
     assert_eq!(names, ["sp|P1|X_Y", "b", "\u{FFFD}\u{E9}"]);
-    // It is not lost, and names that differ in it alone are two names.
+    // The original bytes are kept, and names that differ only in them are different names.
     let said = warnings(|| {
         let store = read_bytes("f.fa", b">caf\xE9\nACGT\n>caf\xE8\nACGT\n>cafe\nACGT\n", &DETECT).unwrap();
         assert_eq!([store.name(0), store.name(1), store.name(2)], ["caf\u{fffd}", "caf\u{fffd}", "cafe"]);
@@ -202,7 +202,7 @@ fn names_end_at_the_first_blank() {
 }
 
 #[test]
-fn records_around_the_size_of_the_buffer_are_whole() {
+fn records_near_the_buffer_size_are_complete() {
     for size in (65_526..65_546).chain([131_072, 200_001]) {
         let letters: String = (0..size).map(|i| b"ACGT"[(i * i + i / 7) % 4] as char).collect();
         let fasta = format!(">a\n{letters}\n>b\nGATTACA\n");
@@ -215,7 +215,7 @@ fn records_around_the_size_of_the_buffer_are_whole() {
 }
 
 #[test]
-fn the_alphabet_is_detected_over_all_files() {
+fn alphabet_is_detected_from_all_files() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, data: &str| {
         let path = folder.path().join(name).to_str().unwrap().to_owned();
@@ -229,7 +229,7 @@ fn the_alphabet_is_detected_over_all_files() {
     let stores = read_files(&[&dna, &peptide], &DETECT).unwrap();
     assert_eq!(stores, [store(Alphabet::Dna, &[("a", "ACGTUN")]), store(Alphabet::Dna, &[("d", "GATTACA")])]);
 
-    // U stays U in proteins; one file looks like DNA by itself, and the user is told.
+    // U stays U in proteins. One file looks like DNA on its own, and a warning reports this.
     let said = warnings(|| {
         let stores = read_files(&[&protein, &peptide], &DETECT).unwrap();
         let expected = [
@@ -243,13 +243,13 @@ fn the_alphabet_is_detected_over_all_files() {
         format!(" WARN {peptide}: looks like DNA/RNA by itself but is read as protein, as all files together look\n");
     assert_eq!(said, expected);
 
-    // Given, it is not detected.
+    // A given alphabet is not detected.
     let stores = read_files(&[&dna, &peptide], &PROTEIN).unwrap();
     assert!(stores.iter().all(|store| store.alphabet() == Alphabet::Protein));
 }
 
 #[test]
-fn duplicate_names_are_warned_of_once() {
+fn duplicate_names_cause_one_warning() {
     let said = warnings(|| {
         let store = read_bytes("x.fa", b">a 1\nA\n>b\nC\n>a 2\nG\n", &DETECT).unwrap();
         assert_eq!(store.len(), 3, "all records are kept");
@@ -264,7 +264,7 @@ fn duplicate_names_are_warned_of_once() {
 }
 
 #[test]
-fn the_shipped_genes_are_read() {
+fn shipped_genes_are_read() {
     let folder = Path::new(support::ROOT).join("assets/16s");
     let paths = ["gold200.fasta", "gold12.fasta"].map(|name| folder.join(name).to_str().unwrap().to_owned());
     let stores = read_files(&[&paths[0], &paths[1]], &DETECT).unwrap();
@@ -287,7 +287,7 @@ fn any_text_is_read_as_bytes() {
     let every: Vec<u8> = (1..=255).filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
     let fastq = [b"@q\n", &every[..], b"\n+\n", &vec![b'I'; every.len()], b"\n"].concat();
     assert_eq!(read_bytes("bytes.fq", &fastq, &options).unwrap().codes(0), every);
-    // It is never detected.
+    // This alphabet is never detected.
     assert!(read_bytes("bytes.fa", data, &DETECT).is_err());
     for (data, place) in [(&b">a\nAC\n\0\n"[..], "line 3, column 1"), (b">a\nA\rC\n", "line 2, column 2")] {
         let error = read_bytes("bytes.fa", data, &options).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Random records written in random ways are read back as they were, and nothing makes the reader panic.
+//! Random records in random forms are read back unchanged, and no input makes the reader panic.
 
 use pairwave::Error;
 use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes};
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Names and letters of records.
+/// Generates names and letters of records.
 type Records = Vec<(String, String)>;
 
 fn records(letters: &'static str) -> impl Strategy<Value = Records> {
     prop::collection::vec(("[!-~]{1,12}", letters), 1..8)
 }
 
-/// FASTA with lines of the given width.
+/// Formats FASTA with lines of this width.
 fn fasta(records: &Records, width: usize, line_end: &str, last_line_end: bool) -> String {
     let mut lines = Vec::new();
     for (name, letters) in records {
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_store_holds_what_was_written(
+    fn written_records_round_trip(
         (alphabet, records) in prop_oneof![
             records("[ACGTURYSWKMBDHVNacgturyswkmbdhvn]{1,90}").prop_map(|records| (Alphabet::Dna, records)),
             records("[A-Za-z*]{1,90}").prop_map(|records| (Alphabet::Protein, records)),
@@ -56,8 +56,8 @@ proptest! {
         let fastq = fastq(&records, line_end(windows));
         prop_assert_eq!(&read_bytes("x", fastq.as_bytes(), &options).unwrap(), &expected);
 
-        // Every letter is a protein's, so detection ends in one of the two stores, or in its own error: random codes
-        // may look like the other alphabet.
+        // Every letter is a protein's, so detection gives either store or its own error. Random
+        // codes may look like the other alphabet.
         match read_bytes("x", fasta.as_bytes(), &DETECT) {
             Ok(detected) => prop_assert_eq!(&detected, &store(detected.alphabet(), &pairs)),
             Err(error) => prop_assert!(error.to_string().contains("the alphabet that was detected"), "{}", error),
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn genes_are_detected_as_such(records in records("[ACGTacgtUuNn]{1,90}"), width in 1usize..100) {
+    fn genes_are_detected_as_dna(records in records("[ACGTacgtUuNn]{1,90}"), width in 1usize..100) {
         let pairs: Vec<(&str, &str)> = records.iter().map(|(name, letters)| (&name[..], &letters[..])).collect();
         let fasta = fasta(&records, width, "\n", true);
         let detected = read_bytes("x", fasta.as_bytes(), &DETECT).unwrap();
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wrong_letter_is_found_at_its_place(
+    fn wrong_letters_are_located(
         records in records("[ACGT]{1,90}"),
         width in 1usize..100,
         windows in any::<bool>(),

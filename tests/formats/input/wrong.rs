@@ -1,18 +1,18 @@
-//! Wrong input: each kind with the whole text of its error.
+//! Wrong input: each kind with the complete text of its error.
 
 use pairwave::Result;
 use pairwave::seq::{PairedChunks, read_bytes, read_files, read_partners};
 
 use super::*;
 
-/// The error's text; the error is one that the user can mend.
+/// Returns the text of an error that the user can correct.
 fn text<T>(result: Result<T>) -> String {
     let error = result.err().expect("an error");
     assert_eq!(error.exit_code(), 2, "{error}");
     error.to_string()
 }
 
-/// Checks the text of each input's error, plain and compressed.
+/// Checks the error for each input, plain and compressed.
 fn check(cases: &[(&ReadOptions, &[u8], &str)]) {
     for &(options, data, expected) in cases {
         let shown = String::from_utf8_lossy(data);
@@ -39,12 +39,12 @@ fn illegal_letters() {
             "x, line 3, column 3, record 'a': '*' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)"),
         (&PROTEIN, b">a\nELVIS\n1\n",
             "x, line 3, column 1, record 'a': '1' is not a letter of proteins (A to Z and *)"),
-        // Detected: the first letter that does not fit, in a file of otherwise clear kind.
+        // Detected: the first wrong letter in a file whose kind is otherwise clear.
         (&DETECT, b">a\nACGTACGTACGTACGTACGTACGT\n>b\r\nACGT\r\nACgez\r\n>c\nACGTJT\n",
             "x, line 5, column 4, record 'b': 'e' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet that was detected; give the alphabet if these are proteins"),
         (&DETECT, b"@a\nACGTACGTACGTACGTAQ\n+\nIIIIIIIIIIIIIIIIII",
             "x, line 2, column 18, record 'a': 'Q' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet that was detected; give the alphabet if these are proteins"),
-        // Lines are counted from the start of the file, whatever stands there.
+        // Lines are counted from the start of the file, including blank lines and comments.
         (&DNA, b"\xEF\xBB\xBF\n\r\n>a\r\nAC\r\n\r\nGT1\r\n",
             "x, line 6, column 3, record 'a': '1' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)"),
     ]);
@@ -158,7 +158,7 @@ fn files_without_records_or_of_another_format() {
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn unreadable_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (good, bad, missing, directory) = (path("good.fa"), path("bad.fa"), path("missing.fa"), path(""));
@@ -176,7 +176,7 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn records_without_sequence_are_refused_where_records_are_partners() {
+fn partners_without_sequence_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (full, gap) = (path("full.fa"), path("gap.fa"));
@@ -203,7 +203,7 @@ fn other_bytes_after_compressed_data_are_refused_or_ignored() {
 }
 
 #[test]
-fn a_truncated_compressed_file_is_refused_wherever_it_is_cut() {
+fn truncated_compressed_files_are_refused() {
     let data: Vec<u8> = [FASTA, b">d\n", &b"GATTACACAT\n".repeat(20)].concat();
     for (ending, compress) in COMPRESSIONS {
         let bytes = compress(&data);
@@ -226,7 +226,7 @@ fn a_truncated_compressed_file_is_refused_wherever_it_is_cut() {
 }
 
 #[test]
-fn a_damaged_compressed_file_never_reads_as_something_else() {
+fn damaged_compressed_files_are_never_misread() {
     for (ending, compress) in COMPRESSIONS {
         let bytes = compress(FASTA);
         let mut refused = 0;
@@ -234,7 +234,7 @@ fn a_damaged_compressed_file_never_reads_as_something_else() {
             let mut damaged = bytes.clone();
             damaged[position] ^= 0x15;
             match read_bytes(ending, &damaged, &DETECT) {
-                // Such bytes as the time in a gzip header mean nothing to us.
+                // These bytes, such as the time in a gzip header, have no meaning here.
                 Ok(store) => assert_eq!(store, three(), "{ending} damaged at byte {position}"),
                 Err(error) => {
                     assert_eq!(error.exit_code(), 2);

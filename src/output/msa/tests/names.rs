@@ -1,4 +1,5 @@
-//! Names of any bytes, written in every format and read back by the program's own readers: rows and leaves are the same.
+//! Names with any bytes, written in every format and read back by the program's own readers. The
+//! rows and leaves must be the same.
 
 use std::collections::HashSet;
 
@@ -19,7 +20,7 @@ const FORMATS: [MsaFormat; 9] = [
     MsaFormat::Nexus,
 ];
 
-/// Names that are alike in some respect.
+/// Returns sets of names that are similar in some respect.
 fn sets() -> Vec<Vec<Vec<u8>>> {
     let ascii = || 0..=127u8;
     let mut sets: Vec<Vec<Vec<u8>>> = vec![
@@ -73,18 +74,18 @@ fn sets() -> Vec<Vec<Vec<u8>>> {
     sets
 }
 
-/// Rows of different letters, all of nine columns.
-fn with_names<T>(names: &[&[u8]], run: impl FnOnce(&Rows<'_>) -> T) -> T {
+/// Calls a function with rows of different letters, each with nine columns.
+fn with_names<T>(names: &[&[u8]], run: impl FnOnce(&MsaRows<'_>) -> T) -> T {
     let places = (0..names.len()).map(|row| (0..9).filter(|place| row >> place & 1 == 0 || *place == 8).collect());
     let places: Vec<Vec<u32>> = places.collect();
     let letters: Vec<Vec<u8>> = places.iter().map(|places| vec![b'A'; places.len()]).collect();
     let letters: Vec<&[u8]> = letters.iter().map(Vec::as_slice).collect();
     let alignment = MultipleAlignment::new(9, places).expect("an alignment");
     let order: Vec<u32> = (0..names.len() as u32).collect();
-    run(&Rows { alignment: &alignment, names, letters: &letters, order: &order, alphabet: Alphabet::Dna })
+    run(&MsaRows { alignment: &alignment, names, letters: &letters, order: &order, alphabet: Alphabet::Dna })
 }
 
-/// The leaves of a Newick text.
+/// Returns the leaves of a Newick text.
 fn leaves(style: NameStyle, text: &[u8]) -> Vec<Vec<u8>> {
     let nodes = newick::nodes_in(style, text).unwrap_or_else(|wrong| panic!("{wrong:?}: {}", text.escape_ascii()));
     let leaves = nodes.into_iter().filter(|node| node.children.is_empty());
@@ -92,7 +93,7 @@ fn leaves(style: NameStyle, text: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn names_of_any_bytes_are_read_back_from_alignments_and_trees() {
+fn names_of_any_bytes_round_trip() {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let (mut names_read, mut trees_read) = (0, 0);
     for set in sets() {

@@ -1,24 +1,25 @@
-//! What only vsearch or BLAST says of a pair, in its own form.
+//! Values that only vsearch or BLAST print, in their own forms.
 //!
-//! In `pairwave edit` all columns count; elsewhere both programs leave end gaps out of most numbers.
+//! In `pairwave edit`, all columns count. Elsewhere both programs exclude end gaps from most
+//! numbers.
 
-use super::Value;
-use super::facts::{Facts, Quotes};
+use super::FieldValue;
+use super::facts::{PairFacts, Quotes};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::output::columns::{Columns, push_row, similar};
+use crate::output::columns::{AlignmentColumns, push_row, similar};
 use crate::output::numbers::{push_units, push_unsigned, to_units};
 use crate::score::{AlignmentCounts, IdentityDefinition};
 use crate::seq::{Alphabet, Code, Strand};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Theirs {
-    /// The same of every pair.
+pub(super) enum ForeignValue {
+    /// A constant value for every pair.
     Number(&'static str),
     Text(&'static str),
     QueryStrand,
     SubjectStrand,
-    /// Needs the alignment, as do all that follow. vsearch's percentages:
+    /// Needs the alignment, like all that follow. vsearch's percentages:
     Percent,
     PercentBy(IdentityDefinition),
     PercentMatches,
@@ -32,7 +33,7 @@ pub(super) enum Theirs {
     Pairs,
     Extensions,
     Positives,
-    Position(Part),
+    Position(AlignedEnd),
     Columns,
     Runs,
     QueryRow,
@@ -40,33 +41,36 @@ pub(super) enum Theirs {
     Btop,
 }
 
-/// An end of what was aligned, end gaps included.
+/// An end of the aligned part, including end gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AlignedEnd {
     QueryFirst,
     QueryLast,
     TargetFirst,
     TargetLast,
 }
 
-impl Value {
-    /// Whether it shows letters in one of the other programs' forms.
-    pub(super) fn is_letters_of_theirs(self) -> bool {
-        matches!(self, Value::Theirs(Theirs::QueryRow | Theirs::TargetRow | Theirs::Btop))
+impl FieldValue {
+    /// Returns whether the field contains letters in a form of another program.
+    pub(super) fn is_letters_in_foreign_form(self) -> bool {
+        matches!(self, FieldValue::Theirs(ForeignValue::QueryRow | ForeignValue::TargetRow | ForeignValue::Btop))
     }
 }
 
-impl Theirs {
+impl ForeignValue {
     pub(super) fn needs_alignment(self) -> bool {
-        !matches!(self, Theirs::Number(_) | Theirs::Text(_) | Theirs::QueryStrand | Theirs::SubjectStrand)
+        !matches!(
+            self,
+            ForeignValue::Number(_) | ForeignValue::Text(_) | ForeignValue::QueryStrand | ForeignValue::SubjectStrand
+        )
     }
 
     fn is_text(self) -> bool {
-        use Theirs::*;
+        use ForeignValue::*;
         matches!(self, Text(_) | QueryStrand | SubjectStrand | Columns | Runs | QueryRow | TargetRow | Btop)
     }
 
-    pub(super) fn push(self, facts: &Facts<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push(self, facts: &PairFacts<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
         let quote: &[u8] = if self.is_text() && quotes == Quotes::Json { b"\"" } else { b"" };
         out.extend_from_slice(quote);
         match facts.aligned {
@@ -78,11 +82,11 @@ impl Theirs {
         Ok(())
     }
 
-    fn push_constant(self, facts: &Facts<'_>, out: &mut Vec<u8>) {
+    fn push_constant(self, facts: &PairFacts<'_>, out: &mut Vec<u8>) {
         let text = match (self, facts.pair.is_reverse()) {
-            (Theirs::Number(text) | Theirs::Text(text), _) => text,
-            (Theirs::SubjectStrand, _) if facts.context.queries.alphabet() != Alphabet::Dna => "N/A",
-            (Theirs::SubjectStrand, is_reverse) => {
+            (ForeignValue::Number(text) | ForeignValue::Text(text), _) => text,
+            (ForeignValue::SubjectStrand, _) if facts.context.queries.alphabet() != Alphabet::Dna => "N/A",
+            (ForeignValue::SubjectStrand, is_reverse) => {
                 if is_reverse {
                     "minus"
                 } else {
@@ -100,7 +104,7 @@ impl Theirs {
         out.extend_from_slice(text.as_bytes());
     }
 
-    fn push_aligned(self, facts: &Facts<'_>, columns: &Columns, cigar: &Cigar, out: &mut Vec<u8>) {
+    fn push_aligned(self, facts: &PairFacts<'_>, columns: &AlignmentColumns, cigar: &Cigar, out: &mut Vec<u8>) {
         let (context, pair) = (facts.context, facts.pair);
         let counts = &columns.counts;
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
@@ -113,7 +117,7 @@ impl Theirs {
         let shown = || -> Box<dyn Iterator<Item = (u32, Op)> + '_> {
             if is_edit { Box::new(cigar.iter()) } else { Box::new(columns.inner_runs(cigar)) }
         };
-        // Where the columns that are shown begin, in the query and in the target.
+        // Positions in the query and in the target where the written columns start.
         let start = match is_edit {
             true => (pair.query_start, pair.target_start),
             false if pair.strand == Strand::Minus => (lengths.0 - columns.query.end, columns.target.start),
@@ -123,48 +127,53 @@ impl Theirs {
         let alphabet = context.queries.alphabet();
         let one_digit = |out: &mut Vec<u8>, percent: f64| push_units(out, to_units(percent, 1), 1);
         match self {
-            Theirs::Percent => one_digit(out, percentage(context.identity, counts, lengths.0, lengths.1)),
-            Theirs::PercentBy(definition) => one_digit(out, percentage(definition, counts, lengths.0, lengths.1)),
-            Theirs::PercentMatches => one_digit(out, percent(counts.matches, total)),
-            Theirs::PercentGaps => one_digit(out, percent(gaps, total)),
-            Theirs::QueryCovered => one_digit(out, percent(pairs, u64::from(lengths.0))),
-            Theirs::TargetCovered => one_digit(out, percent(pairs, u64::from(lengths.1))),
-            Theirs::PercentIdentical => {
-                // As in blast6: five digits of the fraction are three digits of the percentage, and rounded once.
+            ForeignValue::Percent => one_digit(out, percentage(context.identity, counts, lengths.0, lengths.1)),
+            ForeignValue::PercentBy(definition) => one_digit(out, percentage(definition, counts, lengths.0, lengths.1)),
+            ForeignValue::PercentMatches => one_digit(out, percent(counts.matches, total)),
+            ForeignValue::PercentGaps => one_digit(out, percent(gaps, total)),
+            ForeignValue::QueryCovered => one_digit(out, percent(pairs, u64::from(lengths.0))),
+            ForeignValue::TargetCovered => one_digit(out, percent(pairs, u64::from(lengths.1))),
+            ForeignValue::PercentIdentical => {
+                // As in blast6, five decimals of the fraction are three decimals of the percentage,
+                // and are rounded once.
                 push_units(out, to_units(context.identity.identity(counts, lengths.0, lengths.1), 5), 3);
             }
-            Theirs::PercentPositives => {
+            ForeignValue::PercentPositives => {
                 push_units(out, to_units(percent(similar(context, pair, cigar), total), 2), 2);
             }
-            Theirs::WholeCoverage => {
+            ForeignValue::WholeCoverage => {
                 let part = if is_edit { columns.whole_query } else { columns.query };
                 push_unsigned(out, whole_percentage(u64::from(part.end - part.start), u64::from(lengths.0)));
             }
-            Theirs::Pairs => push_unsigned(out, pairs),
-            Theirs::Extensions => push_unsigned(out, gaps - openings),
-            Theirs::Positives => push_unsigned(out, similar(context, pair, cigar)),
-            Theirs::Position(part) => push_unsigned(out, u64::from(facts.position(part, columns))),
-            Theirs::Columns => {
+            ForeignValue::Pairs => push_unsigned(out, pairs),
+            ForeignValue::Extensions => push_unsigned(out, gaps - openings),
+            ForeignValue::Positives => push_unsigned(out, similar(context, pair, cigar)),
+            ForeignValue::Position(part) => push_unsigned(out, u64::from(facts.position(part, columns))),
+            ForeignValue::Columns => {
                 for (length, op) in cigar.iter() {
                     out.extend(std::iter::repeat_n(letter(op), length as usize));
                 }
             }
-            Theirs::Runs => push_compact(out, cigar),
-            Theirs::QueryRow => push_row(out, shown(), codes.0, start.0, alphabet, Op::Deletion),
-            Theirs::TargetRow => push_row(out, shown(), codes.1, start.1, alphabet, Op::Insertion),
-            Theirs::Btop => {
+            ForeignValue::Runs => push_compact(out, cigar),
+            ForeignValue::QueryRow => push_row(out, shown(), codes.0, start.0, alphabet, Op::Deletion),
+            ForeignValue::TargetRow => push_row(out, shown(), codes.1, start.1, alphabet, Op::Insertion),
+            ForeignValue::Btop => {
                 push_btop(out, shown(), &codes.0[start.0 as usize..], &codes.1[start.1 as usize..], alphabet);
             }
-            Theirs::Number(_) | Theirs::Text(_) | Theirs::QueryStrand | Theirs::SubjectStrand => {
+            ForeignValue::Number(_)
+            | ForeignValue::Text(_)
+            | ForeignValue::QueryStrand
+            | ForeignValue::SubjectStrand => {
                 self.push_constant(facts, out);
             }
         }
     }
 }
 
-impl Facts<'_> {
-    /// A position in a file's strand, from 1; on the query's other strand its last symbol is the first.
-    fn position(&self, part: Part, columns: &Columns) -> u32 {
+impl PairFacts<'_> {
+    /// Returns a position on the file's strand, from 1. On the query's other strand, the last
+    /// symbol is the first.
+    fn position(&self, part: AlignedEnd, columns: &AlignmentColumns) -> u32 {
         let mut query = columns.whole_query;
         if let Some(hit) = self.pair.long_hit() {
             query = hit.in_file(query, self.context.queries.length(self.pair.query));
@@ -172,20 +181,20 @@ impl Facts<'_> {
         let ((first, last), target) = (query.one_based(), columns.whole_target.one_based());
         let query = if self.pair.is_reverse() { (last, first) } else { (first, last) };
         match part {
-            Part::QueryFirst => query.0,
-            Part::QueryLast => query.1,
-            Part::TargetFirst => target.0,
-            Part::TargetLast => target.1,
+            AlignedEnd::QueryFirst => query.0,
+            AlignedEnd::QueryLast => query.1,
+            AlignedEnd::TargetFirst => target.0,
+            AlignedEnd::TargetLast => target.1,
         }
     }
 }
 
-/// Computed in vsearch's order, so that a tie is the same tie.
+/// Returns a percentage, computed in vsearch's order so that ties are the same.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// An identity as vsearch computes it.
+/// Returns an identity as vsearch computes it.
 fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, query: u32, target: u32) -> f64 {
     let columns = counts.matches + counts.mismatches + counts.gap_columns;
     match definition {
@@ -202,7 +211,7 @@ fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, query: u
     }
 }
 
-/// BLAST's whole percentage: rounded, but 100 only of a whole.
+/// Returns BLAST's integer percentage. It is rounded, but is 100 only for the whole.
 pub(in crate::output) fn whole_percentage(part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
@@ -211,7 +220,7 @@ pub(in crate::output) fn whole_percentage(part: u64, whole: u64) -> u64 {
     }
 }
 
-/// vsearch's letter of a column: a gap in the query is its insertion.
+/// Returns vsearch's letter of a column. A gap in the query is vsearch's insertion.
 fn letter(op: Op) -> u8 {
     match op {
         Op::Match | Op::Mismatch => b'M',
@@ -220,7 +229,7 @@ fn letter(op: Op) -> u8 {
     }
 }
 
-/// vsearch's CIGAR: runs of matches and mismatches together, and 1 left out.
+/// Appends vsearch's CIGAR, which merges matches and mismatches and omits lengths of 1.
 fn push_compact(out: &mut Vec<u8>, cigar: &Cigar) {
     let mut push = |length: u64, letter: u8| {
         if length > 1 {
@@ -245,8 +254,8 @@ fn push_compact(out: &mut Vec<u8>, cigar: &Cigar) {
     }
 }
 
-/// BLAST's traceback operations. Two letters that match but differ, as N and A may, are written out: who has the query can
-/// write the target.
+/// Appends BLAST's traceback operations. Two letters that match but differ, such as N and A, are
+/// written out, so that the target can be restored from the query.
 fn push_btop(
     out: &mut Vec<u8>,
     runs: impl Iterator<Item = (u32, Op)>,
@@ -290,9 +299,9 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Alignments whose CIGAR strings vsearch 2.22.1 printed.
+    /// vsearch 2.22.1 printed the CIGAR strings of these alignments.
     #[test]
-    fn compact_runs() {
+    fn compact_cigars_equal_vsearch() {
         for (cigar, expected) in [
             ("6D60=1X5=24I", "6I66M24D"),
             ("2I1X20=2X64=1I", "2D87MD"),
@@ -306,15 +315,15 @@ mod tests {
         }
     }
 
-    /// The first is as blastn 2.12.0 prints it: 398C-199-A100GA298, in little.
+    /// The first case is a shortened form of 398C-199-A100GA298, which blastn 2.12.0 prints.
     #[test]
-    fn traceback_operations() {
+    fn traceback_operations_equal_blast() {
         for (cigar, query, target, expected) in [
             ("3=1I2=1D2=1X4=", "ACGCTTGGGACGT", "ACGTTAGGAACGT", "3C-2-A2GA4"),
             ("2I", "AC", "", "A-C-"),
             ("2X1=", "ACG", "CAG", "ACCA1"),
             ("4=", "ACGT", "ACGT", "4"),
-            // A match of letters that differ.
+            // A match of different letters.
             ("3=", "ANG", "ACG", "1NC1"),
             ("", "", "", ""),
         ] {
@@ -325,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_percentages_are_those_of_blast() {
+    fn integer_percentages_equal_blast() {
         let found = [(999, 1000), (994, 1000), (500, 1000), (1000, 1000), (4, 1000), (5, 1000), (0, 9), (0, 0)];
         assert_eq!(found.map(|(part, whole)| whole_percentage(part, whole)), [99, 99, 50, 100, 0, 1, 0, 0]);
     }
 
-    /// 39 of 80 are 48.75%: the fraction times 100 lies below that, the quotient of vsearch on it.
+    /// 39 of 80 are 48.75%. The fraction times 100 is below that, but vsearch's quotient is exact.
     #[test]
-    fn ties_are_those_of_vsearch() {
+    fn percentage_ties_equal_vsearch() {
         assert_eq!(text(|out| push_units(out, to_units(percent(39, 80), 1), 1)), "48.8");
         assert_eq!(text(|out| push_units(out, to_units(39.0 / 80.0, 3), 1)), "48.7");
         assert_eq!((percent(0, 0), percent(5, 5)), (0.0, 100.0));
