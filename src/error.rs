@@ -72,7 +72,7 @@ impl fmt::Display for Usage {
     }
 }
 
-/// Every reason for which a job can end early.
+/// The reasons why a job can end early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input is wrong, and the user can correct it.

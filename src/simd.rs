@@ -235,8 +235,8 @@ pub(crate) unsafe trait LanesU64: Copy {
     /// Stores the lanes to memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`. `to` points to [`LanesU64::COUNT`] words that may
-    /// be written.
+    /// The processor has the instructions of `Self`. `to` points to [`LanesU64::COUNT`] words that
+    /// may be written.
     unsafe fn store(self, to: *mut u64);
     /// Adds lane by lane. No carry passes from one lane to the next.
     ///

@@ -11,7 +11,7 @@ pub(crate) struct JoinedColumns {
 
 impl JoinedColumns {
     /// Joins the columns in `pairs`, which increase in both groups. All other columns are aligned
-    /// with gaps, those of the first group before those of the second. `columns` are the numbers of
+    /// with gaps, first the columns of the first group. `columns` are the numbers of
     /// columns of the groups.
     pub(crate) fn of_pairs(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
         let mut joined = JoinedColumns { maps: columns.map(Vec::with_capacity), columns: 0 };

@@ -9,8 +9,8 @@
 //!
 //! Take the alignment that the traceback would return. It has the pair's score S, M matches, X
 //! mismatches, G gap columns and O gap openings, and `m + n = 2(M + X) + G`. Let p and P be the
-//! least and the greatest score of a match, q and Q those of a mismatch, and `next` and `opening`
-//! the gap costs, with all gaps charged. Then
+//! least and the greatest score of a match, q and Q the scores of a mismatch, and `next` and
+//! `opening` the gap costs, with all gaps charged. Then
 //!
 //! ```text
 //! p M + q X  <=  S + next G + opening O  <=  P M + Q X
@@ -24,8 +24,9 @@
 //! ```
 //!
 //! If M is known, (1) bounds X on both sides. If Q' > 0, `X >= (S' + opening O_min - P' M) / Q'`,
-//! where O_min is 1 if m != n and 0 otherwise. If gaps are linear and q' > 0, `X <= (S' - p' M) /
-//! q'`. In any case, `X <= min(m, n) - M`.
+//! where O_min is 1 if m != n and 0 otherwise. If gaps are linear and q' > 0,
+//! `X <= (S' - p' M) / q'`. In any case, `X <= min(m, n) - M`.
+//!
 //! If a mismatch costs more than two further gap symbols (q' < 0, the rule under affine gaps), the
 //! left side of (1) gives `p' M - S' <= opening O - q' X`. Each mismatch or opening accounts for at
 //! most w = max(opening, -q') of this deficit, so `X + O >= (p' M - S') / w`.
@@ -42,9 +43,9 @@
 //!
 //! If end gaps have costs of their own, `first''` and `next''` (at most the inner ones), S' is
 //! greater than (1) allows for the same columns. So the right side of (1) fails and X_min = 0,
-//! while the left side still holds. For definition 2, let E be the number of end gap columns, `m +
-//! n = 2 (M + X) + E + I` with I inner gap columns, and opening'' = first'' - next''. End gaps cost
-//! at most `2 opening'' + next'' E`, so
+//! while the left side still holds. For definition 2, let E be the number of end gap columns, I
+//! the number of inner gap columns, so that `m + n = 2 (M + X) + E + I`, and
+//! opening'' = first'' - next''. End gaps cost at most `2 opening'' + next'' E`, so
 //!
 //! ```text
 //! p M - S - 2 opening'' - next'' (m + n - 2 M)  <=  (-q - 2 next'') X + (cost of inner gaps - next'' I)
@@ -118,7 +119,7 @@ pub struct DeviceFilter {
     pub forms: [[f32; 4]; 3],
 }
 
-/// Relative amount by which kernels loosen the threshold. It exceeds the rounding error of single
+/// Relative amount of the kernels' tolerance. It exceeds the rounding error of single
 /// precision.
 const SLACK: f64 = 1e-5;
 
@@ -222,7 +223,7 @@ impl IdentityFilter {
 
     /// Returns the least number of mismatches and openings under definition 3, or of unmatched
     /// columns between the end gaps under definition 2. It divides the deficit of the score by the
-    /// highest cost of one of them.
+    /// highest cost of a single one.
     fn least_others(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let m_plus_n = m as i64 + n as i64;
         let mut lacking = (self.match_low + 2 * self.next) * matches - (score + self.next * m_plus_n);
@@ -295,7 +296,7 @@ impl IdentityFilter {
         }
     }
 
-    /// Returns the filter for a kernel that counts matches, or for one that computes only the
+    /// Returns the filter for a kernel that counts matches, or for a kernel that computes only the
     /// score. It is valid for global alignments only.
     pub fn device_form(&self, carries_matches: bool) -> DeviceFilter {
         let forms = self.forms().map(|form| [form[0] as f32, form[1] as f32, 0.0, 0.0]);

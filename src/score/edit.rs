@@ -21,7 +21,7 @@ pub enum EditMode {
     Infix,
     /// The part with the least distance that starts where the text does (edlib's SHW).
     Prefix,
-    /// A part of the pattern and a part of the text. One of the two starts its sequence and one
+    /// A part of the pattern and a part of the text. One part starts its sequence and one part
     /// ends it, as in a global alignment without its end gaps. At most [`OverlapReach::unaligned`]
     /// symbols may follow the parts. The end is not computed: [`EditDistance::end`] is 0.
     Overlap(OverlapReach),
@@ -87,7 +87,7 @@ pub enum Limit {
     /// An absolute number of edits.
     Distance(u32),
     /// Edits per symbol, rounded down, from 0 to 1. It counts the symbols of the pattern, and in
-    /// global mode those of the longer sequence.
+    /// global mode the symbols of the longer sequence.
     Rate(f64),
     /// Edits per symbol of the shorter sequence, and edits per symbol by which the longer one
     /// exceeds it. The sum plus a millionth is rounded down.
@@ -102,13 +102,13 @@ pub struct Equality {
 }
 
 impl Equality {
-    /// Creates the relation in which two codes are equal if they count as a match under a scoring
+    /// Creates the relation where two codes are equal if they count as a match under a scoring
     /// scheme.
     pub fn from_scoring(scoring: &Scoring) -> Self {
         Equality::from_fn(scoring.alphabet, |a, b| scoring.substitution.is_match(a, b))
     }
 
-    /// Creates the relation in which every code equals only itself.
+    /// Creates the relation where every code equals only itself.
     pub fn literal(alphabet: Alphabet) -> Self {
         Equality::from_fn(alphabet, |a, b| a == b)
     }
@@ -163,7 +163,7 @@ impl Equality {
     }
 
     /// For DNA, returns the set of bases A, C, G, T (bits 0 to 3) such that the codes equal to
-    /// `code` are exactly the codes equal to one of these bases. Returns `None` if there is no such
+    /// `code` are exactly the codes equal to any of these bases. Returns `None` if there is no such
     /// set.
     pub fn bases_of(&self, code: Code) -> Option<u8> {
         debug_assert_eq!(self.alphabet, Alphabet::Dna);

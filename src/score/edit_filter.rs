@@ -1,7 +1,7 @@
 //! Edit distance limits that exclude pairs below an identity. A distance takes far fewer operations
 //! than a score.
 //!
-//! Let an alignment have M matches, X mismatches, and gaps with G symbols, of which E are in end
+//! Let an alignment have M matches, X mismatches, and gaps with G symbols, E of them in end
 //! gaps. Let k = (1 - t) / t for the required identity t. M is at most the shorter length, and m +
 //! n = 2 M + 2 X + G.
 //!
@@ -88,7 +88,8 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
         let free = Scoring { end_gaps: EndGaps::Free, ..linear.clone() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &free), None);
-        // Ends that are cheaper than inner gaps: those of vsearch let unrelated sequences overlap as little as they like.
+        // End gaps are cheaper than inner gaps. With vsearch's costs, unrelated sequences can overlap
+        // by any small length.
         let priced = |inner, ends| Scoring { gaps: inner, end_gaps: EndGaps::Priced(ends), ..linear.clone() };
         let cheap = priced(Gaps::from_emboss(20, 2), Gaps::from_emboss(2, 1));
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
@@ -97,7 +98,7 @@ mod tests {
         assert_eq!(of(IdentityDefinition::InnerColumns, &dear), inner);
     }
 
-    /// No pair whose best alignment reaches an identity may be beyond the distance that belongs to it.
+    /// No pair whose best alignment reaches an identity may exceed the corresponding distance.
     #[test]
     fn no_pair_that_reaches_the_identity_is_excluded() {
         let seed = 0x2545;

@@ -1,7 +1,7 @@
 //! Gap costs in one convention, with converters from the conventions of other programs.
 
-/// Costs of a gap, as non-negative numbers that are subtracted: a gap of length k costs `first + (k
-/// - 1) * next`.
+/// Costs of a gap, as non-negative numbers that are subtracted. A gap of length k costs
+/// `first + (k - 1) * next`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Gaps {
     /// Cost of the first symbol; at least `next`.
@@ -23,8 +23,8 @@ impl Gaps {
         Gaps { first: open.saturating_add(extend), next: extend }
     }
 
-    /// Converts from the convention of EMBOSS, parasail and vsearch: a gap of k symbols costs `open
-    /// + (k - 1) * extend`.
+    /// Converts from the convention of EMBOSS, parasail and vsearch. A gap of k symbols costs
+    /// `open + (k - 1) * extend`.
     pub const fn from_emboss(open: i32, extend: i32) -> Self {
         Gaps { first: open, next: extend }
     }
@@ -50,12 +50,12 @@ impl Gaps {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndGaps {
-    /// The same costs as inner gaps: a global alignment as defined by Needleman and Wunsch.
+    /// Costs of inner gaps: a global alignment as defined by Needleman and Wunsch.
     #[default]
     Charged,
     /// No costs (EMBOSS needle's default; "overlap" alignment).
     Free,
-    /// Costs of their own (vsearch's default). Neither number exceeds that of inner gaps.
+    /// Costs of their own (vsearch's default). Neither number exceeds the inner gaps' number.
     /// Otherwise, splitting an end gap or aligning a symbol beyond it would improve the score.
     Priced(Gaps),
 }

@@ -35,8 +35,8 @@ pub enum IdentityDefinition {
     /// 2: matches / alignment columns without end gaps (the default, as in vsearch).
     #[default]
     InnerColumns,
-    /// 3: 1 - (mismatches + gap openings) / length of the longer sequence, at least 0 (Marine Biological Lab). End gaps
-    /// count as openings.
+    /// 3: 1 - (mismatches + gap openings) / length of the longer sequence, at least 0 (Marine
+    /// Biological Lab). End gaps count as openings.
     Mbl,
     /// 4: as BLAST; the same as 1 in a global alignment.
     Blast,
@@ -87,8 +87,9 @@ impl IdentityDefinition {
 mod tests {
     use super::*;
 
-    /// What vsearch 2.22.1 printed under several schemes: its CIGAR (where M is a match or a mismatch, 1 is left out,
-    /// and I and D are ours the other way round), matches, mismatches, both lengths, and identities 0 to 4 in percent.
+    /// Output of vsearch 2.22.1 under several schemes: its CIGAR, matches, mismatches, both
+    /// lengths, and identities 0 to 4 in percent. In its CIGAR, M is a match or a mismatch,
+    /// lengths of 1 are omitted, and I and D are exchanged.
     const VSEARCH: &str = "
         4I3M4D        2  1  7  7  28.6 18.2  66.7  57.1 18.2
         M3I3MI        3  1  4  8  75.0 37.5  42.9  62.5 37.5

@@ -101,8 +101,8 @@ mod tests {
     #[test]
     fn eight_bits_suffice_for_chance_scores_of_proteins() {
         let form = LocalScoring::<i8>::new(&Scoring::protein()).unwrap();
-        // Of 256 values, 12 lie below zero for the first symbol of a gap, and 11 above the limit
-        // for the best pair of codes.
+        // There are 256 values: 12 lie below zero for the first symbol of a gap, and 11 above the
+        // limit for the best pair of codes.
         assert_eq!((form.zero(), form.limit()), (-116, 232));
         assert_eq!((form.decode(-116), form.decode(116), form.decode(117)), (Some(0), Some(232), None));
         assert!(LocalScoring::<i8>::new(&Scoring { gaps: Gaps::linear(250), ..Scoring::dna() }).is_none());

@@ -177,7 +177,7 @@ impl SubstitutionMatrix {
     /// bases intersect.
     ///
     /// # Errors
-    /// Returns [`Error::Input`] if the matrix lacks one of the twenty amino acids or four bases, or
+    /// Returns [`Error::Input`] if the matrix lacks any of the twenty amino acids or four bases, or
     /// if it has letters that are not DNA but `alphabet` is.
     pub fn substitution(&self, alphabet: Alphabet) -> Result<Substitution> {
         let (needed, wildcard, sequences): (&[u8], u8, &str) = match alphabet {

@@ -35,7 +35,7 @@ pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits
     let next = scoring.gaps.next as i128;
     let substitution = &scoring.substitution;
     let ends = scoring.end_costs();
-    // Greatest value: `shorter` diagonal steps with the best score, plus the amount by which end
+    // Greatest value: `shorter` diagonal steps with the best score, plus the amount that end
     // gaps are cheaper than inner gaps.
     let best_step = (substitution.max_score() as i128 + 2 * next).max(0);
     let greatest = best_step * shorter as i128 + (next - ends.next as i128) * sum as i128;
@@ -159,8 +159,8 @@ impl OffsetScoring {
         self.edge_opening
     }
 
-    /// Returns the increase of the border's value per symbol: the amount by which a further symbol
-    /// of an end gap is cheaper than that of an inner gap.
+    /// Returns the increase of the border's value per symbol: the amount that a further symbol
+    /// of an end gap is cheaper than a symbol of an inner gap.
     pub fn edge_step(&self) -> i32 {
         self.edge_step
     }

@@ -133,7 +133,7 @@ impl NamedScheme {
         scoring.times(times)
     }
 
-    /// Returns the factor by which scores and costs exceed the original program's, so that all are
+    /// Returns the ratio of scores and costs to the original program's, so that all are
     /// integers.
     pub fn times(&self) -> i32 {
         let (SchemeScores::Nucleotide { times, .. } | SchemeScores::Matrix { times, .. }) = self.table;

@@ -6,7 +6,7 @@ use super::substitution::{MAX_SCORE, STEPS, Substitution};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 
-/// The rule by which an ambiguous DNA code (N, R, ...) is compared with another code in
+/// The rule for comparing an ambiguous DNA code (N, R, ...) with another code in
 /// match/mismatch scoring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,7 +75,7 @@ impl Scoring {
 
     /// Returns the default for DNA and RNA: match +5, mismatch -4, 20 + 5 k for an inner gap of k
     /// symbols and 3 k for an end gap. Two codes match if their sets of bases intersect. The scores
-    /// of bases are those of EDNAFULL. The gap costs were chosen here: of the pairs that a curated
+    /// of bases are EDNAFULL's. The gap costs were chosen here: of the pairs that a curated
     /// alignment of 16S genes has at 97% identity, they lose fewer than other schemes
     /// (docs/scores.md).
     pub fn dna() -> Self {
@@ -212,7 +212,7 @@ impl Scoring {
 }
 
 /// Checks that the costs of end gaps meet the engines' assumptions: `0 <= next <= first`, and
-/// neither exceeds that of inner gaps.
+/// neither exceeds the inner gaps' cost.
 fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
     let Gaps { first, next } = ends;
     if next < 0 || first < next {

@@ -54,7 +54,7 @@ pub(super) struct SequenceInput<'a> {
     pub(super) name: String,
     /// Decompressed bytes.
     pub(super) bytes: Box<dyn BufRead + Send + 'a>,
-    /// InputCompression of the original bytes, if any.
+    /// Compression of the original bytes, if any.
     pub(super) compression: Option<InputCompression>,
 }
 

@@ -63,7 +63,7 @@ impl NameRules {
     /// The names that ClustalW 2.1 reads. It replaces these characters in all of its files.
     pub const CLUSTALW: NameRules = NameRules::any_length("ClustalW", b" :(),;");
 
-    /// The rules that may have changed names in trees of `pairwave msa`, besides Newick's new_name.
+    /// The rules that may have changed names in trees of `pairwave msa`, besides Newick's own.
     pub const OF_TREES: [NameRules; 5] =
         [NameRules::CLUSTALW, NameRules::PHYLIP, NameRules::PHYLIP_STRICT, NameRules::CLUSTAL, NameRules::STOCKHOLM];
 

@@ -215,7 +215,7 @@ impl PartialEq for SequenceStore {
 
 impl Eq for SequenceStore {}
 
-/// NameStore, one after the other.
+/// Names, one after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NameStore {
     text: String,
@@ -270,7 +270,7 @@ impl NameStore {
     }
 }
 
-/// TextList, one after the other.
+/// Texts, one after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextList {
     pub bytes: SharedBytes,

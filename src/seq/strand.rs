@@ -75,7 +75,7 @@ pub struct QueryStrands {
     /// Strands in the store. If both are present, they are neighbours, and the plus strand comes
     /// first.
     pub strand: Strands,
-    /// Whether each query is compared only with targets after its complement_letter sequence. Targets are then
+    /// Whether each query is compared only with targets after its own sequence. Targets are then
     /// the sequences of the queries: an all-against-all comparison of one store in which the order
     /// of a pair matters.
     pub later_only: bool,

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{Distances, GuideTree, Join, average_linkage};
 
-/// Maximum number of rounds in which points may change sides.
+/// Maximum number of rounds of moving points between parts.
 const ROUNDS: usize = 20;
 
 /// Parameters of the method.

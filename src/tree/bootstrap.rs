@@ -15,7 +15,7 @@ pub struct Bootstrap {
     pub trials: u32,
     /// Seed of the random numbers.
     pub seed: u32,
-    /// RowComparison of the alignment's rows.
+    /// Comparison of the alignment's rows.
     pub comparison: RowComparison,
 }
 
@@ -59,7 +59,7 @@ impl UnrootedTree {
     /// the join does.
     ///
     /// # Panics
-    /// Panics if the rows have different lengths, or if their number is not that of the leaves.
+    /// Panics if the rows have different lengths, or if their number is not `leaves`.
     pub fn support(
         &self,
         alphabet: Alphabet,

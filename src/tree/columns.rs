@@ -9,14 +9,14 @@ use crate::seq::{Alphabet, Code, PAD};
 /// Options for comparing the rows of an alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RowComparison {
-    /// Whether to skip every column in which any sequence has a gap.
+    /// Whether to skip every column where any sequence has a gap.
     pub without_gaps: bool,
     /// Whether to correct for multiple substitutions (Kimura 1980 for nucleotides, 1983 for
     /// proteins).
     pub kimura: bool,
 }
 
-/// Distance of nucleotides for which the correction is undefined.
+/// Distance of nucleotides if the correction is undefined.
 const FAR_NUCLEOTIDES: f64 = 3.5;
 /// Distance of proteins that differ in more than 93% of the columns.
 const FAR_PROTEINS: f64 = 10.0;
@@ -58,7 +58,7 @@ impl ComparedColumns {
         ComparedColumns { alphabet, rows, whole, comparison }
     }
 
-    /// Returns the number of columns, including those that do not count.
+    /// Returns the number of columns, including columns that do not count.
     pub(super) fn width(&self) -> usize {
         self.whole.len()
     }
@@ -107,7 +107,7 @@ impl ComparedColumns {
 pub struct UnreliablePairs {
     /// Number of pairs that are too distant for the correction.
     pub far: usize,
-    /// Number of pairs without a column in which both have a residue. Their distance is 0, as in
+    /// Number of pairs without a column where both have a residue. Their distance is 0, as in
     /// ClustalW.
     pub apart: usize,
     /// The first such pair, the earlier row first.
@@ -115,8 +115,8 @@ pub struct UnreliablePairs {
 }
 
 impl Distances {
-    /// Returns the distances of aligned sequences: the fraction of columns in which two rows
-    /// differ, out of the columns in which both have a residue. It is 0 if there are none, and
+    /// Returns the distances of aligned sequences: the fraction of columns where two rows
+    /// differ, out of the columns where both have a residue. It is 0 if there are none, and
     /// corrected if `comparison` asks for it. Also returns which pairs are unreliable. Rows contain
     /// codes, and [`PAD`] for gaps. Bases that stand for several are ignored.
     ///
@@ -135,9 +135,9 @@ impl Distances {
 /// Column counts of two rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct DifferenceCounts {
-    /// Columns in which both have a residue.
+    /// Columns where both have a residue.
     both: u64,
-    /// Columns in which both have a residue and these differ.
+    /// Columns where both have a residue and these differ.
     differ: u64,
     /// Columns with A in one row and G in the other. C and T would be a transition too, but
     /// ClustalW does not count it: it compares with the code of S instead of T.
@@ -219,7 +219,7 @@ mod tests {
             Distances::from_rows(Alphabet::Dna, rows, RowComparison { without_gaps, kimura: true }, &pool).1
         };
         let rows = [vec![1, 2, 4, 1], vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![15, 15, 4, 15]];
-        // Rows 0 and 2 differ by a transversion in half of their columns, for which Kimura's
+        // Rows 0 and 2 differ by a transversion in half of their columns, where Kimura's
         // formula is undefined.
         assert_eq!(doubts(&rows, false), UnreliablePairs { far: 1, apart: 2, first_apart: Some([1, 2]) });
         assert_eq!(doubts(&rows, true), UnreliablePairs { far: 0, apart: 6, first_apart: Some([0, 1]) });

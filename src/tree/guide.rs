@@ -1,4 +1,4 @@
-//! Guide trees, which define the order in which sequences and groups are aligned.
+//! Guide trees, which define the order of aligning sequences and groups.
 
 /// An inner node of a [`GuideTree`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Join {
     pub lengths: [f64; 2],
 }
 
-/// A rooted tree in which every inner node has two children. Nodes are numbered: first the leaves,
+/// A rooted tree. Every inner node has two children. Nodes are numbered: first the leaves,
 /// in the order of the sequences, and then the joins, children before parents and the root last.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuideTree {

@@ -44,7 +44,7 @@ pub struct Kmers {
 }
 
 impl Kmers {
-    /// DifferenceCounts the k-mers of sequences. The work is done by `threads`.
+    /// Counts the k-mers of sequences. The work is done by `threads`.
     pub fn new(alphabet: Alphabet, sequences: &[&[Code]], threads: &rayon::ThreadPool) -> Kmers {
         let (letters, length) = kmer_shape(alphabet);
         let classes = classes(alphabet);
@@ -131,7 +131,7 @@ mod tests {
         use Alphabet::{Dna, Protein};
         // Residues of one class are equal.
         assert_eq!(between(Protein, "AGPSTCDEW", "GGGGGCQNF"), 0.0);
-        // One has four k-mers and the other two, of which one is shared.
+        // One has four k-mers and the other two, and one of them is shared.
         assert_eq!(between(Protein, "ACDFHIACD", "ACDFHIW"), 0.5);
         assert_eq!(between(Protein, "ACDFH", "ACDFH"), 1.0);
         // No k-mer contains an X. A repeated k-mer counts as often as both have it.

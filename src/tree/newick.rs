@@ -377,7 +377,7 @@ impl Scanner<'_> {
 
 /// Formats a name for a Newick text.
 ///
-/// A name with blanks or one of `( ) [ ] : ; , ' "` is put in single quotes, and single quotes in
+/// A name with blanks or any of `( ) [ ] : ; , ' "` is put in single quotes, and single quotes in
 /// it are doubled. `_` needs no quotes, because this reader and most others keep it unchanged. `|`,
 /// which accessions contain, needs none either; many programs cannot read quotes. A control
 /// character becomes `_`, since no reader accepts it.
@@ -385,7 +385,7 @@ pub fn quoted(name: &[u8]) -> BString {
     quoted_with(name, b"")
 }
 
-/// Formats a name like [`quoted`], and also quotes names that contain one of the bytes in `others`.
+/// Formats a name like [`quoted`], and also quotes names that contain any byte of `others`.
 pub(crate) fn quoted_with(name: &[u8], others: &[u8]) -> BString {
     let name: Vec<u8> = name.iter().map(|&byte| if byte.is_ascii_control() { b'_' } else { byte }).collect();
     let is_special = |byte: u8| ENDS.contains(&byte) || others.contains(&byte);

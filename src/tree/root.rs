@@ -13,7 +13,7 @@ use super::{GuideTree, Join, UnrootedTree, unrooted};
 
 const NO_INDEX: usize = usize::MAX;
 
-/// A tree in which each inner node has two children.
+/// A tree where each inner node has two children.
 #[derive(Default)]
 struct Binary {
     /// Children of each node; both are [`NO_INDEX`] at leaves.
@@ -23,7 +23,7 @@ struct Binary {
     length: Vec<f32>,
     /// Sequence of each leaf; `None` at inner nodes.
     leaf: Vec<Option<u32>>,
-    /// Nodes in the order in which the text contains them.
+    /// Nodes in the order of the text.
     met: Vec<usize>,
     /// Leaves from left to right.
     leaves: Vec<usize>,
@@ -44,7 +44,7 @@ impl Binary {
     fn new(nodes: &[NewickNode], sequences: &[Option<u32>]) -> (Binary, usize, usize) {
         let mut tree = Binary::default();
         // Either makes a node from a node of the text, with the accumulated length of its branch,
-        // or adds further children next to those that exist.
+        // or adds further children next to the existing ones.
         enum BuildStep {
             Make { node: usize, parent: usize, side: usize, length: f64 },
             AddSibling { node: usize, made: usize, from: usize, parent: usize, side: usize, length: f64 },
@@ -117,7 +117,7 @@ impl Binary {
 
     /// Puts a root on the branch above a node, and reverses the branches from there to the old
     /// root. `difference` is the excess of the mean distance of the leaves outside of the node over
-    /// that of the leaves below it.
+    /// the mean of the leaves below it.
     fn root_above(&mut self, node: usize, difference: f32) -> usize {
         let root = self.add(NO_INDEX);
         let above = self.parent[node];
@@ -160,7 +160,7 @@ impl Binary {
     }
 
     /// Returns the guide tree below a root. As in ClustalW, all joins of the first child come
-    /// before those of the second.
+    /// before the second's.
     fn guide(&self, root: usize) -> GuideTree {
         let leaves = self.leaves.len();
         let mut numbers: Vec<u32> = self.leaf.iter().map(|leaf| leaf.unwrap_or(0)).collect();
@@ -240,8 +240,8 @@ impl<'a> LeafPaths<'a> {
     }
 
     /// Returns two values for a node. The first is the excess of the mean distance of the leaves
-    /// elsewhere over that of the leaves below it. The second is the greatest distance of a leaf to
-    /// the point where its path meets the path from the node to the root.
+    /// elsewhere over the mean of the leaves below it. The second is the greatest distance of a
+    /// leaf to the point where its path meets the path from the node to the root.
     fn balance(&self, node: usize) -> (f32, f32) {
         let (first, end) = self.below[node];
         let (mut before, mut after) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
-//! Trees compared with those that ClustalW 2.1 makes from the same distances.
+//! Trees compared with the trees that ClustalW 2.1 makes from the same distances.
 
 use super::*;
 
-/// Distances of nine sequences of 60 residues, three of which are identical. For each sequence,
+/// Distances of nine sequences of 60 residues, with three identical ones. For each sequence,
 /// they are the distances to earlier ones, in single precision.
 const DISTANCES: [f32; 36] = [
     0.48333332, 0.26666665, 0.5833333, 0.06666664, 0.45, 0.2, 0.06666664, 0.45, 0.2, 0.0, 0.48333332, 0.65, 0.36666667,
@@ -52,7 +52,7 @@ const IDENTITIES: [f64; 36] = [
     41.39599800109863,
 ];
 
-/// For each step, 1 marks sequences of the first group and 2 those of the second.
+/// For each step, 1 marks sequences of the first group and 2 sequences of the second.
 const STEPS: [[u8; 9]; 8] = [
     [0, 0, 0, 0, 2, 0, 0, 1, 0],
     [0, 0, 0, 2, 1, 0, 0, 1, 0],

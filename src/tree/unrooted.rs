@@ -14,7 +14,7 @@ use super::newick::NameStyle;
 pub struct UnrootedTree {
     /// Number of leaves.
     pub leaves: usize,
-    /// Joins in the order in which they were made. The first child contains the earlier sequence.
+    /// Joins in the order of their creation. The first child contains the earlier sequence.
     pub joins: Vec<Join>,
     /// Nodes at the central point and the lengths of their branches. There are three, or as many as
     /// leaves if these are fewer.

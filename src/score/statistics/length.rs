@@ -3,10 +3,10 @@
 
 use super::{DatabaseSize, Parameters};
 
-/// Returns the number of symbols by which the query and every target are effectively shorter, as
+/// Returns the effective shortening of the query and of every target in symbols, as
 /// computed by `BLAST_ComputeLengthAdjustment`. With a query of m symbols and N targets of n
 /// symbols in all, it is the greatest integer L that is at most `beta + alpha / lambda * ln(K (m -
-/// L) (n - N L))` and for which `K (m - L) (n - N L)` is at least the greater of m and n.
+/// L) (n - N L))` such that also `K (m - L) (n - N L)` is at least the greater of m and n.
 pub(super) fn adjustment(parameters: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> u64 {
     const STEPS: u32 = 20;
     let (m, n, targets) = (f64::from(query), database.symbols as f64, database.sequences as f64);
@@ -49,7 +49,7 @@ pub(super) fn adjustment(parameters: &Parameters, alpha: f64, beta: f64, query: 
 }
 
 /// Returns the number of pairs of positions where an alignment can start: the adjusted length of
-/// the query times that of all targets.
+/// the query times the adjusted length of all targets.
 pub(super) fn search_space(parameters: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> f64 {
     let adjustment = adjustment(parameters, alpha, beta, query, database);
     let symbols = database.symbols.saturating_sub(database.sequences.saturating_mul(adjustment)).max(1);

@@ -3,7 +3,7 @@
 //!
 //! The numbers are from NCBI's `blast_stat.c` (public domain). Scores with a common divisor are
 //! looked up without it, and lambda and alpha are divided by it. Where gaps are so expensive that
-//! they are rare by chance, the parameters are those of alignments without gaps, which are computed
+//! they are rare by chance, the parameters describe alignments without gaps, which are computed
 //! (Karlin and Altschul 1990).
 
 use super::Parameters;
@@ -24,7 +24,7 @@ struct NucleotideParameters {
 /// Parameters for one pair of match and mismatch scores.
 struct BaseScores {
     scores: (i32, i32),
-    /// Gap costs (open, extend) from which on alignments behave as without gaps.
+    /// Minimum gap costs (open, extend) where alignments behave as without gaps.
     dear: (i32, i32),
     /// Whether E-values are computed from the next lower even score.
     even: bool,
@@ -254,7 +254,7 @@ fn ungapped(match_score: i32, mismatch_score: i32) -> Parameters {
     Parameters { lambda: lambda / f64::from(divisor), k, h }
 }
 
-/// Returns the positive number at which the mean of `exp(lambda * score)` is 1. It follows the
+/// Returns the positive number where the mean of `exp(lambda * score)` is 1. It follows the
 /// steps and the accuracy of `Blast_KarlinLambdaNR`, so that the printed digits of E-values agree:
 /// Newton's method on the polynomial in `exp(-lambda)`, with bisection where that fails.
 fn decay(gain: i32, loss: i32) -> f64 {

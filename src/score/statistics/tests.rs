@@ -85,8 +85,8 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
     assert_eq!(statistics.to_string(), "lambda 0.267, K 0.041, H 0.140");
 }
 
-/// The numbers are from the footer of BLASTP for a query of 57 residues, and for one of 147 in
-/// another database.
+/// The numbers are from the footer of BLASTP for a query of 57 residues, and for another query of
+/// 147 in another database.
 #[test]
 fn search_spaces_equal_blast_output() {
     let database = DatabaseSize { sequences: 20_000, symbols: 9_055_569 };

@@ -9,7 +9,7 @@ use crate::error::InputLocation;
 pub(super) struct Members<R: BufRead> {
     name: String,
     compression: InputCompression,
-    /// MemberDecoder of the current member; `None` after the last member.
+    /// Decoder of the current member; `None` after the last member.
     decoder: Option<MemberDecoder<R>>,
 }
 

@@ -1,4 +1,4 @@
-//! RowComparison with the output of ClustalW 2.1 for `-bootstrap=40 -seed=5`.
+//! Comparison with the output of ClustalW 2.1 for `-bootstrap=40 -seed=5`.
 
 use super::*;
 use crate::seq::PAD;

@@ -1,6 +1,6 @@
 //! The search for the next pair of nodes to join, without considering all pairs.
 //!
-//! Each pair is a candidate of one of its nodes: of the newer one, or of the later one if both are
+//! Each pair is a candidate of one of its nodes: of the newer one, or of the later node if both are
 //! equally old. The total of a pair is (r - 2) d + T - s - s'. Its node knows (R - 2) d - S', where
 //! R is the number of nodes and S' the sum of the other node at the time when all candidates were
 //! last sorted. The current value is at least (r - 2) / (R - 2) times that, plus the least deficit
@@ -8,7 +8,7 @@
 //! So candidates are sorted by the known value (as in Wheeler 2009; Simonsen, Mailund and Pedersen
 //! 2008 sort by distance). A row is searched up to the first candidate whose bound exceeds the best
 //! total. The bound allows for every rounding error, and totals are summed and compared as in a
-//! full search. So the pair is exactly the one that a full search finds, including ties. The bounds
+//! full search. So the pair is exactly the result of a full search, including ties. The bounds
 //! become loose with further joins. When too many candidates have been considered, all are sorted
 //! again.
 
@@ -57,7 +57,8 @@ impl CandidateRow {
     }
 }
 
-/// Rounds down to single precision and returns bits whose integer order is that of the numbers.
+/// Rounds down to single precision, and returns bits that have the order of the numbers as
+/// integers.
 fn ordered(known: f64) -> u32 {
     let near = known as f32;
     let below = if f64::from(near) > known { near.next_down() } else { near };
@@ -89,7 +90,7 @@ impl BestPair {
 /// The candidates of all nodes.
 pub(super) struct JoinSearch {
     rows: Vec<CandidateRow>,
-    /// SearchStep that created the node at each index; `u32::MAX` if there is no node.
+    /// Step that created the node at each index; `u32::MAX` if there is no node.
     born: Vec<u32>,
     steps: u32,
     /// Number of nodes minus two when all candidates were last sorted.

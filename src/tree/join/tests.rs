@@ -40,7 +40,7 @@ fn made(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distanc
     distances
 }
 
-/// Returns a random matrix of one of several kinds: arbitrary numbers, few distinct numbers, equal
+/// Returns a random matrix of several kinds: arbitrary numbers, few distinct numbers, equal
 /// numbers, distances along a tree, and copies.
 fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
     match kind {
