@@ -21,7 +21,7 @@ use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, enumerate};
 use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run};
-use pairwave::output::{self, Contents, Context, Field, Format, Output, Pair, PairWriter};
+use pairwave::output::{self, Contents, Context, Field, Output, OutputPair, PairFormat, PairWriter};
 use pairwave::pairs::{PairHit, Pairs, PairsBatch, PairsReport};
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_files};
@@ -154,7 +154,7 @@ struct Lines<'a>(&'a mut dyn PairWriter);
 
 impl BlockSink<PairResult> for Lines<'_> {
     fn rows(&mut self, rows: &[PairResult]) -> pairwave::Result<()> {
-        rows.iter().try_for_each(|row| self.0.write(&Pair::from(row)))
+        rows.iter().try_for_each(|row| self.0.write(&OutputPair::from(row)))
     }
 
     fn end(&mut self) -> pairwave::Result<()> {
@@ -186,7 +186,7 @@ fn hand_over(store: &Arc<SequenceStore>, fields: &[&'static Field], score_only: 
     let (queries, targets) = (Arc::clone(store), Arc::clone(store));
     let contents = Contents { has_alignments: !score_only, ..Contents::default() };
     let context = Context { queries, targets, scoring, identity: IdentityDefinition::default(), contents };
-    let format = Format::Tsv(fields.to_vec());
+    let format = PairFormat::Tsv(fields.to_vec());
     let mut writer = output::open(&format, context, Output::to_writer(counted.clone())).expect("a writer");
     writer.begin().expect("a header");
     let how = Run { threads, ..Run::default() };

@@ -30,6 +30,8 @@ pub mod search;
 pub mod sink;
 
 mod blast6;
+#[cfg(test)]
+mod captured;
 mod compress;
 mod jsonl;
 mod numbers;
@@ -114,7 +116,7 @@ impl<'a> OutputPair<'a> {
     }
 
     /// Returns strand and end, if these are two very long sequences.
-    fn long_hit(&self) -> Option<Hit> {
+    fn long_hit(&self) -> Option<LongPairEnd> {
         if let Details::Long(hit) = self.details { Some(hit) } else { None }
     }
 
@@ -542,22 +544,9 @@ impl PairWriter for FormatWriter {
 
 #[cfg(test)]
 mod tests {
+    use super::captured::CapturedBytes;
     use super::*;
     use crate::seq::Alphabet;
-    use std::io::{self, Write};
-    use std::sync::Mutex;
-
-    #[derive(Clone, Default)]
-    struct Tape(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Tape {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     /// Returns 20,000 pairs of two sequences in a format, written all at once or one after the
     /// other.
@@ -582,8 +571,8 @@ mod tests {
             details: Details::None,
         };
         let pairs: Vec<OutputPair<'_>> = (0..20_000).map(pair).collect();
-        let tape = Tape::default();
-        let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
+        let captured = CapturedBytes::default();
+        let mut writer = open(format, context, Output::to_writer(captured.clone()))?;
         writer.begin()?;
         if at_once {
             writer.write_all(&pairs)?;
@@ -591,7 +580,7 @@ mod tests {
             pairs.iter().try_for_each(|pair| writer.write(pair))?;
         }
         writer.finish()?;
-        let bytes = tape.0.lock().unwrap().clone();
+        let bytes = captured.bytes();
         Ok(bytes)
     }
 

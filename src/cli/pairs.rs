@@ -209,7 +209,7 @@ fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool
     let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
     for rows in rows.chunk_by(is_same) {
         writer.go_on_with(&rows[0].queries, &rows[0].targets)?;
-        let pairs: Vec<OutputPair<'_>> = rows.iter().map(|row| Pair::from(&row.result)).collect();
+        let pairs: Vec<OutputPair<'_>> = rows.iter().map(|row| OutputPair::from(&row.result)).collect();
         pool.install(|| writer.write_all(&pairs))?;
     }
     Ok(())

@@ -138,7 +138,7 @@ struct Written<'a>(&'a mut dyn PairWriter);
 
 impl BlockSink<PairResult> for Written<'_> {
     fn rows(&mut self, rows: &[PairResult]) -> Result<()> {
-        rows.iter().try_for_each(|row| self.0.write(&Pair::from(row)))
+        rows.iter().try_for_each(|row| self.0.write(&OutputPair::from(row)))
     }
 
     fn end(&mut self) -> Result<()> {

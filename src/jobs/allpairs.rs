@@ -121,7 +121,7 @@ impl<'a> From<&'a PairResult> for OutputPair<'a> {
 /// Encodes results as lines.
 impl Encode<PairResult> for LineMaker {
     fn encode(&self, row: &PairResult, bytes: &mut Vec<u8>) -> Result<()> {
-        self.push(&Pair::from(row), bytes)
+        self.push(&OutputPair::from(row), bytes)
     }
 }
 

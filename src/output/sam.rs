@@ -64,7 +64,12 @@ pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
 }
 
 /// Writes the header and all alignments.
-pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+pub(super) fn write(
+    context: &LongContext,
+    command: &str,
+    found: &[ScoredAlignment<'_>],
+    output: &mut Output,
+) -> Result<()> {
     push_header(command, [(context.target_name(), context.target_length())].into_iter(), output)?;
     let mut earlier: Vec<Range32> = Vec::new();
     for found in found {
@@ -110,12 +115,17 @@ pub(super) fn push_header<'a>(
 
 /// Writes one line. `earlier` contains the parts of the query, on the file's strand, of earlier
 /// lines that are not secondary.
-fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, output: &mut Output) -> Result<()> {
+fn record(
+    all: &LongContext,
+    found: &ScoredAlignment<'_>,
+    earlier: &mut Vec<Range32>,
+    output: &mut Output,
+) -> Result<()> {
     let (context, pair) = all.pair(found)?;
-    let Some(place) = Place::of(context, &pair)? else { return Ok(()) };
+    let Some(aligned) = SamAlignment::from_pair(context, &pair)? else { return Ok(()) };
     let (query_length, out) = (all.query_length(), output.buffer());
     let hit = pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
-    let part = hit.in_file(place.query, query_length);
+    let part = hit.in_file(aligned.query, query_length);
     let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
     let rank = match earlier.is_empty() {
         true => 0,
@@ -128,11 +138,11 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
     out.push(b'\t');
     out.extend_from_slice(all.target_name().as_bytes());
     out.push(b'\t');
-    push_unsigned(out, u64::from(place.target_start) + 1);
+    push_unsigned(out, u64::from(aligned.target_start) + 1);
     out.extend_from_slice(b"\t255\t");
-    push_clip(out, place.query.start);
-    push_runs(out, place.runs());
-    push_clip(out, query_length - place.query.end);
+    push_clip(out, aligned.query.start);
+    push_runs(out, aligned.runs());
+    push_clip(out, query_length - aligned.query.end);
     out.extend_from_slice(b"\t*\t0\t0\t");
     if rank == SECONDARY {
         out.extend_from_slice(b"*\t*");
@@ -142,13 +152,13 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
         output.buffer().push(b'\t');
         push_qualities(all.query_qualities(), hit.is_reverse, output)?;
     }
-    push_tail(output.buffer(), place.edits, &pair);
+    push_tail(output.buffer(), aligned.edits, &pair);
     output.pass_on()
 }
 
 /// Writes QUAL: the qualities of FASTQ, reversed if the query's reverse complement is aligned, or
 /// `*` if there are none.
-fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl Bytes) -> Result<()> {
+fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl ByteSink) -> Result<()> {
     if qualities.is_empty() {
         output.buffer().push(b'*');
     } else if is_reverse {
@@ -160,7 +170,7 @@ fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl Bytes) -
 }
 
 /// Appends the tags, which follow QUAL.
-fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
+fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &OutputPair<'_>) {
     out.extend_from_slice(b"\tNM:i:");
     push_unsigned(out, edits);
     out.extend_from_slice(b"\tAS:i:");
@@ -171,27 +181,27 @@ fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
 
 /// Appends the tags of E-value and bit score, with the names that BLAST's SAM uses, if they are
 /// known.
-pub(super) fn push_significance(out: &mut Vec<u8>, pair: &Pair<'_>) {
+pub(super) fn push_significance(out: &mut Vec<u8>, pair: &OutputPair<'_>) {
     if let Some(Significance { bits, evalue }) = pair.significance() {
         out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), BitScore(bits)).as_bytes());
     }
 }
 
 /// The written part of an alignment.
-struct Place<'a> {
+struct SamAlignment<'a> {
     /// Part of the query, on the aligned strand.
     query: Range32,
     target_start: u32,
     /// Number of mismatches and gap columns.
     edits: u64,
-    columns: super::Columns,
+    columns: super::AlignmentColumns,
     cigar: &'a crate::alignment::Cigar,
     is_whole: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SamAlignment<'a> {
     /// Returns `None` if no column is written.
-    fn of(context: &Context, pair: &Pair<'a>) -> Result<Option<Self>> {
+    fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Option<Self>> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;
         let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
@@ -202,7 +212,7 @@ impl<'a> Place<'a> {
             (columns.query, columns.target.start, columns.inner_gaps(), columns.inner_total())
         };
         let edits = columns.counts.mismatches + gaps;
-        Ok((total > 0).then_some(Place { query, target_start, edits, columns, cigar, is_whole }))
+        Ok((total > 0).then_some(SamAlignment { query, target_start, edits, columns, cigar, is_whole }))
     }
 
     fn runs(&self) -> Box<dyn Iterator<Item = (u32, crate::alignment::Op)> + 'a> {
@@ -217,7 +227,7 @@ fn push_clip(out: &mut Vec<u8>, symbols: u32) {
     }
 }
 
-fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut impl Bytes) -> Result<()> {
+fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut impl ByteSink) -> Result<()> {
     for piece in codes.chunks(LETTERS_AT_ONCE) {
         output.buffer().extend(piece.iter().map(|&code| alphabet.decode(code)));
         output.pass_on()?;

@@ -123,7 +123,7 @@ pub enum SearchFormat {
         command: String,
     },
     /// An HTML page that needs no network, with pictures, tables and alignments.
-    SearchReport {
+    Report {
         /// Heading of the page.
         title: String,
     },

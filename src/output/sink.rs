@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn closed_pipes_are_a_separate_error() {
-        struct Closed;
-        impl Write for Closed {
+        struct ClosedPipe;
+        impl Write for ClosedPipe {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
                 Err(io::ErrorKind::BrokenPipe.into())
             }
@@ -320,7 +320,7 @@ mod tests {
                 Ok(())
             }
         }
-        let mut output = Output::to_writer(Closed);
+        let mut output = Output::to_writer(ClosedPipe);
         output.buffer().push(b'x');
         assert!(matches!(output.finish(), Err(Error::OutputClosed)));
     }

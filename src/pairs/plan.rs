@@ -23,7 +23,7 @@ use crate::engine::queue::QueuedChunk;
 use crate::score::offset::fits;
 use crate::score::{Mode, Scoring};
 use crate::seq::part::{Extents, PartsLeft};
-use crate::seq::{Part, QueryStrands, SequenceId, SequenceStore};
+use crate::seq::{QueryPart, QueryStrands, SequenceId, SequenceStore};
 
 /// Pairs of whole sequences with more cells than this are long. A single invocation would occupy a
 /// device for at least a second, and desktop drivers reset the device then. Engines split long
@@ -71,7 +71,7 @@ pub struct PairsSpec {
     /// Strands of the queries, and the targets that each query is compared with.
     pub strands: QueryStrands,
     /// Parts to compute, one after another. `None` for all pairs.
-    pub parts: Option<Arc<[Part]>>,
+    pub parts: Option<Arc<[QueryPart]>>,
 }
 
 impl PairsSpec {
@@ -82,7 +82,7 @@ impl PairsSpec {
 
     /// Returns whether a query is compared only with the targets after its own sequence.
     fn is_later(&self) -> bool {
-        self.against.is_none() || self.strands.later
+        self.against.is_none() || self.strands.later_only
     }
 
     /// Returns a counter of the pairs and cells of parts.
@@ -92,19 +92,19 @@ impl PairsSpec {
 
     /// Returns the parts to compute. Without a list of parts, this is a single part with all
     /// queries.
-    pub fn parts(&self) -> Vec<Part> {
-        self.parts.as_ref().map_or_else(|| vec![Part::all(self.queries.len())], |parts| parts.to_vec())
+    pub fn parts(&self) -> Vec<QueryPart> {
+        self.parts.as_ref().map_or_else(|| vec![QueryPart::all(self.queries.len())], |parts| parts.to_vec())
     }
 
     /// Returns the number of pairs per strand.
     pub fn pairs(&self) -> u64 {
         if let Some(parts) = &self.parts {
             let extents = self.extents();
-            return parts.iter().map(|part| extents.of(part).0).sum();
+            return parts.iter().map(|part| extents.count(part).0).sum();
         }
         let queries = self.queries.len() as u64;
         match &self.against {
-            Some(targets) if self.strands.later => queries * (targets.len() as u64).saturating_sub(1) / 2,
+            Some(targets) if self.strands.later_only => queries * (targets.len() as u64).saturating_sub(1) / 2,
             Some(targets) => queries * targets.len() as u64,
             None => queries * queries.saturating_sub(1) / 2,
         }
@@ -116,9 +116,9 @@ impl PairsSpec {
         let cells = match &self.against {
             _ if self.parts.is_some() => {
                 let extents = self.extents();
-                self.parts().iter().map(|part| extents.of(part).1).sum()
+                self.parts().iter().map(|part| extents.count(part).1).sum()
             }
-            Some(targets) if !self.strands.later => sum(&self.queries) * sum(targets),
+            Some(targets) if !self.strands.later_only => sum(&self.queries) * sum(targets),
             _ => {
                 let all = sum(self.targets());
                 let squares: u128 = self.targets().lengths().iter().map(|&length| (length as u128).pow(2)).sum();
@@ -168,7 +168,7 @@ impl Iterator for PlannedChunks {
         }
         let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
         let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
-        let sequence = |query: SequenceId| strands.of(query).0;
+        let sequence = |query: SequenceId| strands.sequence_of(query).0;
         let left = if later { sequence(begin) } else { 0 };
         let mut left_symbols: u64 = targets.lengths()[left as usize..].iter().map(|&length| length as u64).sum();
         while end < total && (end == begin || (cells < self.cells && pairs < self.pairs)) {
@@ -184,7 +184,7 @@ impl Iterator for PlannedChunks {
         self.left.advance(end);
 
         let mut later_of = Vec::new();
-        let order: Arc<[SequenceId]> = if strands.later {
+        let order: Arc<[SequenceId]> = if strands.later_only {
             let order;
             (order, later_of) = later::lists(targets, strands.sequences(begin..end));
             order.into()
@@ -223,15 +223,15 @@ impl Iterator for PlannedChunks {
 
 impl PlannedChunks {
     /// Adds a part after all others.
-    pub fn add(&mut self, part: Part) {
+    pub fn add(&mut self, part: QueryPart) {
         self.left.add(part);
     }
 
     /// Returns the chunk of one sequence's queries with the targets of a part.
-    fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedChunk {
+    fn some_targets(&self, queries: Range<SequenceId>, part: &QueryPart) -> PlannedChunk {
         let job = &self.job;
         let targets = job.targets();
-        let met = part.met(job.strands.of(queries.start).0, targets.len(), job.is_later());
+        let met = part.met(job.strands.sequence_of(queries.start).0, targets.len(), job.is_later());
         let order = sorted_by_length(targets, met);
         let mut blocks = Vec::new();
         for query in queries.clone() {

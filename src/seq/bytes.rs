@@ -96,7 +96,7 @@ mod tests {
         assert_eq!((&*copied, &*part), (&own[3..11], &own[3..11]));
         assert_eq!(*part.part(2..5), own[5..8]);
         let mut changed = part.clone();
-        changed.own().push(99);
+        changed.to_mut().push(99);
         assert_eq!((changed.len(), changed[8], part.len(), shared.len()), (9, 99, 8, 20));
     }
 }

@@ -130,15 +130,15 @@ mod tests {
         let store = Arc::new(store.build());
         let part = |queries, targets| QueryPart { queries, targets };
         let all = Extents::new(&store, &store, QueryStrands::default(), false);
-        assert_eq!(all.of(&part(0..4, None)), (16, 225));
-        assert_eq!(all.of(&part(2..4, Some(1..3))), (4, 60));
+        assert_eq!(all.count(&part(0..4, None)), (16, 225));
+        assert_eq!(all.count(&part(2..4, Some(1..3))), (4, 60));
         let later_only = Extents::new(&store, &store, QueryStrands::default(), true);
-        assert_eq!(later_only.of(&part(0..4, None)), (6, 36 + 35));
-        assert_eq!(later_only.of(&part(2..3, Some(0..4))), (1, 35));
-        assert_eq!(later_only.of(&part(3..4, None)), (0, 0));
-        assert_eq!(later_only.of(&part(2..3, Some(0..2))), (0, 0));
+        assert_eq!(later_only.count(&part(0..4, None)), (6, 36 + 35));
+        assert_eq!(later_only.count(&part(2..3, Some(0..4))), (1, 35));
+        assert_eq!(later_only.count(&part(3..4, None)), (0, 0));
+        assert_eq!(later_only.count(&part(2..3, Some(0..2))), (0, 0));
         let strands = QueryStrands { strand: Strands::Both, later_only: true };
         let both = strands.store(&store);
-        assert_eq!(Extents::new(&both, &store, strands, true).of(&part(0..2, Some(2..4))), (4, 72));
+        assert_eq!(Extents::new(&both, &store, strands, true).count(&part(0..2, Some(2..4))), (4, 72));
     }
 }

@@ -170,12 +170,12 @@ fn scores_alone() {
 #[test]
 fn missing_alignments_are_errors() {
     let formats = [
-        Format::Tsv(Field::tsv_defaults(false)),
-        Format::JsonLines(Field::json_defaults(false)),
-        Format::Blast6,
-        Format::Paf,
-        Format::Text { width: 60 },
-        phylip(Distance::Kimura, MatrixShape::Square),
+        PairFormat::Tsv(Field::tsv_defaults(false)),
+        PairFormat::JsonLines(Field::json_defaults(false)),
+        PairFormat::Blast6,
+        PairFormat::Paf,
+        PairFormat::Text { width: 60 },
+        phylip(Distance::Kimura, DistanceMatrixShape::Square),
     ];
     for format in formats {
         assert!(format.needs_alignment());
@@ -186,9 +186,9 @@ fn missing_alignments_are_errors() {
 
 #[test]
 fn json_lines() {
-    let text = written(&Format::JsonLines(Field::json_defaults(false)), dna(EndGaps::Charged), PAIRS);
+    let text = written(&PairFormat::JsonLines(Field::json_defaults(false)), dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(text);
-    let every = written(&Format::JsonLines(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
+    let every = written(&PairFormat::JsonLines(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
     for line in every.lines() {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
         assert_eq!(object.len(), FIELDS.len());
@@ -199,7 +199,7 @@ fn json_lines() {
     let numbers = "id,id0,id1,id2,id3,id4,pctpv,pctgaps,qcov,tcov,pairs,pv,exts,qlo,qhi,tlo,thi,qs,ts,evalue,bits,pident,\
                    positive,ppos,qcovs,qcovhsp,qcovus,bitscore,ql,mism,alnlen";
     let fields = Field::parse_list(&format!("{theirs},{numbers}"), false).unwrap();
-    for line in written(&Format::JsonLines(fields), dna(EndGaps::Charged), PAIRS).lines() {
+    for line in written(&PairFormat::JsonLines(fields), dna(EndGaps::Charged), PAIRS).lines() {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
         assert!(theirs.split(',').all(|name| object[name].is_string()), "{line}");
         assert!(numbers.split(',').all(|name| object[name].is_number()), "{line}");
@@ -208,13 +208,13 @@ fn json_lines() {
 
 #[test]
 fn blast6() {
-    let text = written(&Format::Blast6, dna(EndGaps::Charged), PAIRS);
+    let text = written(&PairFormat::Blast6, dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(visible(&text));
 }
 
 /// Returns lines of PAF after checking their spans, counts and tags against their own `cg`.
 fn checked_paf(context: Context, pairs: &[Row<'_>]) -> String {
-    let text = written(&Format::Paf, context, pairs);
+    let text = written(&PairFormat::Paf, context, pairs);
     for line in text.lines() {
         let column: Vec<&str> = line.split('\t').collect();
         let number = |at: usize| column[at].parse::<u64>().unwrap();
@@ -251,7 +251,7 @@ fn alignments_without_a_common_symbol() {
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
         let context = context(sequences.clone(), None, end_gaps);
         let name = format!("gaps_alone_{}", if end_gaps == EndGaps::Free { "free" } else { "charged" });
-        let formats = [Format::Tsv(FIELDS.iter().collect()), Format::Blast6];
+        let formats = [PairFormat::Tsv(FIELDS.iter().collect()), PairFormat::Blast6];
         let mut text: String = formats.iter().map(|format| written(format, context.clone(), &pairs)).collect();
         text += &checked_paf(context, &pairs);
         insta::assert_snapshot!(name, visible(&text));
@@ -261,7 +261,7 @@ fn alignments_without_a_common_symbol() {
 #[test]
 fn phylip_of_one_file() {
     for distance in [Distance::Identity, Distance::Kimura, Distance::JukesCantor] {
-        for shape in [MatrixShape::Square, MatrixShape::Lower] {
+        for shape in [DistanceMatrixShape::Square, DistanceMatrixShape::Lower] {
             let text = written(&phylip(distance, shape), dna(EndGaps::Charged), PAIRS);
             insta::assert_snapshot!(format!("phylip_{distance:?}_{shape:?}").to_lowercase(), text);
         }
@@ -281,19 +281,20 @@ fn phylip_of_two_files_is_a_rectangle() {
         (1, 2, 10, "3=1I1="),
     ];
     let context = context(queries, Some(targets), EndGaps::Charged);
-    insta::assert_snapshot!(written(&phylip(Distance::Kimura, MatrixShape::Square), context.clone(), &pairs), @r"
+    insta::assert_snapshot!(written(&phylip(Distance::Kimura, DistanceMatrixShape::Square), context.clone(), &pairs), @r"
     2 3
     t1 t2 t3
     a_name_longer_than_ten 0.000000 -1.000000 0.304489
     q          0.000000 -1.000000 0.000000
     ");
-    let result = try_written(&phylip(Distance::Kimura, MatrixShape::Lower), context, &pairs, true);
+    let result = try_written(&phylip(Distance::Kimura, DistanceMatrixShape::Lower), context, &pairs, true);
     assert!(matches!(result, Err(Error::Usage(_))));
 }
 
 #[test]
 fn incomplete_matrices_are_refused() {
-    let result = try_written(&phylip(Distance::Identity, MatrixShape::Lower), dna(EndGaps::Charged), &PAIRS[..2], true);
+    let result =
+        try_written(&phylip(Distance::Identity, DistanceMatrixShape::Lower), dna(EndGaps::Charged), &PAIRS[..2], true);
     assert!(matches!(result, Err(Error::Internal(_))), "{result:?}");
 }
 
@@ -301,7 +302,7 @@ fn incomplete_matrices_are_refused() {
 fn unfinished_output_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("pairs.tsv");
-    let format = Format::Tsv(Field::tsv_defaults(false));
+    let format = PairFormat::Tsv(Field::tsv_defaults(false));
     let open = || output::open(&format, dna(EndGaps::Charged), Output::create(&path).unwrap()).unwrap();
     let mut writer = open();
     writer.begin().unwrap();
@@ -345,7 +346,7 @@ proptest! {
         checked_paf(context.clone(), &pairs);
 
         let fields = Field::parse_list("cigar,query_row,target_row,columns", false).unwrap();
-        let table = written(&Format::Tsv(fields), context, &pairs);
+        let table = written(&PairFormat::Tsv(fields), context, &pairs);
         let values: Vec<&str> = table.lines().nth(1).unwrap().split('\t').collect();
         prop_assert_eq!(values[0], &text);
         prop_assert_eq!(values[1].replace('-', ""), query);
@@ -360,16 +361,16 @@ proptest! {
 #[test]
 fn formats_refuse_pairs_without_their_data() {
     let scored = || Context { contents: Contents::default(), ..dna(EndGaps::Charged) };
-    let refusal = |format: &Format| {
+    let refusal = |format: &PairFormat| {
         let opened = output::open(format, scored(), Output::to_writer(Tape::default()));
         opened.err().map(|error| error.to_string())
     };
     let named = |name: &str| Field::parse_list(name, false).expect("a field");
-    assert_eq!(refusal(&Format::Tsv(named("query,score"))), None);
-    let identity = refusal(&Format::Tsv(named("query,identity"))).expect("it needs alignments");
+    assert_eq!(refusal(&PairFormat::Tsv(named("query,score"))), None);
+    let identity = refusal(&PairFormat::Tsv(named("query,identity"))).expect("it needs alignments");
     assert!(identity.contains("field 'identity' needs alignments"), "{identity}");
-    assert!(refusal(&Format::Paf).expect("it needs alignments").contains("needs alignments"));
+    assert!(refusal(&PairFormat::Paf).expect("it needs alignments").contains("needs alignments"));
     let distance = EDIT_FIELDS.iter().find(|field| field.name == "distance").expect("a field of edit");
-    let other = refusal(&Format::JsonLines(vec![distance])).expect("pairs have no distance");
+    let other = refusal(&PairFormat::JsonLines(vec![distance])).expect("pairs have no distance");
     assert!(other.contains("field 'distance' describes pairs of another command"), "{other}");
 }

@@ -9,7 +9,7 @@ use pairwave::engine::Portion;
 use pairwave::pairs::plan::{LONG_PAIR_CELLS, LengthClass, PairsSpec, split_block};
 use pairwave::pairs::{PairsBatch, PairsBlock, ResultFilter};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Mode, Scoring, Substitution};
-use pairwave::seq::{Alphabet, Part, QueryStrands, SequenceStore, Strands};
+use pairwave::seq::{Alphabet, QueryPart, QueryStrands, SequenceStore, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -44,8 +44,8 @@ fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> PairsS
 
 /// Returns the job with other strands of the queries.
 fn stranded(job: PairsSpec, strand: Strands) -> PairsSpec {
-    let strands = QueryStrands { strand, later: job.against.is_none() && strand != Strands::Plus };
-    let against = if strands.later { Some(Arc::clone(&job.queries)) } else { job.against };
+    let strands = QueryStrands { strand, later_only: job.against.is_none() && strand != Strands::Plus };
+    let against = if strands.later_only { Some(Arc::clone(&job.queries)) } else { job.against };
     PairsSpec { queries: strands.store(&job.queries), against, strands, ..job }
 }
 
@@ -110,8 +110,8 @@ fn all_pairs(job: &PairsSpec) -> Held {
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let targets = job.against.as_ref().unwrap_or(&job.queries);
     for query in 0..job.queries.len() as u32 {
-        let is_later = job.against.is_none() || job.strands.later;
-        let first = if is_later { job.strands.of(query).0 + 1 } else { 0 };
+        let is_later = job.against.is_none() || job.strands.later_only;
+        let first = if is_later { job.strands.sequence_of(query).0 + 1 } else { 0 };
         for target in first..targets.len() as u32 {
             held.times.insert((query, target), 1);
             held.pairs += 1;
@@ -135,7 +135,7 @@ fn cuts() -> impl Strategy<Value = (Vec<(u32, bool)>, usize)> {
 }
 
 /// Divides a job into parts in some order.
-fn parts(job: &PairsSpec, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part> {
+fn parts(job: &PairsSpec, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<QueryPart> {
     let sequences = job.queries.len() as u32 / job.strands.copies();
     let targets = job.targets().len() as u32;
     let mut places: BTreeMap<u32, bool> = cuts.iter().map(|&(cut, alone)| (cut.min(sequences), alone)).collect();
@@ -144,7 +144,7 @@ fn parts(job: &PairsSpec, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part>
     let mut parts = Vec::new();
     let mut add = |sequences: std::ops::Range<u32>, targets| {
         let copies = job.strands.copies();
-        parts.push(Part { queries: sequences.start * copies..sequences.end * copies, targets });
+        parts.push(QueryPart { queries: sequences.start * copies..sequences.end * copies, targets });
     };
     for ends in places.windows(2) {
         let [(mut begin, alone), (end, _)] = *ends else { unreachable!("two") };
@@ -214,7 +214,7 @@ proptest! {
         let (mut chunks, mut edit_chunks) = (some.chunks(cells, pairs).peekable(), some_edit.chunks(pairs).peekable());
         let mut sums = (0, 0);
         for part in &parts {
-            let extent = some.extents().of(part);
+            let extent = some.extents().count(part);
             prop_assert_eq!(some_edit.extents(std::slice::from_ref(part)), [extent]);
             let (mut next, mut in_part) = (part.queries.start, (0, 0));
             while let Some((range, chunk, blocks)) = chunks.next_if(|_| next < part.queries.end) {

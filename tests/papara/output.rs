@@ -138,13 +138,13 @@ fn what_was_not_counted_is_refused() {
     let fasta = PlacedFormat { is_phylip: false, ..phylip };
     assert!(phylip.needs_extent() && !fasta.needs_extent());
     assert_eq!(case.written_with(fasta, None).unwrap(), case.written(fasta).unwrap());
-    let refused = |case: &Case, format, extent: Option<&Extent>| {
+    let refused = |case: &Case, format, extent: Option<&PlacedExtent>| {
         let error = case.written_with(format, extent).unwrap_err();
         assert!(matches!(error, Error::Internal(_)), "{error}");
         error.to_string()
     };
     assert!(refused(&case, phylip, None).contains("not counted"));
-    assert!(refused(&case, phylip, Some(&Extent::new(3))).contains("not counted"));
+    assert!(refused(&case, phylip, Some(&PlacedExtent::new(3))).contains("not counted"));
     let extent = case.extent().unwrap();
     let mut other = by_hand();
     other.reads.push(read("more", "A", 0, "1="));
@@ -165,17 +165,17 @@ fn what_was_not_counted_is_refused() {
         other.reads[0] = wrong;
         assert!(refused(&other, default, Some(&extent)).contains(&format!("'{name}'")));
     }
-    assert!(Extent::new(3).add(b"read", 2, &"2=".parse().unwrap()).is_err());
-    assert!(Extent::new(3).add(b"read", 4, &"1I".parse().unwrap()).is_err());
+    assert!(PlacedExtent::new(3).add(b"read", 2, &"2=".parse().unwrap()).is_err());
+    assert!(PlacedExtent::new(3).add(b"read", 4, &"1I".parse().unwrap()).is_err());
 }
 
 #[test]
 fn the_table_of_best_edges() {
     let tape = Tape::default();
     let mut table = BestTable::begin(Output::to_writer(tape.clone()));
-    let best = Best { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: Strand::Plus };
+    let best = BestEdge { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: Strand::Plus };
     table.write(&best, b"edge 7").unwrap();
-    let best = Best { name: b"b", edge: 0, score: -5, runner_up: None, strand: Strand::Minus };
+    let best = BestEdge { name: b"b", edge: 0, score: -5, runner_up: None, strand: Strand::Minus };
     table.write(&best, b"x|y").unwrap();
     table.finish().unwrap();
     let expected = "\

@@ -89,14 +89,14 @@ fn experiments_run_in_their_own_order_each_once() {
 #[test]
 fn formats_and_their_longer_names() {
     let format = |line: &str| allpairs(&format!("seqs.fa {line}")).format;
-    assert_eq!(format("--format blast-tab"), Format::Blast6);
-    assert_eq!(format("--format paf"), Format::Paf);
-    assert!(matches!(format("--format json-lines"), Format::JsonLines(_)));
-    let matrix = Format::Phylip { distance: Distance::Identity, shape: MatrixShape::Square };
+    assert_eq!(format("--format blast-tab"), PairFormat::Blast6);
+    assert_eq!(format("--format paf"), PairFormat::Paf);
+    assert!(matches!(format("--format json-lines"), PairFormat::JsonLines(_)));
+    let matrix = PairFormat::Phylip { distance: Distance::Identity, shape: DistanceMatrixShape::Square };
     assert_eq!(format("--format distance-matrix"), matrix);
-    let matrix = Format::Phylip { distance: Distance::JukesCantor, shape: MatrixShape::Lower };
+    let matrix = PairFormat::Phylip { distance: Distance::JukesCantor, shape: DistanceMatrixShape::Lower };
     assert_eq!(format("--format phylip --distance jc --matrix-shape lower"), matrix);
-    let Format::Tsv(fields) = format("--fields query+target+id") else { panic!() };
+    let PairFormat::Tsv(fields) = format("--fields query+target+id") else { panic!() };
     assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["query", "target", "id"]);
 }
 
@@ -118,9 +118,9 @@ fn modes() {
         assert_eq!(mode(line), (Mode::Global, EndGaps::Free), "{line}");
     }
     assert_eq!(mode("--mode local").0, Mode::Local);
-    let Format::Tsv(fields) = allpairs("seqs.fa --mode local").format else { panic!() };
+    let PairFormat::Tsv(fields) = allpairs("seqs.fa --mode local").format else { panic!() };
     assert_eq!((fields.len(), fields[7].name), (13, "query_start"));
-    let Format::Tsv(fields) = allpairs("seqs.fa --mode local --score-only").format else { panic!() };
+    let PairFormat::Tsv(fields) = allpairs("seqs.fa --mode local --score-only").format else { panic!() };
     assert_eq!(fields.len(), 3);
     assert_eq!(allpairs("seqs.fa --min-score -7").selection.min_score, Some(-7));
 }
@@ -133,7 +133,7 @@ fn distances() {
         action => panic!("{action:?}"),
     };
     let fields = |line: &str| match edit(line).format {
-        Format::Tsv(fields) | Format::JsonLines(fields) => {
+        PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => {
             fields.iter().map(|field| field.name).collect::<Vec<_>>().join(",")
         }
         format => panic!("{format:?}"),

@@ -19,7 +19,7 @@ use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::pairs::{Pairs, ResultFilter};
-use crate::seq::Part;
+use crate::seq::QueryPart;
 
 /// Maximum number of pairs of a chunk if every pair is reported. Results are kept until their chunk
 /// is complete.
@@ -135,7 +135,7 @@ impl AllPairs {
         }
         if let Some(filter) = filter {
             let mut summary = Summary::default();
-            let ran = filter.select_source(whole, source, run, |parts: Vec<Part>, left| {
+            let ran = filter.select_source(whole, source, run, |parts: Vec<QueryPart>, left| {
                 let parts = plan::PairsSpec { parts: Some(parts.into()), ..whole.clone() };
                 summary.add(self.finish_prefiltered(&parts, engine_set, left, execution, sink)?);
                 Ok(())
@@ -180,7 +180,7 @@ impl AllPairs {
         let (chunk_cells, chunk_pairs) = self.chunk(job, engine_set);
         let open_blocks = OpenBlocks::default();
         let extents = job.extents();
-        let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.of(part)).collect();
+        let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.count(part)).collect();
         let add = |left: u64, (pairs, cells): (u64, u128)| {
             open_blocks.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         };
@@ -270,7 +270,7 @@ struct PairChunks {
 impl ChunkCutter<Pairs> for PairChunks {
     fn begin(&mut self, block: Block) {
         let part = block.part(self.whole.strands.copies());
-        let (pairs, cells) = self.whole.extents().of(&part);
+        let (pairs, cells) = self.whole.extents().count(&part);
         // The block must be added before its first chunk.
         self.open_blocks.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         self.chunks.add(part);

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::jobs::session::Execution;
 use crate::output::Range32;
-use crate::output::columns::Columns;
+use crate::output::columns::AlignmentColumns;
 use crate::pairs::PairHit;
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
@@ -212,7 +212,7 @@ impl HitTracer<'_> {
         let cover = || {
             let part = |range: std::ops::Range<usize>| Range32 { start: range.start as u32, end: range.end as u32 };
             let (query, target) = (part(alignment.query_range()), part(alignment.target_range()));
-            let inner = Columns::of(&alignment.cigar, hit.counts, query, target).query;
+            let inner = AlignmentColumns::from_cigar(&alignment.cigar, hit.counts, query, target).query;
             f64::from(inner.end.saturating_sub(inner.start)) / f64::from(m.max(1))
         };
         let passes = job.min_identity.is_none_or(|least| reaches(hit.identity, least))

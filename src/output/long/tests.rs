@@ -1,27 +1,15 @@
 //! Every format for pairs that were aligned by hand.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::*;
 use crate::alignment::Cigar;
 use crate::output::Range32;
+use crate::output::captured::CapturedBytes;
 #[cfg(feature = "plot")]
 use crate::output::dotplot::{self, Picture};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
-
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 fn store(sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(Alphabet::Dna);
@@ -53,9 +41,9 @@ fn cigar(text: &str) -> Cigar {
 }
 
 fn written(format: &LongFormat, context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String> {
-    let tape = Tape::default();
-    write(format, context, found, Output::to_writer(tape.clone()))?;
-    let bytes = tape.0.lock().unwrap().clone();
+    let captured = CapturedBytes::default();
+    write(format, context, found, Output::to_writer(captured.clone()))?;
+    let bytes = captured.bytes();
     Ok(String::from_utf8(bytes).expect("text"))
 }
 
@@ -175,7 +163,7 @@ fn pictures() {
     let svg = dotplot::draw(Picture::Svg, &context, &found).unwrap();
     insta::assert_snapshot!(String::from_utf8(svg).unwrap());
     let bytes = dotplot::draw(Picture::Png, &context, &found).unwrap();
-    let mut reader = png::Decoder::new(io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     assert_eq!((info.width, info.height), (1760, 1760));

@@ -34,7 +34,7 @@ const PROGRAMS: [&str; 5] = [
 enum PagePart {
     Title,
     Text(&'static str),
-    PageFacts,
+    Facts,
     Letters,
     Programs,
 }
@@ -186,14 +186,15 @@ mod tests {
 
     use flate2::read::DeflateDecoder;
 
-    use super::super::tests::{Tape, with_rows};
+    use super::super::tests::with_rows;
     use super::*;
+    use crate::output::captured::CapturedBytes;
     use crate::tree::Join;
 
     fn page(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str) -> String {
-        let tape = Tape::default();
-        write_report(rows, tree, title, Output::to_writer(tape.clone())).unwrap();
-        tape.text()
+        let captured = CapturedBytes::default();
+        write_report(rows, tree, title, Output::to_writer(captured.clone())).unwrap();
+        captured.text()
     }
 
     /// Returns the content of an element of the page.
@@ -278,7 +279,8 @@ mod tests {
             |leaves, joins: &[[u32; 2]]| GuideTree { leaves, joins: joins.iter().map(|&own| join(own)).collect() };
         with_rows(Alphabet::Protein, &ROWS, |rows| {
             let is_written = |tree: &GuideTree, order: &[u32]| {
-                write_report(&MsaRows { order, ..*rows }, Some(tree), "", Output::to_writer(Tape::default())).is_ok()
+                write_report(&MsaRows { order, ..*rows }, Some(tree), "", Output::to_writer(CapturedBytes::default()))
+                    .is_ok()
             };
             assert!(is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0, 2]));
             assert!(!is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0]));

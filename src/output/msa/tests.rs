@@ -1,34 +1,14 @@
 //! Every format compared with text written by hand or by ClustalW, and read back.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::output::DistanceMatrixShape;
+use crate::output::captured::CapturedBytes;
 use crate::seq::AlignedRows;
 use crate::tree::Distances;
 
 mod names;
-
-#[derive(Clone, Default)]
-pub(super) struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Tape {
-    pub(super) fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).expect("text")
-    }
-}
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Calls a function with rows that are given with their gaps.
 pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl FnOnce(&MsaRows<'_>) -> T) -> T {
@@ -46,9 +26,9 @@ pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl 
 }
 
 fn written(format: MsaFormat, rows: &MsaRows<'_>) -> (String, Vec<Renamed>) {
-    let tape = Tape::default();
-    let renamed = write(format, rows, Output::to_writer(tape.clone())).unwrap();
-    (tape.text(), renamed)
+    let captured = CapturedBytes::default();
+    let renamed = write(format, rows, Output::to_writer(captured.clone())).unwrap();
+    (captured.text(), renamed)
 }
 
 fn text(format: MsaFormat, alphabet: Alphabet, rows: &[(&str, &str)]) -> String {
@@ -203,7 +183,7 @@ fn rows_are_written_in_the_requested_order() {
             MsaRows { names: &rows.names[1..], ..*rows },
             MsaRows { letters: &[b"AC", b"CG", b"AA"], ..*rows },
         ] {
-            let problem = write(MsaFormat::Fasta, &wrong, Output::to_writer(Tape::default())).unwrap_err();
+            let problem = write(MsaFormat::Fasta, &wrong, Output::to_writer(CapturedBytes::default())).unwrap_err();
             assert!(matches!(problem, Error::Internal(_)), "{problem}");
         }
     });
@@ -217,9 +197,9 @@ fn distances_are_written_square_or_lower() {
     distances.set(1, 2, 1.0 / 3.0);
     let names: [&[u8]; 3] = [b"a", b"b:c", b"name_of_thirteen"];
     let own = |format, order: &[u32]| {
-        let tape = Tape::default();
-        let renamed = write_distances(format, &distances, &names, order, Output::to_writer(tape.clone())).unwrap();
-        (tape.text(), renamed.len())
+        let captured = CapturedBytes::default();
+        let renamed = write_distances(format, &distances, &names, order, Output::to_writer(captured.clone())).unwrap();
+        (captured.text(), renamed.len())
     };
     let square = "3
 a                0.000000 0.125000 -0.500000
@@ -233,7 +213,7 @@ name_of_thirteen -0.500000 0.333333 0.000000
     assert_eq!(own(DistanceFormat::Tsv, &[1, 0]), (table.to_owned(), 0));
     distances.set(0, 1, f64::NAN);
     for (order, names) in [([0, 1], &names[..]), ([0, 3], &names[..]), ([1, 2], &names[1..])] {
-        let output = Output::to_writer(Tape::default());
+        let output = Output::to_writer(CapturedBytes::default());
         assert!(write_distances(DistanceFormat::Tsv, &distances, names, &order, output).is_err());
     }
 }

@@ -43,7 +43,7 @@ struct ReportHit {
 
 impl SearchReport {
     pub(super) fn new(title: &str) -> Self {
-        Report { title: title.to_owned(), list: Vec::new(), queries: 0, rest: PAGE }
+        SearchReport { title: title.to_owned(), list: Vec::new(), queries: 0, rest: PAGE }
     }
 
     /// Writes the page template up to a mark.

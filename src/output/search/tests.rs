@@ -2,33 +2,11 @@
 //! `-comp_based_stats 0 -seg no -xdrop_gap 200 -xdrop_gap_final 1000`, nucleotides with `-task
 //! blastn -dust no`). Formats that BLAST has are compared with its output.
 
-use std::io::{self, Write};
-use std::sync::Mutex;
-
 use super::*;
 use crate::alignment::{Cigar, Op};
+use crate::output::captured::CapturedBytes;
 use crate::score::{Mode, NamedScheme};
 use crate::seq::{ReadOptions, Subjects};
-
-/// A stream whose bytes stay at hand.
-#[derive(Clone, Default)]
-pub(super) struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Tape {
-    pub(super) fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
 
 /// Input and output of a run of BLAST.
 pub(super) struct BlastRun {
@@ -191,15 +169,15 @@ impl Searched {
         context: SearchContext,
         change: impl Fn(SearchHit) -> SearchHit,
     ) -> Result<String> {
-        let tape = Tape::default();
-        let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
+        let captured = CapturedBytes::default();
+        let mut writer = open(format, context, Output::to_writer(captured.clone()))?;
         writer.begin()?;
         for &query in &self.order {
             let hits: Vec<SearchHit> = self.hits(query).into_iter().map(&change).collect();
             writer.write(query, &hits)?;
         }
         writer.finish()?;
-        Ok(tape.text())
+        Ok(captured.text())
     }
 }
 
@@ -354,7 +332,7 @@ fn sam_refuses_equal_reference_names() {
     }
     let message = searched.try_written(&sam(), searched.context.clone(), another).unwrap_err().to_string();
     assert!(message.contains("no two references of one name"), "{message}");
-    let error = open(&sam(), BLASTP.read().context, Output::to_writer(Tape::default())).err().unwrap();
+    let error = open(&sam(), BLASTP.read().context, Output::to_writer(CapturedBytes::default())).err().unwrap();
     assert!(error.to_string().contains("SAM is for nucleotides"));
 }
 
@@ -369,7 +347,8 @@ fn formats_require_the_alignments_that_they_show() {
         assert!(format.needs_alignment());
         // A format is refused before anything is written, and also if a hit lacks what was
         // announced.
-        let error = open(&format, scored.clone(), Output::to_writer(Tape::default())).err().unwrap().to_string();
+        let error =
+            open(&format, scored.clone(), Output::to_writer(CapturedBytes::default())).err().unwrap().to_string();
         assert!(error.contains("only scores are computed"), "{error}");
         assert!(searched.try_written(&format, searched.context.clone(), without_alignment).is_err(), "{format:?}");
     }

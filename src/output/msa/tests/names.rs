@@ -107,9 +107,9 @@ fn names_of_any_bytes_round_trip() {
             let (names, _) = rules.apply_to_all(&set);
             assert_eq!(names.iter().collect::<HashSet<_>>().len(), set.len(), "{}: two rows of one name", rules.format);
             if let Some(format) = format {
-                let tape = Tape::default();
-                with_names(&set, |rows| write(format, rows, Output::to_writer(tape.clone())).unwrap());
-                let bytes = tape.0.lock().unwrap().clone();
+                let captured = CapturedBytes::default();
+                with_names(&set, |rows| write(format, rows, Output::to_writer(captured.clone())).unwrap());
+                let bytes = captured.bytes();
                 let read = AlignedRows::read_bytes("own", &bytes)
                     .unwrap_or_else(|error| panic!("{format:?}: {error}\n{}", bytes.escape_ascii()));
                 assert_eq!(read.names, names, "{format:?}");
