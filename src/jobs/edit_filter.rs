@@ -301,7 +301,7 @@ mod tests {
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// ExclusionCounts reported pairs and cells.
+    /// Counts reported pairs and cells.
     #[derive(Default)]
     struct CountingProgress(AtomicU64, AtomicU64);
 

@@ -81,7 +81,7 @@ struct PlannedPairs<'a> {
     cells: u64,
 }
 
-/// AdapterShares, each with its memory in bytes.
+/// Adapters, each with its memory in bytes.
 type AdapterShares = [(FoundAdapter, u64)];
 
 /// Returns a function that opens adapters with their best settings. It measures settings that are
@@ -320,7 +320,7 @@ fn devices_for(options: &Run) -> Result<Vec<Device>> {
     if options.devices.is_empty() { choose(&[]) } else { Ok(options.devices.clone()) }
 }
 
-/// Returns the adapters, each with the memory in bytes that an engine may take. AdapterShares that are
+/// Returns the adapters, each with the memory in bytes that an engine may take. Adapters that are
 /// listed several times are numbered and share their memory.
 pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
     let adapters = devices.iter().filter_map(|device| match device {

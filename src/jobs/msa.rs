@@ -124,7 +124,7 @@ impl MultiAlign {
     }
 }
 
-/// ClustalEngines for ClustalW's distances.
+/// Engines for ClustalW's distances.
 type ClustalEngines = Vec<Box<dyn Engine<Clustal>>>;
 
 impl MultiAlign {

@@ -123,7 +123,7 @@ pub struct PairRow {
 /// State that a session keeps between blocks.
 pub struct PairListSession {
     threads: Threads,
-    /// PairSets of listed pairs. Devices identify sets by their address in memory.
+    /// Sets of listed pairs. Devices identify sets by their address in memory.
     sets: Option<PairSets>,
     engines: SessionEngines<Pairs>,
 }

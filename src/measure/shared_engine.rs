@@ -145,12 +145,12 @@ mod tests {
         let mut engine = SharedEngine::new(Box::new(HangingEngine { inner, entered, go_on }));
         let mut in_use = engine.clone();
         let thread = std::thread::spawn(move || trace(&mut in_use));
-        has_entered.recv().expect("it begins");
+        has_entered.recv().expect("the call starts");
         assert_eq!(engine.label(), "hanging");
         assert!(
             engine.speed() > 0.0 && engine.panel_columns(3, 3, true) > 0 && !engine.can_trace(3, 3, Method::default())
         );
-        let error = trace(&mut engine).expect_err("somebody has it");
+        let error = trace(&mut engine).expect_err("the engine is in use");
         assert!(matches!(error, Error::Device { .. }), "{error}");
         tell.send(()).expect("it waits");
         let cigar = thread.join().expect("it ends well").expect("it is traced").cigar;

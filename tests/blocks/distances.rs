@@ -106,7 +106,7 @@ fn rows_of_another_job_are_refused() {
         let long = PairCounts { unit: 0, first: 1, counts: vec![1; 9] };
         let end = PairCounts { unit: 0, first: u32::MAX, counts: vec![1] };
         for row in [far, long, end] {
-            assert!(gathered.add(&[row]).unwrap_err().to_string().contains("not of this job"));
+            assert!(gathered.add(&[row]).unwrap_err().to_string().contains("do not belong to this job"));
         }
     }
     let words = PairDistances { kind: PairDistance::Kmer, ..PairDistances::new(sequences) };

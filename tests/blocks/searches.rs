@@ -169,7 +169,7 @@ fn bytes_of_hits_come_back_and_name_their_subjects() {
         let mut hit = hits.remove(0);
         spoil(&mut hit, subjects);
         let error = global.resolve(&mut [hit]).expect_err("refused");
-        assert!(error.to_string().contains("is not of this search"), "{error}");
+        assert!(error.to_string().contains("does not belong to this search"), "{error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Computes ClustalW's distances. ClustalEngines compute the identities of pairs.
+//! Computes ClustalW's distances. Engines compute the identities of pairs.
 
 use std::sync::Arc;
 use std::time::Instant;

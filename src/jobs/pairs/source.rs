@@ -1,4 +1,4 @@
-//! PairListChunks of listed pairs, from the input to the queue.
+//! Chunks of listed pairs, from the input to the queue.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) struct PairListChunk {
     pub pairs: Vec<(SequenceId, SequenceId)>,
 }
 
-/// PairListChunks in progress, by their index in the queue.
+/// Chunks in progress, by their index in the queue.
 #[derive(Default)]
 pub(super) struct PairListChunks(Mutex<PairListChunksState>);
 

@@ -1,4 +1,4 @@
-//! ReadFile of reads: a whole file, or ranges of its reads.
+//! Source of reads: a whole file, or ranges of its reads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -57,10 +57,10 @@ pub(super) enum NextReads {
     End,
 }
 
-/// ReadRanges of reads in a file. A group has reads of one range.
+/// Ranges of reads in a file. A group has reads of one range.
 pub(super) struct ReadRanges<'a> {
     job: &'a PhyloAlignment,
-    /// ReadFile of the ranges.
+    /// Source of the ranges.
     blocks: &'a Arc<dyn BlockSource>,
     open_blocks: OpenBlocks<Range<u64>>,
     range: Range<u64>,

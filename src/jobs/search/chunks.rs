@@ -1,4 +1,4 @@
-//! SubjectChunkCache of the subjects. A chunk is opened on first use, and stays open while it may be used
+//! Chunks of the subjects. A chunk is opened on first use, and stays open while it may be used
 //! again.
 
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::error::{Error, Result};
 use crate::seq::{SequenceStore, SubjectChunk, Subjects};
 
-/// SubjectChunkCache of subjects by their numbers. SubjectChunkCache of the whole set stay open, because devices keep
-/// their sequences. SubjectChunkCache of a part of the subjects are closed when their last user releases them.
+/// Chunks of subjects by their numbers. Chunks of the whole set stay open, because devices keep
+/// their sequences. Chunks of a part of the subjects are closed when their last user releases them.
 #[derive(Debug)]
 pub(super) struct SubjectChunkCache {
     subjects: Arc<Subjects>,

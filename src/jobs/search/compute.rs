@@ -33,7 +33,7 @@ const CHUNK_PAIRS: u64 = 1 << 26;
 /// starts before the last one ends.
 const BATCHES_PER_CHUNK: u64 = 4;
 
-/// SubjectChunkCacheState that a session keeps between blocks.
+/// State that a session keeps between blocks.
 pub struct SearchSession {
     /// The strands of the queries.
     queries: Arc<SequenceStore>,
@@ -42,7 +42,7 @@ pub struct SearchSession {
     least: Vec<i64>,
     threads: Threads,
     engines: SessionEngines<Pairs>,
-    /// SubjectChunkCache of the subjects; `None` until the engines are open.
+    /// Chunks of the subjects; `None` until the engines are open.
     chunks: Option<Arc<SubjectChunkCache>>,
 }
 

@@ -28,6 +28,16 @@ pub(super) struct QueryBatch {
     pub is_last: bool,
 }
 
+/// The part of a batch that is not cut into chunks yet.
+pub(super) struct UncutBatch {
+    /// The strands of the queries.
+    queries: Range<SequenceId>,
+    /// Numbers of the subject chunks that the queries are compared with.
+    chunks: Arc<[u32]>,
+    /// Number of these subject chunks that are done.
+    done: usize,
+}
+
 /// Cuts batches of queries into chunks of a given number of cells or pairs.
 pub(super) struct SearchChunkCutter {
     /// The job, without subjects.
@@ -39,9 +49,8 @@ pub(super) struct SearchChunkCutter {
     pub at_once: SequenceId,
     pub cells: u64,
     pub pairs: u64,
-    /// Queries with the subject chunks they are compared with, and the number of these chunks that
-    /// are done.
-    pub left: VecDeque<(Range<SequenceId>, Arc<[u32]>, usize)>,
+    /// Batches that are not completely cut.
+    pub left: VecDeque<UncutBatch>,
     pub open: Option<PlannedChunks>,
 }
 
@@ -77,7 +86,7 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
             };
             self.open_blocks.add(batch, pairs, saturating_u64(cells));
             if !queries.is_empty() {
-                self.left.push_back((queries, chunks, 0));
+                self.left.push_back(UncutBatch { queries, chunks, done: 0 });
             }
             next = batch_end;
             if next >= end {
@@ -91,7 +100,7 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
             if let Some(chunk) = self.open.as_mut().and_then(Iterator::next) {
                 return Some(chunk);
             }
-            let (queries, chunks, done) = self.left.front_mut()?;
+            let UncutBatch { queries, chunks, done } = self.left.front_mut()?;
             let Some(&chunk) = chunks.get(*done) else {
                 self.left.pop_front();
                 continue;

@@ -48,7 +48,7 @@ const SHAPES: [(u32, u32); 7] = [(4, 16), (4, 32), (8, 32), (12, 32), (16, 32), 
 const QUICK_SHAPES: [(u32, u32); 1] = [(8, 8)];
 /// Percentages of changed symbols in similar sequences.
 const CHANGED: [u32; 2] = [1, 10];
-/// LongPairTable of the pair that compiles the pipelines before the clock starts.
+/// Rows of the pair that compiles the pipelines before the clock starts.
 const FIRST_ROWS: usize = 256;
 
 const COLUMNS: [TableColumn; 16] = [

@@ -1,4 +1,4 @@
-//! PhyloComparison of reads against ancestral states (Alachiotis, Berger and Stamatakis 2013): by sites of
+//! Scores of reads against ancestral states (Alachiotis, Berger and Stamatakis 2013): by sites of
 //! the reference (table 1), by number of reads (table 2), and for a CPU and a GPU that share the
 //! work (table 3).
 //!
@@ -343,7 +343,7 @@ fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable, vecto
     for (by, title) in [("sites", "by sites"), ("reads", "by reads")] {
         for (y, what) in [("kernel_gcups", "in kernels"), ("gcups", "by the clock")] {
             table.charts.push(TableChart {
-                title: format!("PhyloComparison of reads {title}, {what}"),
+                title: format!("Scores of reads {title}, {what}"),
                 kind: ChartKind::Lines { log_x: true, log_y: true },
                 x: by,
                 y,

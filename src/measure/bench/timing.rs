@@ -158,17 +158,26 @@ pub(super) fn stream_and<W: Work>(
 /// Known speeds of a kernel, for predicting the duration of a measurement.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
-    /// Length in symbols, number of pairs, cells per second, and pairs per batch of each
-    /// measurement.
-    seen: Vec<(u32, u64, f64, u64)>,
+    /// All measurements so far.
+    seen: Vec<MeasuredRate>,
+}
+
+/// The speed of a measurement.
+#[derive(Debug)]
+struct MeasuredRate {
+    /// Length of the sequences in symbols.
+    length: u32,
+    pairs: u64,
+    cells_per_second: f64,
+    batch_pairs: u64,
 }
 
 impl Rates {
     /// Returns the expected speed in cells per second. It is the best speed among measurements with
     /// no longer sequences and no more pairs, because devices do not become slower with more work.
     pub(super) fn expected(&self, length: u32, pairs: u64) -> Option<f64> {
-        let below = self.seen.iter().filter(|seen| seen.0 <= length && seen.1 <= pairs);
-        below.map(|seen| seen.2).max_by(f64::total_cmp)
+        let below = self.seen.iter().filter(|seen| seen.length <= length && seen.pairs <= pairs);
+        below.map(|seen| seen.cells_per_second).max_by(f64::total_cmp)
     }
 
     /// Returns the number of pairs of a batch that takes [`BATCH_SECONDS`], or the largest number
@@ -180,13 +189,13 @@ impl Rates {
             Some(rate) => (rate * BATCH_SECONDS / cells) as u64,
             None => first_guess / cells as u64,
         };
-        let tried = self.seen.iter().filter(|seen| seen.0 >= length).map(|seen| seen.3).max();
+        let tried = self.seen.iter().filter(|seen| seen.length >= length).map(|seen| seen.batch_pairs).max();
         by_rate.max(tried.unwrap_or(0)).clamp(1, pairs.max(1))
     }
 
     /// Adds a measurement.
-    pub(super) fn add(&mut self, length: u32, pairs: u64, rate: f64, batch_pairs: u64) {
-        self.seen.push((length, pairs, rate, batch_pairs));
+    pub(super) fn add(&mut self, length: u32, pairs: u64, cells_per_second: f64, batch_pairs: u64) {
+        self.seen.push(MeasuredRate { length, pairs, cells_per_second, batch_pairs });
     }
 
     /// Measures an engine with `pairs` pairs of `length` symbols. Returns `None` if it would exceed
@@ -212,7 +221,7 @@ impl Rates {
             if self.is_long(length, fewer, most) {
                 return Ok(None);
             }
-            if !self.seen.iter().any(|seen| seen.0 <= length && seen.1 >= fewer && seen.1 <= pairs) {
+            if !self.seen.iter().any(|seen| seen.length <= length && (fewer..=pairs).contains(&seen.pairs)) {
                 let work = RandomPairs::random(scoring, filter.clone(), length, fewer);
                 let run = stream(engine, &work.batches(fewer))?;
                 let seconds = run.best().max(1e-9);

@@ -38,7 +38,7 @@ pub struct LocalTest {
     cases: Vec<ScoreRequest>,
 }
 
-/// ScoresByPair that an engine must report.
+/// Scores that an engine must report.
 #[derive(Debug)]
 pub struct ScoreRequest {
     filter: ResultFilter,

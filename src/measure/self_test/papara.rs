@@ -27,7 +27,7 @@ const SITES: u32 = 150;
 /// Number of vectors. The last octet is not full.
 const VECTORS: u32 = 19;
 
-/// PhyloComparison of reads against ancestral states.
+/// Scores of reads against ancestral states.
 #[derive(Debug)]
 pub struct PhyloTest(Vec<OracleCase<Phylo, Vec<[i32; OCTET]>>>);
 

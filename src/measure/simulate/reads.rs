@@ -1,4 +1,4 @@
-//! SimulatedReads and their candidate regions in a random genome (Chacon et al. 2014, section 4.1).
+//! Reads and their candidate regions in a random genome (Chacon et al. 2014, section 4.1).
 
 use std::sync::Arc;
 

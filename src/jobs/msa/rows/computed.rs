@@ -162,7 +162,7 @@ fn gather(
             let (identities, others) = rest.split_at(piece.targets.len());
             rest = others;
             if is_finished {
-                // ClustalLists are ordered by their queries, and lists of one query by their targets.
+                // Lists are ordered by their queries, and lists of one query by their targets.
                 let after = |list: &crate::clustal::ClustalBlock| {
                     (list.query, list.targets.start) <= (piece.query, piece.targets.start)
                 };
