@@ -75,8 +75,8 @@ pub struct EditResult {
     pub strand: Strand,
     /// The lowest distance.
     pub distance: u32,
-    /// End of the first part with this distance, as the number of text symbols before it, counted
-    /// from the start of the text.
+    /// Number of text symbols up to the end of the first part with this distance, counted from the
+    /// start of the text.
     pub end: u32,
     /// The alignment with that part, if requested. On the minus strand, the aligned pattern is the
     /// reverse complement.

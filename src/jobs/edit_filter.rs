@@ -204,7 +204,7 @@ fn edit_job(job: &plan::PairsSpec, scheme: EditScheme) -> EditJob {
 }
 
 /// Returns the statistics of a pass over edit distances, with names that mention it.
-pub(super) fn named(ran: RunStats) -> impl Iterator<Item = EngineStats> {
+pub(super) fn named_stats(ran: RunStats) -> impl Iterator<Item = EngineStats> {
     ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
 }
 

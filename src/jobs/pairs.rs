@@ -263,7 +263,7 @@ impl Job for PairList {
         let known = cells_now(source.as_ref());
         let mut finisher = PairRowFinisher::new(&chunks, open_blocks, execution, sink);
         let reserve = || workers(threads.count(), &run.interrupt);
-        let control = execution.control_of(source.as_ref(), finisher.window());
+        let control = execution.control_for_source(source.as_ref(), finisher.window());
         let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, planner), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)

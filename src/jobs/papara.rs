@@ -167,7 +167,7 @@ struct ReadStages<'a> {
 
 impl ReadStages<'_> {
     /// Delivers aligned groups, and starts groups of reads up to the limits.
-    fn go_on(
+    fn deliver_and_start(
         &mut self,
         reads: &mut ReadRanges<'_>,
         rows: &mut impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
@@ -288,7 +288,7 @@ impl Job for PhyloAlignment {
             delivery.rows_from(reads.start, rows)?;
             delivery.reached(reads.end)
         };
-        stages.go_on(&mut reads, &mut rows)?;
+        stages.deliver_and_start(&mut reads, &mut rows)?;
         let mut ran = RunStats::default();
         if stages.rounds.len() > 0 {
             let reserve = || phylo_workers(threads.count(), &run.interrupt);
@@ -298,7 +298,7 @@ impl Job for PhyloAlignment {
                 if let Some(chunk) = stages.rounds.take(&outcome)? {
                     stages.finish.add(chunk);
                 }
-                stages.go_on(&mut reads, &mut rows)
+                stages.deliver_and_start(&mut reads, &mut rows)
             })?;
         }
         let ReadStages { mut finish, totals, .. } = stages;

@@ -154,7 +154,7 @@ impl Search {
     /// Returns the number of pairs to keep for a query, counting each strand separately. The best
     /// `n` pairs of both strands are among the best `2n` strands. If alignments decide, all pairs
     /// with sufficient scores are kept.
-    fn most_kept(&self) -> usize {
+    fn max_kept(&self) -> usize {
         if self.has_filters() {
             return usize::MAX;
         }
@@ -163,10 +163,10 @@ impl Search {
 
     /// Returns the number of queries that are searched at the same time. It is limited by the
     /// memory for their pairs.
-    fn at_once(&self) -> SequenceId {
+    fn max_batch_queries(&self) -> SequenceId {
         let copies = self.strands().copies();
         let pairs = self.subjects.size().sequences.saturating_mul(copies.into());
-        let bytes = pairs.min(self.most_kept() as u64).max(1).saturating_mul(size_of::<best::HitCandidate>() as u64);
+        let bytes = pairs.min(self.max_kept() as u64).max(1).saturating_mul(size_of::<best::HitCandidate>() as u64);
         (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId
     }
 

@@ -127,7 +127,7 @@ impl Execution<'_> {
 
     /// Returns the settings for a run of the queue whose blocks arrive from `source` during the
     /// computation.
-    pub(super) fn control_of(&self, source: &dyn BlockSource, window: Arc<ReorderWindow>) -> Control {
+    pub(super) fn control_for_source(&self, source: &dyn BlockSource, window: Arc<ReorderWindow>) -> Control {
         Control { coming: source.coming(), is_open_ended: true, ..self.control(window) }
     }
 }

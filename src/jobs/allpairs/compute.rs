@@ -140,7 +140,7 @@ impl AllPairs {
                 summary.add(self.finish_prefiltered(&parts, engine_set, left, execution, sink)?);
                 Ok(())
             })?;
-            summary.engines.splice(0..0, edit_filter::named(ran));
+            summary.engines.splice(0..0, edit_filter::named_stats(ran));
             summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
             summary.seconds = started.elapsed().as_secs_f64();
             return Ok(summary);
@@ -203,20 +203,20 @@ impl AllPairs {
         let plan = ChunkPlan { job, open_blocks, chunks, cells, source: None, is_filtered: true, reported };
         let mut summary = self.compute_chunks(plan, engine_set, execution, sink)?;
         summary.seconds = started.elapsed().as_secs_f64() + seconds;
-        summary.engines.splice(0..0, edit_filter::named(ran));
+        summary.engines.splice(0..0, edit_filter::named_stats(ran));
         summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
 
     /// Returns the maximum numbers of cells and pairs of a chunk of this job on these engines.
     fn chunk(&self, job: &plan::PairsSpec, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
-        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let batch_cells: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let pairs = match job.filter {
             ResultFilter::Scores | ResultFilter::AtLeast(_) => CHUNK_PAIRS_SCORED,
             ResultFilter::Alignments => CHUNK_PAIRS_ALIGNED,
             ResultFilter::Reaching(_) => CHUNK_PAIRS_FILTERED,
         };
-        (at_once.saturating_mul(BATCHES_PER_CHUNK), pairs)
+        (batch_cells.saturating_mul(BATCHES_PER_CHUNK), pairs)
     }
 
     fn compute_chunks(
@@ -237,7 +237,7 @@ impl AllPairs {
                 .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
         };
         let control = match source {
-            Some(source) => execution.control_of(source, finisher.window()),
+            Some(source) => execution.control_for_source(source, finisher.window()),
             None => execution.control(finisher.window()),
         };
         let postprocess = finisher.postprocess();

@@ -80,11 +80,11 @@ impl<'a> PairFinisher<'a> {
                 Ok(bytes)
             })?;
         }
-        self.hand_over()
+        self.deliver()
     }
 
     /// Delivers every complete chunk that is due.
-    fn hand_over(&mut self) -> Result<()> {
+    fn deliver(&mut self) -> Result<()> {
         while let Some((queries, GatheredChunk { pairs, mut rows, mut lines })) = self.chunks.complete() {
             let strands = self.aligner.planned.strands;
             let selection = ResultSelection::from_job(&self.aligner.job, strands.copies() > 1);

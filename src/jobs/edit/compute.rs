@@ -194,7 +194,7 @@ impl EditDistances {
         let Execution { run, threads } = execution;
         let reserve = || edit_workers(threads.count(), &run.interrupt);
         let control = match source {
-            Some(source) => execution.control_of(source, collector.window()),
+            Some(source) => execution.control_for_source(source, collector.window()),
             None => execution.control(collector.window()),
         };
         let ran = owner::run_set(engine_set, reserve, chunks, cells, &control, |outcome| {

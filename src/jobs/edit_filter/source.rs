@@ -97,12 +97,12 @@ impl EditDistanceFilter {
                 }
                 take_complete(&open_blocks, &mut complete);
             }
-            self.go_on(complete, done)
+            self.pass_on(complete, done)
         })?;
         chunks.end()?;
         let mut complete = Vec::new();
         take_complete(&open_blocks, &mut complete);
-        self.go_on(complete, done)?;
+        self.pass_on(complete, done)?;
         match open_blocks.first(|open| open.left) {
             None => Ok(qgram_filter.add_to(ran)),
             Some(left) => Err(Error::Internal(format!("a block lacks {left} edit distances"))),
@@ -110,7 +110,7 @@ impl EditDistanceFilter {
     }
 
     /// Passes on complete blocks. Adjacent blocks with selections are joined.
-    fn go_on(&self, complete: Vec<OpenFilterBlock>, done: &mut SelectionReceiver<'_>) -> Result<()> {
+    fn pass_on(&self, complete: Vec<OpenFilterBlock>, done: &mut SelectionReceiver<'_>) -> Result<()> {
         for group in complete.chunk_by(|one, other| one.selected.is_some() && other.selected.is_some()) {
             let parts = group.iter().map(|open| open.part.clone()).collect();
             let mut reported = ReportedProgress::default();

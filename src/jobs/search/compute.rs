@@ -62,14 +62,14 @@ impl Search {
     }
 
     /// Returns the packed bytes of a subject chunk that suit these engines and blocks with this
-    /// number of cells. Two chunks fit in the memory of every device. A batch of `at_once` cells
+    /// number of cells. Two chunks fit in the memory of every device. A batch of `batch_cells` cells
     /// contains all queries. Queries of equal length are then computed together. All pairs of a
     /// very long subject are also computed together, because each of them takes long.
-    fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, at_once: u64, cells: u64) -> u64 {
+    fn default_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, batch_cells: u64, cells: u64) -> u64 {
         let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
         let most = room.clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
         let query_symbols = cells / self.subjects.size().symbols.max(1);
-        (at_once / query_symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
+        (batch_cells / query_symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
     }
 
     /// Searches the blocks of a source.
@@ -83,10 +83,10 @@ impl Search {
         let execution = Execution { run, threads };
         let thresholds: Arc<ScoreThresholds> = Arc::new(least.iter().copied().collect());
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
-        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let batch_cells: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let chunks = &*chunks.get_or_insert_with(|| {
-            let suiting = || self.suiting_chunk_bytes(engine_set, at_once, cells_now(source.as_ref()));
-            Arc::new(SubjectChunkCache::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
+            let default = || self.default_chunk_bytes(engine_set, batch_cells, cells_now(source.as_ref()));
+            Arc::new(SubjectChunkCache::new(&self.subjects, self.chunk_bytes.unwrap_or_else(default)))
         });
         let open_blocks = OpenBlocks::<QueryBatch>::default();
         let cutter = SearchChunkCutter {
@@ -101,8 +101,8 @@ impl Search {
             subjects: Arc::clone(&self.subjects),
             chunks: Arc::clone(chunks),
             open_blocks: open_blocks.clone(),
-            at_once: self.at_once(),
-            cells: at_once.saturating_mul(BATCHES_PER_CHUNK),
+            max_batch_queries: self.max_batch_queries(),
+            cells: batch_cells.saturating_mul(BATCHES_PER_CHUNK),
             pairs: CHUNK_PAIRS,
             left: VecDeque::new(),
             open: None,
@@ -111,13 +111,13 @@ impl Search {
         let mut gatherer = Gatherer::new(tracer, &thresholds, open_blocks.clone(), sink);
         let reserve = || workers(threads.count(), &run.interrupt);
         let known = cells_now(source.as_ref());
-        let control = execution.control_of(source.as_ref(), gatherer.window());
+        let control = execution.control_for_source(source.as_ref(), gatherer.window());
         let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, cutter), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gatherer.take(outcome)
         });
         let ended = ran.and_then(|ran| {
-            gatherer.hand_over()?;
+            gatherer.deliver()?;
             chunks.check()?;
             Ok((ran, gatherer.end()?))
         });

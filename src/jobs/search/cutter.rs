@@ -46,7 +46,7 @@ pub(super) struct SearchChunkCutter {
     pub chunks: Arc<SubjectChunkCache>,
     pub open_blocks: OpenBlocks<QueryBatch>,
     /// Maximum number of queries in a batch.
-    pub at_once: SequenceId,
+    pub max_batch_queries: SequenceId,
     pub cells: u64,
     pub pairs: u64,
     /// Batches that are not completely cut.
@@ -68,7 +68,7 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
         let targets = block.targets.map(|some| some.start.into()..some.end.into());
         let (mut next, end) = (block.units.start as SequenceId, block.units.end as SequenceId);
         loop {
-            let batch_end = end.min(next.saturating_add(self.at_once));
+            let batch_end = end.min(next.saturating_add(self.max_batch_queries));
             let queries = next * copies..batch_end * copies;
             let lengths = &self.job.queries.lengths()[queries.start as usize..queries.end as usize];
             let query_symbols: u64 = lengths.iter().map(|&length| u64::from(length)).sum();

@@ -53,10 +53,10 @@ impl<'a> Gatherer<'a> {
         let initial = || outcome.chunk.pairs;
         self.ordered.add(&outcome.chunk, outcome.pairs, initial, |_| Ok(0))?;
         while let Some((queries, pairs)) = self.ordered.complete() {
-            self.hand_over()?;
+            self.deliver()?;
             self.count(queries, pairs)?;
         }
-        self.hand_over()
+        self.deliver()
     }
 
     /// Adds pairs to the lists of their batch. A pair that a list drops because of its threshold is
@@ -65,7 +65,7 @@ impl<'a> Gatherer<'a> {
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
         let (tracer, thresholds) = (&self.tracer, self.thresholds);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
-        let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());
+        let (strands, most) = (tracer.job.strands(), tracer.job.max_kept());
         let first = outcome.chunk.queries.start;
         let is_own = |batch: &QueryBatch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
         let keep = |batch: &mut QueryBatch| {
@@ -101,13 +101,13 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Delivers the hits of complete batches, in order.
-    pub(super) fn hand_over(&mut self) -> Result<()> {
+    pub(super) fn deliver(&mut self) -> Result<()> {
         let (tracer, delivery) = (&self.tracer, &mut self.delivery);
         while let Some(batch) = delivery.take_if(|batch| batch.left == 0) {
             let queries = tracer.job.strands().sequences(batch.queries);
-            let handed = tracer.hand_over(queries.zip(batch.best), &mut |hits| delivery.rows(hits), &mut self.aligned);
+            let delivered = tracer.deliver(queries.zip(batch.best), &mut |hits| delivery.rows(hits), &mut self.aligned);
             tracer.chunks.release(&batch.chunks);
-            handed?;
+            delivered?;
             if batch.is_last {
                 tracer.job.subjects.check_unchanged()?;
                 delivery.end_taken()?;
@@ -118,7 +118,7 @@ impl<'a> Gatherer<'a> {
 
     /// Ends the search after the last outcome.
     pub(super) fn end(mut self) -> Result<Summary> {
-        self.hand_over()?;
+        self.deliver()?;
         self.ordered.end()?;
         let batches = self.delivery.blocks();
         match batches.first(|batch| (batch.queries.clone(), batch.left)) {

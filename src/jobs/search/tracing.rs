@@ -75,7 +75,7 @@ impl HitTracer<'_> {
 
     /// Delivers the hits of these queries: the best pairs of each list that pass the filters. Adds
     /// the number of aligned pairs to `aligned`.
-    pub(super) fn hand_over(
+    pub(super) fn deliver(
         &self,
         queries: impl Iterator<Item = (SequenceId, BestHits)>,
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,

@@ -82,7 +82,7 @@ impl ClustalLists {
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
         let mut due = Delivery::new(open_blocks.clone(), sink);
         let reserve = || thread_engines(threads.count(), &run.interrupt);
-        let control = execution.control_of(blocks.as_ref(), ordered.window());
+        let control = execution.control_for_source(blocks.as_ref(), ordered.window());
         let chunks = BlockChunks::new(blocks, cutter);
         let ran = owner::run_set(engine_set, reserve, chunks, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
