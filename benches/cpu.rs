@@ -1,8 +1,8 @@
-//! Speed of one thread of the CPU engine: every set of instructions of this machine, either form, every kind of score; and
-//! reads against ancestral states.
+//! Speed of one thread of the CPU engine, for every instruction set of this machine, both forms and
+//! every kind of score; and of reads against ancestral states.
 //!
-//! A throughput of 1 Gelem/s is 1 GCUPS. Batches are one store against itself, so that all lanes are full; sequences are
-//! random, from a seed that is printed. Run it on an idle machine.
+//! A throughput of 1 Gelem/s is 1 GCUPS. Batches are one store against itself, so that all lanes
+//! are full. Sequences are random, from a seed that is printed. Run it on an idle machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use pairwave::papara;
 use pairwave::score::{Gaps, Mode, PhyloScheme, Scoring};
 use pairwave::seq::{Alphabet, QueryStrands};
 use pairwave::simd::InstructionSet;
-use support::phylo::{self, Looks};
+use support::phylo::{self, VectorProperties};
 
-/// Lengths in symbols: a protein, a gene.
+/// Lengths in symbols: a protein and a gene.
 const LENGTHS: [usize; 2] = [300, 1500];
 
-/// What is computed, and the width of lanes that it goes in.
+/// Returns the computations, named after their lane width.
 fn works() -> Vec<(&'static str, Scoring, ResultFilter)> {
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let local = |scoring| Scoring { mode: Mode::Local, ..scoring };
@@ -35,7 +35,7 @@ fn works() -> Vec<(&'static str, Scoring, ResultFilter)> {
     ]
 }
 
-/// A store of so many sequences against itself.
+/// Returns a batch of `count` sequences against themselves.
 fn batch(scoring: &Scoring, filter: ResultFilter, length: usize, count: usize) -> PairsBatch {
     let mut rng = support::rng(length as u64);
     let sequences: Vec<Vec<u8>> =
@@ -89,10 +89,10 @@ fn papara_cpu(criterion: &mut Criterion) {
     }
 }
 
-/// So many reads of about 100 symbols against random vectors.
+/// Returns a batch of `reads` reads of about 100 symbols against random vectors.
 fn phylo_batch(alphabet: Alphabet, sites: u32, vectors: u32, reads: usize) -> Arc<papara::PhyloBatch> {
     let mut rng = support::rng(sites.into());
-    let looks = Looks { alphabet, sites, vectors, are_unions: false };
+    let looks = VectorProperties { alphabet, sites, vectors, are_unions: false };
     let vectors = Arc::new(phylo::vectors(&mut rng, looks));
     let reads: Vec<_> = (0..reads).map(|read| phylo::read(&mut rng, &vectors, 90 + read % 21, false)).collect();
     phylo::batch(&reads, &vectors, PhyloScheme::papara(), None)

@@ -1,11 +1,11 @@
 //! Whole jobs.
 //!
-//! `allpairs_gold200_97`: all pairs of assets/16s/gold200.fasta, read, filtered at 97% identity and aligned, on the CPU and on
-//! the first hardware adapter if there is one.
+//! `allpairs_gold200_97`: all pairs of assets/16s/gold200.fasta are read, filtered at 97% identity
+//! and aligned, on the CPU and on the first hardware adapter if there is one.
 //!
-//! `allpairs_handover`: what the host does with results, as a device would deliver them that needs no time to compute: scores
-//! or alignments of 240 runs of every pair, checked, put in order, and written as lines to nowhere. `ONLY_THREADS=N` in the
-//! environment measures one number of threads.
+//! `allpairs_handover`: the host's work on results of an infinitely fast device: scores or
+//! alignments of 240 runs of every pair are checked, put into input order, and written to a sink.
+//! `ONLY_THREADS=N` in the environment measures a single number of threads.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -28,7 +28,7 @@ use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_files};
 
 const GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/16s/gold200.fasta");
 
-/// Runs the job and returns the number of pairs that have the identity.
+/// Runs the job and returns the number of pairs above the identity.
 fn run(run: &Run) -> u64 {
     let stores = read_files(&[GENES], &ReadOptions::default()).expect("the genes can be read");
     let store = Arc::new(stores.into_iter().next().expect("one store a file"));
@@ -59,19 +59,19 @@ fn end_to_end(criterion: &mut Criterion) {
     assert!(written.iter().all(|&pairs| pairs == written[0] && pairs > 0), "runs differ: {written:?}");
 }
 
-/// Symbols of every sequence.
+/// Length of every sequence in symbols.
 const LENGTH: u32 = 1500;
-/// Runs of every alignment.
+/// Runs in every alignment.
 const RUNS: usize = 240;
-/// Pairs that the engine takes at once, about as many as a large GPU does.
+/// Number of pairs that the engine takes at once, about as many as a large GPU.
 const PAIRS_A_BATCH: u64 = 1 << 17;
 
-/// A device that has computed everything already.
+/// A device whose results are already computed.
 struct Replay {
-    /// An alignment of any two sequences, packed; none if only scores are wanted.
+    /// A packed alignment of any two sequences; `None` if only scores are requested.
     alignment: Option<(Vec<u32>, u32)>,
     matches: u64,
-    /// Memory that alignments leave in, as they leave a GPU's engine.
+    /// Memory in which alignments are delivered, as from a GPU's engine.
     words: BufferPool<u32>,
     waiting: HashMap<Ticket, Arc<PairsBatch>>,
     next: u64,
@@ -134,7 +134,7 @@ impl Engine<Pairs> for Replay {
     }
 }
 
-/// Takes bytes and counts them.
+/// Counts written bytes.
 #[derive(Clone, Default)]
 struct Counted(Arc<AtomicU64>);
 
@@ -149,7 +149,7 @@ impl Write for Counted {
     }
 }
 
-/// Writes lines as the program does.
+/// Writes lines like the program does.
 struct Lines<'a>(&'a mut dyn PairWriter);
 
 impl BlockSink<PairResult> for Lines<'_> {
@@ -170,7 +170,7 @@ impl BlockSink<PairResult> for Lines<'_> {
     }
 }
 
-/// Sequences of one length.
+/// Returns sequences of equal length.
 fn sequences(count: usize) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(Alphabet::Dna);
     let letters: Vec<u8> = b"ACGT".iter().copied().cycle().take(LENGTH as usize).collect();
@@ -178,7 +178,7 @@ fn sequences(count: usize) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-/// Writes all pairs; bytes that were written.
+/// Writes all pairs and returns the number of written bytes.
 fn hand_over(store: &Arc<SequenceStore>, fields: &[&'static Field], score_only: bool, threads: usize) -> u64 {
     let counted = Counted::default();
     let scoring = Scoring::truong();

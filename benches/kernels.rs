@@ -1,11 +1,12 @@
-//! Speed of every engine and kernel in cells: pairs of random sequences by length class, for each kind of scoring; and reads
-//! against ancestral states by sites.
+//! Speed of every engine and kernel in cells: pairs of random sequences by length class, for each
+//! kind of scoring; and reads against ancestral states by sites.
 //!
-//! Kernels that store directions are measured with their alignments, walked back on the device; the others and the CPU
-//! with their scores and matches.
+//! Kernels that store directions are measured with their alignments, traced back on the device. The
+//! others and the CPU are measured with scores and matches.
 //!
-//! A throughput of 1 Gelem/s is 1 GCUPS. Times are those of a batch from handing it in to having its scores, with
-//! sequences and pipelines in place; the pairs of a batch are all pairs of one set, lengths within 5% of each other.
+//! A throughput of 1 Gelem/s is 1 GCUPS. A time lasts from the submission of a batch to its scores,
+//! with sequences and pipelines in place. The pairs of a batch are all pairs of one set, with
+//! lengths within 5% of each other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,12 +24,12 @@ use pairwave::papara::gpu::PhyloGpu;
 use pairwave::papara::{PhyloBatch, Vectors};
 use pairwave::score::{Gaps, PhyloScheme, Scoring};
 use pairwave::seq::Alphabet;
-use support::phylo::{self, Looks};
+use support::phylo::{self, VectorProperties};
 
 /// Lengths in symbols: a read, a protein, a gene.
 const LENGTHS: [usize; 3] = [100, 400, 1500];
 
-/// All pairs of as many sequences as make about this many cells; at least a workgroup of them.
+/// Returns all pairs of a set with about `cells` cells, but at least one workgroup of sequences.
 fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<PairsBatch> {
     let count = ((2.0 * cells).sqrt() / length as f64).ceil().max(17.0) as usize;
     let mut rng = support::rng(length as u64);
@@ -44,7 +45,7 @@ fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<PairsBatch> {
     support::batches(&job, u64::MAX).swap_remove(0)
 }
 
-/// Computes a batch and says how many pairs came back.
+/// Computes a batch and returns the number of reported pairs.
 type Compute<'a> = &'a mut dyn FnMut(&Arc<PairsBatch>) -> pairwave::Result<usize>;
 
 fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64) {
@@ -92,7 +93,7 @@ fn kernels(criterion: &mut Criterion) {
     eprintln!("kernels on {}", found.description.name);
     for kernel in offered(Family::Pairs) {
         let gpu = PairsGpu::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
-        // Alignments fill the device with less.
+        // Alignments fill the device with fewer pairs.
         let full = if kernel.scan().is_some() { 1e10 } else { 1e11 };
         let cells = if found.is_software() { 4e7 } else { full };
         let mut gpu = gpu.with_kernel(Some(kernel));
@@ -104,18 +105,18 @@ fn kernels(criterion: &mut Criterion) {
     }
 }
 
-/// Sites of a reference: of a gene, of 16S rRNA as it is aligned, of many genes.
+/// Numbers of sites of a reference: a gene, aligned 16S rRNA, many genes.
 const SITES: [u32; 3] = [500, 1500, 10_000];
-/// Vectors of it.
+/// Number of vectors of a reference.
 const VECTORS: u32 = 320;
 
-/// Random vectors of so many sites.
+/// Returns random vectors of `sites` sites.
 fn vectors(sites: u32) -> Arc<Vectors> {
-    let looks = Looks { alphabet: Alphabet::Dna, sites, vectors: VECTORS, are_unions: false };
+    let looks = VectorProperties { alphabet: Alphabet::Dna, sites, vectors: VECTORS, are_unions: false };
     Arc::new(phylo::vectors(&mut support::rng(sites.into()), looks))
 }
 
-/// As many reads of about 100 symbols as make about this many cells.
+/// Returns a batch of reads of about 100 symbols with about `cells` cells.
 fn phylo_batch(vectors: &Arc<Vectors>, cells: f64) -> Arc<PhyloBatch> {
     let count = (cells / (100.0 * f64::from(vectors.len()) * f64::from(vectors.sites()))).ceil() as usize;
     let mut rng = support::rng(count as u64);
@@ -123,7 +124,7 @@ fn phylo_batch(vectors: &Arc<Vectors>, cells: f64) -> Arc<PhyloBatch> {
     phylo::batch(&reads, vectors, PhyloScheme::papara(), None)
 }
 
-/// Computes a batch of reads and says how many octets came back.
+/// Computes a batch of reads and returns the number of reported octets.
 type ComputePhylo<'a> = &'a mut dyn FnMut(&Arc<PhyloBatch>) -> pairwave::Result<usize>;
 
 fn bench_phylo(criterion: &mut Criterion, name: &str, compute: ComputePhylo<'_>, cells: f64) {

@@ -1,5 +1,5 @@
-//! Speed of the traceback of one pair on one thread: genes of 1,500 bases, close and distant, with and without what an
-//! engine tells of them.
+//! Speed of the traceback of one pair on one thread: close and distant genes of 1,500 bases, with
+//! and without hints from an engine.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 const SYMBOLS: usize = 1500;
 
-/// A gene and a relative that has `percent` of its symbols changed: 8 of 10 changes are substitutions, the rest single
-/// insertions and deletions.
+/// Returns a gene and a relative with `percent` of its symbols changed: 8 of 10 changes are
+/// substitutions, the rest single insertions and deletions.
 fn relatives(percent: u32) -> (Vec<Code>, Vec<Code>) {
     let mut rng = support::rng(u64::from(percent));
     let gene: Vec<Code> = (0..SYMBOLS).map(|_| 1 << (rng.next_u32() % 4)).collect();

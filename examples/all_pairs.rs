@@ -1,4 +1,5 @@
-//! All pairs of a file that are at least 90 % identical: `cargo run --example all_pairs -- genes.fasta`
+//! Prints all pairs of a file that are at least 90 % identical: `cargo run --example all_pairs --
+//! genes.fasta`
 
 use pairwave::{AllPairs, Job, Run, Scoring};
 

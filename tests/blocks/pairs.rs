@@ -14,7 +14,7 @@ use pairwave::score::{Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, jobs::Summary};
 
-use support::blocks::{Late, check_blocks};
+use support::blocks::{SourceWithGaps, check_blocks};
 use support::{Rng, adapter, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
 
 /// Sequences of which many are relatives of an earlier one; some are empty, and one is as long as ten others.
@@ -190,8 +190,8 @@ fn engines_go_on_with_blocks_that_come_while_they_compute() {
     let expected = whole(&job);
     let blocks = job.cut(job.cells() / 20).expect("it can be cut");
     let mut session = job.session_on(vec![mock("one", 1 << 40, [])], &two_threads()).expect("a session");
-    let late = Late::new(&blocks);
-    let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
+    let late = SourceWithGaps::new(&blocks);
+    let source: Arc<dyn BlockSource> = Arc::<SourceWithGaps>::clone(&late);
     let mut rows = Vec::new();
     let mut sink = Whole(|some: &[PairResult]| {
         rows.extend_from_slice(some);

@@ -1,5 +1,5 @@
-//! Several devices share a job: each has buffers of its own and gets a share by its speed; the results are those of one,
-//! also if one of them is lost on the way.
+//! Several devices share a job. Each has its own buffers and gets a share by its speed. The results
+//! equal those of one device, even if one device is lost.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier, OnceLock};
@@ -17,7 +17,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
 
-/// Sequences of very unequal lengths.
+/// Returns sequences of very unequal lengths.
 fn sequences() -> Arc<SequenceStore> {
     let lengths: Vec<usize> = (0..70).map(|index| 3 + (index * index * 7) % 190).collect();
     mixed_store(&mut rng(0xde5), Alphabet::Dna, &lengths)
@@ -31,13 +31,13 @@ fn run_job_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary
     run_on(&job(), engines, &two_threads()).expect("the job ends well")
 }
 
-/// What one engine gives.
+/// Returns the results of a single engine.
 fn expected() -> &'static [PairResult] {
     static EXPECTED: OnceLock<Vec<PairResult>> = OnceLock::new();
     EXPECTED.get_or_init(|| run_job_on(vec![Box::new(cpu())]).0)
 }
 
-/// Fails, in one line, at the first difference.
+/// Fails with one line at the first difference.
 fn assert_same(results: &[PairResult]) {
     if let Some((ours, theirs)) = results.iter().zip(expected()).find(|(ours, theirs)| ours != theirs) {
         panic!("{}-{} where {}-{} was expected", ours.query, ours.target, theirs.query, theirs.target);
@@ -53,22 +53,22 @@ fn gpu_called(label: &str) -> PairsGpu {
     .expect("the adapter opens")
 }
 
-/// A GPU that waits in its first submission until all others are there too, and may be destroyed at a later one: with
-/// work in flight, and none of it safe.
-struct Met {
+/// A GPU that waits in its first submission until all others have started, too. It can be destroyed
+/// at a later submission, with work in flight.
+struct SynchronizedGpu {
     gpu: PairsGpu,
     all: Arc<Barrier>,
     submissions: usize,
     destroyed_at: usize,
 }
 
-impl Met {
+impl SynchronizedGpu {
     fn new(gpu: PairsGpu, all: &Arc<Barrier>) -> Box<Self> {
-        Box::new(Met { gpu, all: Arc::clone(all), submissions: 0, destroyed_at: usize::MAX })
+        Box::new(SynchronizedGpu { gpu, all: Arc::clone(all), submissions: 0, destroyed_at: usize::MAX })
     }
 }
 
-impl Engine<Pairs> for Met {
+impl Engine<Pairs> for SynchronizedGpu {
     fn name(&self) -> &str {
         self.gpu.name()
     }
@@ -94,12 +94,12 @@ impl Engine<Pairs> for Met {
 }
 
 #[test]
-fn two_engines_of_one_adapter_give_what_one_gives() {
+fn two_engines_of_one_adapter_give_the_results_of_one() {
     let engines = [gpu_called("first"), gpu_called("second")];
     assert_ne!(engines[0].gpu().device, engines[1].gpu().device, "buffers belong to a device");
     let all = Arc::new(Barrier::new(2));
     let (results, summary) =
-        run_job_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
+        run_job_on(engines.into_iter().map(|gpu| SynchronizedGpu::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
     assert_same(&results);
     let took_part: Vec<&str> =
         summary.engines.iter().filter(|engine| engine.pairs > 0).map(|engine| engine.name.as_str()).collect();
@@ -108,12 +108,12 @@ fn two_engines_of_one_adapter_give_what_one_gives() {
 }
 
 #[test]
-fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
+fn lost_device_causes_one_warning_and_the_other_continues() {
     warnings::record("warn");
     let all = Arc::new(Barrier::new(2));
-    let mut doomed = Met::new(gpu_called("the doomed one"), &all);
+    let mut doomed = SynchronizedGpu::new(gpu_called("the doomed one"), &all);
     doomed.destroyed_at = 1;
-    let (results, summary) = run_job_on(vec![doomed, Met::new(gpu_called("the survivor"), &all)]);
+    let (results, summary) = run_job_on(vec![doomed, SynchronizedGpu::new(gpu_called("the survivor"), &all)]);
     assert_same(&results);
     let lost: Vec<bool> = summary.engines.iter().map(|engine| engine.lost.is_some()).collect();
     assert_eq!(lost, [true, false], "{:?}", summary.engines);
@@ -122,9 +122,9 @@ fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
     assert_eq!((lines.len(), warnings::about("the survivor").len()), (1, 0), "{lines:?}");
 }
 
-/// What the program does with a device named twice in a library's call: two engines with half of the memory each.
+/// A library call can list a device twice: it becomes two engines with half of the memory each.
 #[test]
-fn an_adapter_may_come_twice() {
+fn adapter_listed_twice_becomes_two_engines() {
     let found = adapter();
     let device = Device::Adapter(Box::new(found.clone()));
     let devices = vec![device.clone(), device, Device::Cpu];
@@ -142,14 +142,14 @@ fn an_adapter_may_come_twice() {
 }
 
 #[test]
-fn an_engine_keeps_to_its_memory() {
+fn engine_stays_within_its_memory() {
     let found = adapter();
     let full = PairsGpu::open(&found, Config::default()).expect("the adapter opens");
     assert_eq!(full.memory(), memory_budget(&found, None));
     let small = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     assert_eq!(small.memory(), MIN_BYTES);
     assert!(small.capacity().store_bytes <= MIN_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
-    // No cap raises what the device has to spare.
+    // A higher limit does not raise a lower one.
     assert_eq!(small.with_memory(u64::MAX).memory(), MIN_BYTES);
     let capped = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     let (results, summary) = run_job_on(vec![Box::new(capped)]);
@@ -168,7 +168,7 @@ fn adapters_are_opened_with_their_names_and_memory() {
 }
 
 #[test]
-fn an_interrupt_ends_a_measurement() {
+fn interrupt_ends_a_measurement() {
     let interrupt = Arc::new(AtomicBool::new(true));
     let adapters = [(adapter(), u64::MAX), (adapter(), u64::MAX)];
     let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, true, &interrupt);
@@ -180,9 +180,10 @@ fn an_interrupt_ends_a_measurement() {
     assert!(matches!(error, Error::Interrupted), "{error}");
 }
 
-/// A wrong job is refused before a device is opened and measured, which the flag would interrupt.
+/// A wrong job is refused before a device is opened and measured; the flag would interrupt a
+/// measurement.
 #[test]
-fn wrong_options_are_found_before_devices_are_opened() {
+fn wrong_options_are_refused_before_devices_are_opened() {
     let devices = vec![Device::Adapter(Box::new(adapter()))];
     let interrupt = Arc::new(AtomicBool::new(true));
     let run = Run { devices, tune: true, interrupt, ..Run::default() };

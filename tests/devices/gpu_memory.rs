@@ -1,5 +1,6 @@
-//! GPUs of little memory: what streams through an engine stays within its budget, and where a buffer cannot be had the
-//! batch is computed all the same or goes back, never lost; the engine goes on.
+//! GPUs with little memory. Stores that pass through an engine stay within its budget. If a buffer
+//! cannot be allocated, the batch is computed anyway or returned, but never lost, and the engine
+//! keeps working.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,17 +22,19 @@ use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::assert_right;
 use support::*;
 
-/// Stores that stream through an engine: more than fit, but not more than the host can hold.
+/// Number of stores that pass through an engine: more than fit on the device, but not too many for
+/// the host.
 const STREAM: usize = 16;
 
-/// Five short sequences, and one of so many symbols that no batch touches.
+/// Returns a store of five short sequences, and one sequence of `symbols` symbols that no batch
+/// uses.
 fn heavy_store(rng: &mut Rng, alphabet: Alphabet, symbols: usize) -> Arc<SequenceStore> {
     let mut sequences: Vec<_> = (0..5).map(|index| random_codes(rng, alphabet, 20 + 9 * index)).collect();
     sequences.push(vec![sequences[0][0]; symbols]);
     store(alphabet, &sequences)
 }
 
-/// Every query of a store against the five short sequences of another.
+/// Returns a batch of every query of a store against the five short sequences of another.
 fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, filter: ResultFilter) -> Arc<PairsBatch> {
     let order: Vec<u32> = (0..5).rev().collect();
     let symbols: u64 = order.iter().map(|&id| u64::from(targets.length(id))).sum();
@@ -43,7 +46,7 @@ fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, filte
     Arc::new(PairsBatch { chunk: Arc::new(chunk), blocks })
 }
 
-/// All pairs of a store in one batch.
+/// Returns a batch of all pairs of a store.
 fn pairs_of(store: &Arc<SequenceStore>, filter: ResultFilter) -> Arc<PairsBatch> {
     let job = job(store, Scoring::truong(), filter);
     let [batch]: [Arc<PairsBatch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
@@ -55,8 +58,8 @@ fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(alphabet), limit: Limit::None };
     let block = |pattern| EditBlock { pattern, places: 0..5, cells: 5 * 40 * u64::from(patterns.length(pattern)) };
     let blocks = (0..2).map(block).collect();
-    let [own, others] = [patterns, texts].map(Arc::clone);
-    let chunk = EditChunk::new(own, others, Arc::new(scheme), Places::Texts((0..5).collect()));
+    let [patterns, texts] = [patterns, texts].map(Arc::clone);
+    let chunk = EditChunk::new(patterns, texts, Arc::new(scheme), Places::Texts((0..5).collect()));
     Arc::new(EditBatch { chunk: Arc::new(chunk), blocks })
 }
 
@@ -76,7 +79,8 @@ fn check_edit(batch: &EditBatch, report: &pairwave::edit::EditReport) {
     assert_right(&test, &report.found.clone().into_each(), "a stream of batches");
 }
 
-/// Sends batches through an engine, two at once where it takes them; the budget holds at every moment.
+/// Sends batches through an engine, as many at once as it accepts. The budget holds at every
+/// moment.
 fn stream<K: GpuKind>(
     gpu: &mut GpuEngine<K>,
     batches: impl Iterator<Item = Arc<engine::Batch<K>>>,
@@ -108,10 +112,10 @@ fn stores_of_pairs_stay_within_the_budget() {
     let stores: Vec<_> = (0..STREAM).map(|_| heavy_store(&mut rng, Alphabet::Dna, symbols)).collect();
     let all: u64 = stores.iter().map(|store| store.packed_bytes().len() as u64).sum();
     assert!(all > 2 * gpu.residents().budget() - 16, "{all} bytes would fit");
-    // The first is a query every time; the others come, and some come back.
+    // The first store has the queries of every batch. The others follow, some of them twice.
     let others = (1..STREAM).chain(2..5).chain([STREAM - 1, 1]);
     stream(&mut gpu, others.map(|other| pairs_batch(&stores[0], &stores[other], ResultFilter::Scores)), check_pairs);
-    // Stores larger than a buffer: every batch brings what it needs.
+    // For stores larger than a buffer every batch uploads the sequences that it needs.
     let mut gpu = gpu_checked().with_memory(MIN_BYTES).with_store_limit(1 << 10);
     let twice = [1, 2, 1].map(|other| pairs_batch(&stores[0], &stores[other], ResultFilter::Scores));
     stream(&mut gpu, twice.into_iter(), check_pairs);
@@ -119,7 +123,7 @@ fn stores_of_pairs_stay_within_the_budget() {
 }
 
 #[test]
-fn what_the_host_has_dropped_leaves_the_device() {
+fn stores_that_the_host_drops_leave_the_device() {
     let mut rng = rng(0x5702);
     let mut gpu = gpu_checked();
     let short = heavy_store(&mut rng, Alphabet::Dna, 1);
@@ -140,8 +144,9 @@ fn texts_stay_within_the_budget() {
     stream(&mut gpu, order.map(|text| edit_batch(&patterns, &stores[text])), check_edit);
 }
 
-/// Computes a batch on an engine whose memory is short for buffers of a label, after `after` of them, for `count`; gives how
-/// often it was, and whether the batch was computed.
+/// Computes a batch on an engine while allocations of buffers with a label fail: `count` of them,
+/// after `after` successful ones. Returns the number of failures, and whether the batch was
+/// computed.
 fn computed_in_shortage<K: GpuKind>(
     mut gpu: GpuEngine<K>,
     batch: &Arc<engine::Batch<K>>,
@@ -163,26 +168,26 @@ fn computed_in_shortage<K: GpuKind>(
         }
         Err(error) => panic!("buffer {after}: {error}"),
     };
-    // The engine goes on.
+    // The engine keeps working.
     gpu.gpu().feign_shortage("", 0, 0);
     let ticket = gpu.submit(Arc::clone(batch)).expect("there is memory again");
     check(batch, &gpu.collect(ticket).expect("the device answers"));
     (refused, is_done)
 }
 
-fn each_buffer_refused<K: GpuKind>(
+fn check_refusal_of_each_buffer<K: GpuKind>(
     open: impl Fn() -> GpuEngine<K>,
     batch: &Arc<engine::Batch<K>>,
     check: impl Fn(&engine::Batch<K>, &K::Report) + Copy,
 ) {
-    // Every buffer that the batch takes, once.
+    // Refuses each buffer of the batch once.
     let mut buffers = 0;
     while let (refused @ 1.., is_done) = computed_in_shortage(open(), batch, ("", buffers, 1), check) {
         assert!(refused == 1 && is_done);
         buffers += 1;
     }
     assert!(buffers >= 7, "{buffers} buffers only");
-    // All from one on, and of some two.
+    // Refuses all buffers from one on, so that some are refused twice.
     for after in [0, buffers / 2, buffers - 1] {
         let (refused, is_done) = computed_in_shortage(open(), batch, ("", after, u64::MAX), check);
         assert!(refused >= 2 && !is_done);
@@ -190,46 +195,46 @@ fn each_buffer_refused<K: GpuKind>(
 }
 
 #[test]
-fn pairs_are_computed_though_a_buffer_is_refused() {
+fn pairs_are_computed_if_a_buffer_is_refused() {
     let mut rng = rng(0x5704);
     let [queries, targets] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
     let batch = pairs_batch(&queries, &targets, ResultFilter::Scores);
-    each_buffer_refused(|| kernel_checked("nw_slice"), &batch, check_pairs);
-    // With less scratch memory it takes more rounds.
+    check_refusal_of_each_buffer(|| kernel_checked("nw_slice"), &batch, check_pairs);
+    // With less scratch memory the batch takes more rounds.
     let short = ("scratch", 0, 3);
     assert_eq!(computed_in_shortage(kernel_checked("nw_slice"), &batch, short, check_pairs), (3, true));
 }
 
 #[test]
-fn alignments_are_computed_though_a_buffer_is_refused() {
+fn alignments_are_computed_if_a_buffer_is_refused() {
     let mut rng = rng(0x5705);
     let [queries, targets] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
     let batch = pairs_batch(&queries, &targets, ResultFilter::Alignments);
-    each_buffer_refused(|| kernel_checked("nw_rows"), &batch, check_pairs);
-    // With smaller arenas, or through a kernel that has none.
+    check_refusal_of_each_buffer(|| kernel_checked("nw_rows"), &batch, check_pairs);
+    // The batch is computed with smaller arenas, or with a kernel that has none.
     let short = ("arena", 0, 4);
     assert_eq!(computed_in_shortage(kernel_checked("nw_rows"), &batch, short, check_pairs), (4, true));
     let short = ("arena", 0, u64::MAX);
     assert!(!computed_in_shortage(kernel_checked("nw_rows"), &batch, short, check_pairs).1);
     let any = || gpu_default().with_shape(SMALL_SHAPE);
     let (refused, is_done) = computed_in_shortage(any(), &batch, short, check_pairs);
-    assert!(is_done && refused > 2, "{refused} arenas refused: another kernel should do it");
+    assert!(is_done && refused > 2, "{refused} arenas refused: another kernel should compute it");
 }
 
 #[test]
-fn distances_are_computed_though_a_buffer_is_refused() {
+fn distances_are_computed_if_a_buffer_is_refused() {
     let mut rng = rng(0x5706);
     let [patterns, texts] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
     let open = || {
         let gpu = EditGpu::open(&adapter()).expect("the adapter opens");
         gpu.with_kernel(Some(kernels::find("myers_thread").unwrap())).with_runtime_checks()
     };
-    each_buffer_refused(open, &edit_batch(&patterns, &texts), check_edit);
+    check_refusal_of_each_buffer(open, &edit_batch(&patterns, &texts), check_edit);
 }
 
 #[test]
-fn results_that_cannot_be_fetched_are_left_unfinished() {
-    // So many pairs pass that the rest takes more memory than the first copy.
+fn results_that_cannot_be_read_back_are_unfinished() {
+    // So many pairs pass the filter that the second copy needs more memory than the first.
     let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 560]);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
     let batch = pairs_of(&store, ResultFilter::Reaching(Arc::new(filter)));
@@ -238,7 +243,7 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
         let ticket = gpu.submit(Arc::clone(&batch)).expect("the batch suits");
         gpu.gpu().feign_shortage("", 0, refused);
         let report = gpu.collect(ticket).expect("the device answers");
-        Pairs::check(&batch, &report).expect("the report can be right");
+        Pairs::check(&batch, &report).expect("the report is valid");
         let (blocks, pairs) = if refused > 0 { (batch.blocks.len(), 0) } else { (0, 560 * 559 / 2) };
         assert_eq!((report.unfinished.len(), report.hits.len()), (blocks, pairs));
     }
@@ -246,7 +251,7 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
 }
 
 #[test]
-fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
+fn host_aligns_survivors_if_a_buffer_is_refused() {
     let sequences = [&[1, 2, 4, 8, 1, 1][..], &[1, 2, 4, 8, 8, 1], &[1, 2, 4, 1], &[8, 8, 8]];
     let store = store(Alphabet::Dna, &sequences.map(<[u8]>::to_vec));
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
@@ -267,7 +272,7 @@ fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
         let (later, _) = compute(None);
         let mut traced = Vec::new();
         for report in reports.iter().chain(&later) {
-            Pairs::check(&batch, report).expect("the report can be right");
+            Pairs::check(&batch, report).expect("the report is valid");
             assert_eq!(report.unfinished, Vec::<usize>::new(), "nothing was lost");
             assert!(report.hits.iter().any(|hit| (hit.query, hit.target) == (0, 1)));
             traced.push(report.traced.spans.len() == report.hits.len());
@@ -276,7 +281,7 @@ fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
             assert_eq!(traced, [true; 4]);
             break;
         }
-        // Nothing is followed up from then on.
+        // After a refusal the engine starts no second batches.
         assert_eq!(traced[2..], [false; 2], "after refusal {refusals}");
         assert_ne!(traced[..2], [true; 2], "after refusal {refusals}");
         refusals += 1;
@@ -285,7 +290,7 @@ fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
 }
 
 #[test]
-fn a_buffer_that_no_device_could_have_is_refused_like_one_that_does_not_fit() {
+fn buffer_above_the_device_limit_is_refused() {
     let gpu = gpu_checked();
     let most = gpu.gpu().device.limits().max_buffer_size;
     let error = gpu.gpu().buffer("too much", most + 1, wgpu::BufferUsages::STORAGE).expect_err("it is too large");
@@ -298,7 +303,7 @@ fn run(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summ
 }
 
 #[test]
-fn a_job_is_right_though_memory_is_short() {
+fn job_is_correct_if_memory_is_short() {
     warnings::record("warn");
     let mut rng = rng(0x5707);
     let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
@@ -313,8 +318,8 @@ fn a_job_is_right_though_memory_is_short() {
         assert!(results == expected, "the results are not the CPU's");
         let lost = summary.engines.iter().filter(|engine| engine.lost.is_some()).count();
         assert_eq!((summary.engines.len(), lost), (engines, 0));
-        let said = warnings::about(&format!("'short of {count}'"));
-        let of_memory = said.iter().filter(|line| line.contains("frees what it can")).count();
-        assert_eq!((of_memory, said.len()), (1, engines), "{said:?}");
+        let lines = warnings::about(&format!("'short of {count}'"));
+        let of_memory = lines.iter().filter(|line| line.contains("freeing unused memory")).count();
+        assert_eq!((of_memory, lines.len()), (1, engines), "{lines:?}");
     }
 }

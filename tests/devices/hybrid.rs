@@ -1,4 +1,5 @@
-//! CPU threads and GPUs on one queue: the same results whoever takes part, also if a GPU is lost on the way.
+//! CPU threads and GPUs on one queue: the results are equal for all combinations, even if a GPU is
+//! lost.
 
 use std::sync::{Arc, Barrier};
 
@@ -16,7 +17,8 @@ use support::*;
 
 type Engines = Vec<Box<dyn Engine<Pairs>>>;
 
-/// All pairs aligned, their scores, and those that reach an identity; linear and affine gaps.
+/// Returns jobs that request all alignments, scores, and pairs above an identity, with linear and
+/// affine gaps.
 fn jobs() -> Vec<AllPairs> {
     let lengths: Vec<usize> = (0..60).map(|index| 1 + (index * index * 7) % 190).collect();
     let dna = mixed_store(&mut rng(0x4b), Alphabet::Dna, &lengths);
@@ -37,22 +39,22 @@ fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>
     run_on(job, engines, &two_threads()).expect("the job ends well")
 }
 
-/// An engine of small batches that waits in its first submission until all others are there too; a GPU may be destroyed
-/// after a submission, with work in flight.
-struct Met<E> {
+/// An engine with small batches that waits in its first submission until all others have started,
+/// too. A GPU can be destroyed after a submission, with work in flight.
+struct SynchronizedEngine<E> {
     engine: E,
     all: Arc<Barrier>,
     submissions: usize,
     destroy: Option<(usize, wgpu::Device)>,
 }
 
-impl<E: Engine<Pairs> + 'static> Met<E> {
+impl<E: Engine<Pairs> + 'static> SynchronizedEngine<E> {
     fn new(engine: E, all: &Arc<Barrier>) -> Box<Self> {
-        Box::new(Met { engine, all: Arc::clone(all), submissions: 0, destroy: None })
+        Box::new(SynchronizedEngine { engine, all: Arc::clone(all), submissions: 0, destroy: None })
     }
 }
 
-impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
+impl<E: Engine<Pairs>> Engine<Pairs> for SynchronizedEngine<E> {
     fn name(&self) -> &str {
         self.engine.name()
     }
@@ -82,19 +84,20 @@ impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
     }
 }
 
-/// A GPU beside CPU workers; destroyed after its submission of this number, if there is one.
+/// Returns a GPU and CPU workers. The GPU is destroyed after the submission of this number, if
+/// there is one.
 fn mixed(gpu: PairsGpu, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine<Pairs>>> {
     let all = Arc::new(Barrier::new(1 + cpus));
     let device = gpu.gpu().device.clone();
-    let mut gpu = Met::new(gpu, &all);
+    let mut gpu = SynchronizedEngine::new(gpu, &all);
     gpu.destroy = destroyed_at.map(|at| (at, device));
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = vec![gpu];
-    engines.extend((0..cpus).map(|_| Met::new(CpuWorker::default(), &all) as Box<dyn Engine<Pairs>>));
+    engines.extend((0..cpus).map(|_| SynchronizedEngine::new(CpuWorker::default(), &all) as Box<dyn Engine<Pairs>>));
     engines
 }
 
 #[test]
-fn the_same_comes_out_whoever_computes() {
+fn results_do_not_depend_on_the_engines() {
     for (index, job) in jobs().iter().enumerate() {
         let (expected, alone) = run(job, workers(1, &Arc::default()));
         assert!(!expected.is_empty());
@@ -103,12 +106,13 @@ fn the_same_comes_out_whoever_computes() {
             ("the GPU alone", vec![Box::new(gpu_default())]),
             ("both", mixed(gpu_default(), 2, None)),
             ("a GPU that is lost", mixed(gpu_default(), 0, Some(1))),
-            ("a GPU that is lost beside the CPU", mixed(gpu_default(), 2, Some(0))),
+            ("a GPU that is lost next to the CPU", mixed(gpu_default(), 2, Some(0))),
         ];
         for (way, engines) in ways {
             let (results, summary) = run(job, engines);
             assert!(results == expected, "job {index}, {way}: other results");
-            // How many are traced depends on who filters: a GPU may compare exact identities.
+            // The number of tracebacks depends on the filtering engine: a GPU may compare exact
+            // identities.
             let counts = |summary: &Summary| (summary.pairs, summary.cells, summary.written);
             assert_eq!(counts(&summary), counts(&alone), "job {index}, {way}");
             let cells: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
@@ -121,11 +125,12 @@ fn the_same_comes_out_whoever_computes() {
 }
 
 #[test]
-fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
+fn destroyed_gpu_next_to_the_cpu_causes_one_warning() {
     warnings::record("warn");
     let job = jobs().remove(3);
-    // The warnings of all tests of the process are recorded, so the adapter needs a name that no other test uses.
-    let name = "destroyed beside the cpu";
+    // The warnings of all tests of the process are recorded, so that the adapter needs a name that
+    // no other test uses.
+    let name = "destroyed next to the cpu";
     let gpu = PairsGpu::open(&adapter_called(name), Config::default()).expect("the adapter opens");
     let (results, summary) = run(&job, mixed(gpu, 2, Some(0)));
     assert_eq!(results.len() as u64, summary.pairs);
@@ -136,9 +141,9 @@ fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
     assert_eq!(lines.len(), 1, "{lines:?}");
 }
 
-/// A device that writes a status that no kernel has is given up.
+/// A device that writes an unknown status is abandoned.
 #[test]
-fn a_status_that_no_kernel_has_is_not_believed() {
+fn device_with_an_unknown_status_is_abandoned() {
     let broken = kernel_checked("nw_slice").with_rewritten_shaders(Box::new(|text| {
         assert!(text.contains("const TASK_DONE: u32 = 1u;"));
         text.replace("const TASK_DONE: u32 = 1u;", "const TASK_DONE: u32 = 9u;")
@@ -146,12 +151,12 @@ fn a_status_that_no_kernel_has_is_not_believed() {
     let job = jobs().remove(0);
     let (results, summary) = run(&job, vec![Box::new(broken)]);
     assert!(results == run(&job, workers(1, &Arc::default())).0);
-    let lost = summary.engines[0].lost.as_deref().expect("it is given up");
+    let lost = summary.engines[0].lost.as_deref().expect("the engine is abandoned");
     assert!(lost.contains("status 9"), "{lost}");
 }
 
 #[test]
-fn threads_of_the_cpu_are_one_row() {
+fn cpu_threads_share_a_row() {
     let job = jobs().remove(3);
     let devices = choose(&["cpu".into()]).expect("there is a CPU");
     let summary = job.run(&Run { devices, threads: 3, ..Run::default() }, |_| Ok(())).expect("the job ends well");
@@ -163,7 +168,7 @@ fn threads_of_the_cpu_are_one_row() {
 }
 
 #[test]
-fn all_and_cpu_in_any_order_are_all_devices_once() {
+fn all_and_cpu_in_any_order_select_each_device_once() {
     let cpus = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|name| (*name).into()).collect();
         let devices = choose(&names).expect("they are there");

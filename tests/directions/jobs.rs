@@ -16,7 +16,7 @@ fn rectangle(stem: &str) {
             ..job(&queries, scoring.clone(), ResultFilter::Alignments)
         };
         let found = compute_traced(&mut engine, &batches(&job, u64::MAX));
-        let textbook = Textbook::of(&scoring);
+        let textbook = Textbook::for_scoring(&scoring);
         let mut seen = std::collections::BTreeSet::new();
         for (hit, cigar) in &found {
             assert!(cigar.is_some(), "{hit:?} was not traced");

@@ -27,7 +27,7 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
             sequences.push(ancestor);
         }
         let store = store(scoring.alphabet, &sequences);
-        let textbook = Textbook::of(&scoring);
+        let textbook = Textbook::for_scoring(&scoring);
         for definition in IdentityDefinition::ALL {
             for threshold in [0.5, 0.9, 1.0] {
                 let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));

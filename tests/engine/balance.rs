@@ -16,53 +16,53 @@ use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
 
-/// Seconds that the simulated jobs would take if nothing was lost.
+/// Duration of the simulated jobs in seconds without losses.
 const JOB_SECONDS: f64 = 20.0;
 
-/// What is simulated of an engine.
+/// Properties of a simulated engine.
 #[derive(Debug, Clone, Copy)]
-struct Kind {
-    /// Cells a second.
+struct SimulatedKind {
+    /// Speed in cells per second.
     speed: f64,
-    /// Seconds that every batch takes beside its cells.
+    /// Overhead of every batch in seconds.
     launch: f64,
-    /// Seconds before its first batch.
+    /// Start-up time in seconds.
     ready: f64,
-    /// Cells that it likes at once.
+    /// Capacity in cells.
     cells: u64,
     in_flight: usize,
     min_work: f64,
     universal: bool,
 }
 
-impl Kind {
+impl SimulatedKind {
     fn cpu(speed: f64) -> Self {
         let cells = 1 << 29;
-        Kind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, min_work: 0.004, universal: true }
+        SimulatedKind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, min_work: 0.004, universal: true }
     }
 
-    /// Two batches in flight, one computed after the other.
+    /// Returns a GPU with two batches in flight, computed one after the other.
     fn gpu(speed: f64) -> Self {
         let cells = (0.7 * speed) as u64;
-        Kind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, min_work: 0.025, universal: false }
+        SimulatedKind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, min_work: 0.025, universal: false }
     }
 }
 
 /// An engine in simulated time.
 struct Simulated {
-    kind: Kind,
+    kind: SimulatedKind,
     in_flight: VecDeque<(WorkLease<Pairs>, f64)>,
-    /// When it has done what it holds, in seconds.
+    /// Time in seconds at which the engine has finished the work that it holds.
     free_at: f64,
     cells: u64,
-    /// When its last batch ended.
+    /// Time at which the last batch ended.
     ended: f64,
 }
 
-/// What came of a simulation.
+/// Result of a simulation.
 #[derive(Debug)]
 struct Ends {
-    /// Each engine's share of the cells, and when it ended.
+    /// Share of the cells and end time of each engine.
     engines: Vec<(f64, f64)>,
     batches: usize,
 }
@@ -72,15 +72,15 @@ impl Ends {
         self.engines.iter().map(|end| end.1).fold(0.0, f64::max)
     }
 
-    /// From the first engine's end to the last one's, as a fraction of the job's time.
+    /// Time from the first engine's end to the last one's, as a fraction of the job's time.
     fn imbalance(&self) -> f64 {
         let first = self.engines.iter().map(|end| end.1).fold(f64::MAX, f64::min);
         (self.last() - first) / self.last()
     }
 }
 
-/// Runs a job's queue as [`pairwave::engine::pump`] does, but in simulated time.
-fn simulate(job: &PairsSpec, kinds: &[Kind]) -> Ends {
+/// Runs a job's queue like [`pairwave::engine::pump`], but in simulated time.
+fn simulate(job: &PairsSpec, kinds: &[SimulatedKind]) -> Ends {
     let nanoseconds = Arc::new(AtomicU64::new(0));
     let read = Arc::clone(&nanoseconds);
     let clock = Box::new(move || read.load(Ordering::Relaxed) as f64 / 1e9);
@@ -112,44 +112,44 @@ fn simulate(job: &PairsSpec, kinds: &[Kind]) -> Ends {
         let (lease, done) = next.in_flight.pop_front().expect("it is not empty");
         (now, next.ended) = (done, done);
         nanoseconds.store((now * 1e9) as u64, Ordering::Relaxed);
-        queue.finish(&lease, &[]).expect("nobody took it away");
+        queue.finish(&lease, &[]).expect("the lease is valid");
     }
     assert_eq!(engines.iter().map(|engine| engine.cells).sum::<u64>(), job.cells());
     let share = |engine: &Simulated| engine.cells as f64 / job.cells() as f64;
     Ends { engines: engines.iter().map(|engine| (share(engine), engine.ended)).collect(), batches }
 }
 
-/// Log-normal lengths from 100 to 30,000 symbols around 1,500.
+/// Returns log-normal lengths from 100 to 30,000 symbols around 1,500.
 fn lengths(rng: &mut Rng, count: usize) -> Vec<usize> {
     let mut uniform = || (f64::from(rng.next_u32()) + 1.0) / 4_294_967_297.0;
     let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
     (0..count).map(|_| ((1500.0 * (0.9 * normal()).exp()) as usize).clamp(100, 30_000)).collect()
 }
 
-/// Sequences of one letter: only their lengths matter.
-fn of_lengths(lengths: &[usize]) -> Arc<SequenceStore> {
+/// Returns sequences of one letter, because only their lengths matter.
+fn uniform_store(lengths: &[usize]) -> Arc<SequenceStore> {
     store(Alphabet::Dna, &lengths.iter().map(|&length| vec![1; length]).collect::<Vec<_>>())
 }
 
-/// Jobs over unequal lengths: all pairs of one store, and of two.
+/// Returns jobs over unequal lengths: all pairs of one store, and of two.
 fn jobs(seed: u64) -> Vec<PairsSpec> {
     let mut rng = rng(seed);
-    let (all, some) = (of_lengths(&lengths(&mut rng, 500)), of_lengths(&lengths(&mut rng, 250)));
+    let (all, some) = (uniform_store(&lengths(&mut rng, 500)), uniform_store(&lengths(&mut rng, 250)));
     let triangle = support::job(&all, Scoring::truong(), ResultFilter::Scores);
     let rectangle = PairsSpec { against: Some(some), ..triangle.clone() };
     vec![triangle, rectangle]
 }
 
-/// Engines in these ratios of speed, which together do the job in [`JOB_SECONDS`].
-fn engines(job: &PairsSpec, cpus: &[f64], gpus: &[f64]) -> Vec<Kind> {
+/// Returns engines with these ratios of speed, which together need [`JOB_SECONDS`] for the job.
+fn engines(job: &PairsSpec, cpus: &[f64], gpus: &[f64]) -> Vec<SimulatedKind> {
     let all: f64 = cpus.iter().chain(gpus).sum();
     let speed = |ratio: &f64| ratio / all * job.cells() as f64 / JOB_SECONDS;
-    let cpus = cpus.iter().map(|ratio| Kind::cpu(speed(ratio)));
-    cpus.chain(gpus.iter().map(|ratio| Kind::gpu(speed(ratio)))).collect()
+    let cpus = cpus.iter().map(|ratio| SimulatedKind::cpu(speed(ratio)));
+    cpus.chain(gpus.iter().map(|ratio| SimulatedKind::gpu(speed(ratio)))).collect()
 }
 
 #[test]
-fn the_last_ends_within_two_percent_of_the_first() {
+fn engines_end_within_two_percent_of_the_job() {
     let many = [1.0; 16];
     let mixtures: [(&str, &[f64], &[f64]); 8] = [
         ("one thread, a GPU of 3", &[1.0], &[3.0]),
@@ -171,16 +171,17 @@ fn the_last_ends_within_two_percent_of_the_first() {
                     ends.batches
                 );
                 assert!(percent < 2.0, "seed {seed}, {kind}, {name}: {percent:.2}%: {ends:?}");
-                // The GPU gets ready in 0.3 s.
+                // The GPU needs 0.3 s to start.
                 assert!(last < JOB_SECONDS * 1.04, "seed {seed}, {kind}, {name}: {last:.2} s: {ends:?}");
             }
         }
     }
 }
 
-/// What the simulation is there to find: a slow engine that takes seconds of work at the end ends late.
+/// The simulation detects pieces that do not shrink: a slow engine that takes seconds of work at
+/// the end ends late.
 #[test]
-fn pieces_that_do_not_shrink_are_seen_in_the_simulation() {
+fn simulation_detects_pieces_that_do_not_shrink() {
     let job = jobs(1).remove(0);
     let mut kinds = engines(&job, &[1.0, 3.0], &[]);
     (kinds[0].min_work, kinds[0].cells) = (3.0, 1 << 40);
@@ -193,7 +194,7 @@ fn shares_follow_speeds_in_real_time() {
     let lengths: Vec<usize> = (0..60).map(|index| 20 + (index * 11) % 50).collect();
     let store = mixed_store(&mut rng(0xba1), Alphabet::Dna, &lengths);
     let job = AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
-    // Two thirds of a second for both together.
+    // Both engines together need two thirds of a second.
     let speed = job.job().cells() as f64 / 4.0 * 1.5;
     let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };
     let engine = |name: &str, speed| Box::new(MockEngine::new(name, capacity, []).with_real_speed(speed));
@@ -202,7 +203,7 @@ fn shares_follow_speeds_in_real_time() {
     let summary = job.run_on(both, &run, |_| Ok(())).expect("the job ends well");
     let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };
     assert_eq!(slow.cells + fast.cells, summary.cells);
-    // 3 if the machine has nothing else to do.
+    // The ratio is 3 on an idle machine.
     let ratio = fast.cells as f64 / slow.cells as f64;
     assert!((1.5..6.0).contains(&ratio), "{ratio:.2}: {:?}", summary.engines);
     for engine in [slow, fast] {

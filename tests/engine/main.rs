@@ -1,4 +1,4 @@
-//! The queue, and engines that are slow, wrong or gone.
+//! Tests of the queue, and of engines that are slow, wrong or lost.
 
 mod balance;
 mod buffering;

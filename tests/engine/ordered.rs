@@ -1,5 +1,6 @@
-//! Results of chunks wait for the oldest one, but not without bound: engines that are much faster than the one that holds it
-//! do not run ahead for ever, nobody waits in vain, and the results are the same.
+//! Results of chunks wait for the oldest one, within limits: engines that are much faster than the
+//! holder of the oldest chunk do not run ahead forever, no engine waits forever, and the results
+//! are unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use pairwave::seq::Alphabet;
 use support::*;
 
 const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
-/// Pairs that an engine takes at once.
+/// Number of pairs that an engine takes at once.
 const PAIRS: u64 = 16;
-/// No bound, of bytes and of chunks.
+/// No limit of bytes or of chunks.
 const ANY: (u64, usize) = (u64::MAX, usize::MAX);
 
 fn scores() -> PairsSpec {
@@ -30,7 +31,7 @@ fn scores() -> PairsSpec {
     job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), ResultFilter::Scores)
 }
 
-/// Chunks of about 60 pairs.
+/// Number of chunks of about 60 pairs.
 fn chunks(job: &PairsSpec) -> usize {
     job.chunks(u64::MAX, 60).count()
 }
@@ -52,11 +53,11 @@ fn queue(job: &PairsSpec, gatherer: &Gatherer) -> WorkQueue<Pairs> {
         .with_window(gatherer.ordered.window())
 }
 
-/// Puts hits in input order as jobs do.
+/// Puts hits in input order, like jobs do.
 struct Gatherer {
     ordered: Ordered<Vec<PairHit>>,
     hits: Vec<PairHit>,
-    /// Chunks that were open at once.
+    /// Largest number of chunks that were open at the same time.
     most_open: usize,
 }
 
@@ -67,11 +68,11 @@ impl Gatherer {
 
     fn add(&mut self, info: &Arc<ChunkInfo>, pairs: u64, hits: Vec<PairHit>) {
         let added = self.ordered.add(info, pairs, Vec::new, |all| {
-            // Not every engine counts matches where scores are asked for.
+            // Not every engine counts matches if only scores are requested.
             all.extend(hits.iter().map(|&hit| PairHit { matches: None, ..hit }));
             Ok(size_of_val(&*hits) as u64)
         });
-        added.expect("the chunk has so many pairs");
+        added.expect("the chunk has these pairs");
         self.most_open = self.most_open.max(self.ordered.open());
         while let Some((_, mut chunk)) = self.ordered.complete() {
             chunk.sort();
@@ -85,13 +86,13 @@ impl Gatherer {
     }
 }
 
-/// What one engine alone gives.
+/// Returns the hits of a single engine.
 fn expected(job: &PairsSpec) -> Vec<PairHit> {
     let mut gatherer = Gatherer::new(ANY);
     let queue = queue(job, &gatherer);
     let engine = queue.join(true, GRAIN);
     while let Some(lease) = pull(&queue, engine, u64::MAX) {
-        queue.finish(&lease, &[]).expect("it is its own");
+        queue.finish(&lease, &[]).expect("the lease is valid");
         gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
     }
     let (hits, most_open) = gatherer.end();
@@ -99,8 +100,9 @@ fn expected(job: &PairsSpec) -> Vec<PairHit> {
     hits
 }
 
-/// An engine holds a part of the first chunk; how many chunks a fast one begins meanwhile.
-fn bands_ahead(
+/// Lets an engine hold a part of the first chunk. Returns the number of chunks that a fast engine
+/// starts meanwhile.
+fn chunks_ahead(
     job: &PairsSpec,
     most: (u64, usize),
     then: impl FnOnce(&WorkQueue<Pairs>, WorkLease<Pairs>, &mut Gatherer),
@@ -111,17 +113,17 @@ fn bands_ahead(
     let held = pull(&queue, slow, PAIRS).expect("there is work");
     assert_eq!(held.info.index, 0);
     let mut begun = BTreeSet::new();
-    let mut go_on = |gatherer: &mut Gatherer| {
+    let mut run_fast_engine = |gatherer: &mut Gatherer| {
         while let Some(lease) = pull(&queue, fast, u64::MAX) {
             begun.insert(lease.info.index);
-            queue.finish(&lease, &[]).expect("it is its own");
+            queue.finish(&lease, &[]).expect("the lease is valid");
             gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
         }
         begun.len()
     };
-    let before = go_on(&mut gatherer);
+    let before = run_fast_engine(&mut gatherer);
     then(&queue, held, &mut gatherer);
-    assert_eq!(go_on(&mut gatherer), chunks(job), "the fast engine goes on");
+    assert_eq!(run_fast_engine(&mut gatherer), chunks(job), "the fast engine goes on");
     assert!(!queue.has_work());
     let (hits, most_open) = gatherer.end();
     assert!(hits == expected(job), "other results");
@@ -130,14 +132,14 @@ fn bands_ahead(
 }
 
 fn finish(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
-    queue.finish(&lease, &[]).expect("it is its own");
+    queue.finish(&lease, &[]).expect("the lease is valid");
     gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
 }
 
-/// It dies: what it held is the first that the other one gets.
+/// Loses an engine. Its work is the next to be taken.
 fn die(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
     assert!(queue.retire(lease.engine));
-    assert_eq!(queue.finish(&lease, &[]), None, "it was taken from it");
+    assert_eq!(queue.finish(&lease, &[]), None, "the lease was revoked");
     let engine = queue.join(false, GRAIN);
     let again = pull(queue, engine, u64::MAX).expect("the work came back");
     assert_eq!((again.info.index, again.batch.pairs()), (0, lease.batch.pairs()));
@@ -146,25 +148,26 @@ fn die(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gathere
 }
 
 #[test]
-fn a_fast_engine_does_not_run_ahead_of_a_slow_one_without_bound() {
+fn fast_engine_runs_ahead_of_a_slow_one_within_limits() {
     let job = scores();
     let all = chunks(&job);
     assert!(all > 20, "{all} chunks");
-    assert_eq!(bands_ahead(&job, ANY, finish), all, "nothing bounds it");
+    assert_eq!(chunks_ahead(&job, ANY, finish), all, "without limits");
     for then in [finish, die] {
         for most in [1, 2, 5] {
-            assert_eq!(bands_ahead(&job, (u64::MAX, most), then), 1 + most);
+            assert_eq!(chunks_ahead(&job, (u64::MAX, most), then), 1 + most);
         }
         // A chunk has 60 to 120 pairs.
         let bytes = 500 * size_of::<PairHit>() as u64;
-        let begun = bands_ahead(&job, (bytes, usize::MAX), then);
+        let begun = chunks_ahead(&job, (bytes, usize::MAX), then);
         assert!((5..=10).contains(&begun), "{begun} chunks");
     }
 }
 
-/// Work that only one engine may have waits for it, and the other does not plan the whole job meanwhile.
+/// Work that only one engine may take waits for it. Meanwhile the other engine does not plan the
+/// whole job.
 #[test]
-fn an_engine_that_refuses_everything_does_not_plan_everything() {
+fn engine_that_refuses_everything_does_not_plan_everything() {
     let job = scores();
     let mut gatherer = Gatherer::new((u64::MAX, 3));
     let queue = queue(&job, &gatherer);
@@ -184,7 +187,7 @@ fn an_engine_that_refuses_everything_does_not_plan_everything() {
     assert!(gatherer.end().0 == expected(&job));
 }
 
-/// Runs a job on threads; its hits, and chunks that were open at once.
+/// Runs a job on threads. Returns its hits and the largest number of open chunks.
 fn run(job: &PairsSpec, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<PairHit>, usize) {
     let mut gatherer = Gatherer::new(most);
     let control = Control { window: gatherer.ordered.window(), ..Control::default() };
@@ -197,9 +200,10 @@ fn run(job: &PairsSpec, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)
     gatherer.end()
 }
 
-/// The gate of the engine that holds the first chunk opens when the other one has gone as far as it may.
+/// The gate of the engine that holds the first chunk opens when the other engine has reached its
+/// limit.
 #[test]
-fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
+fn engines_continue_when_the_oldest_chunk_is_complete() {
     let (job, gate, most) = (scores(), Gate::default(), 3);
     struct Opening(MockEngine, Gate, usize);
     impl Engine<Pairs> for Opening {
@@ -210,7 +214,7 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
             self.0.capacity()
         }
         fn submit(&mut self, batch: Arc<PairsBatch>) -> pairwave::Result<Ticket> {
-            // The rest of the first chunk and three more take so many batches.
+            // The rest of the first chunk and `most` further chunks take this number of batches.
             self.2 = self.2.saturating_sub(1);
             if self.2 == 0 {
                 self.1.open();
@@ -228,9 +232,9 @@ fn engines_that_wait_for_the_oldest_band_go_on_when_it_is_complete() {
     assert!(most_open <= 1 + most, "{most_open} chunks were open");
 }
 
-/// Engines of random speed that fail in random ways, with bounds from the narrowest.
+/// Engines of random speed fail in random ways, with limits down to the smallest ones.
 #[test]
-fn nobody_waits_in_vain_whatever_engines_do() {
+fn job_ends_with_random_failures_and_limits() {
     let job = scores();
     let expected = expected(&job);
     let mut rng = rng(0xa4ead);

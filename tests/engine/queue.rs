@@ -1,4 +1,4 @@
-//! The pull queue: same results whatever engines do, in whatever order, however they fail.
+//! The pull queue: the results are equal for all engines, in any order, with any failure.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -39,12 +39,12 @@ fn job() -> AllPairs {
     AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::truong())) }
 }
 
-/// What one well-behaved engine gives.
+/// Returns the results of a single engine without faults.
 fn expected() -> Vec<PairResult> {
     run(&job(), vec![mock("well", 1 << 40, [])]).0
 }
 
-/// Fails, in one line, at the first difference.
+/// Fails with one line at the first difference.
 fn assert_same(results: &[PairResult], what: &str) {
     let expected = expected();
     if let Some((ours, theirs)) = results.iter().zip(&expected).find(|(ours, theirs)| ours != theirs) {
@@ -54,7 +54,7 @@ fn assert_same(results: &[PairResult], what: &str) {
 }
 
 #[test]
-fn results_come_in_input_order_each_once() {
+fn results_come_once_in_input_order() {
     let results = expected();
     let pairs: Vec<(u32, u32)> = results.iter().map(|result| (result.query, result.target)).collect();
     let all: Vec<(u32, u32)> = (0..40).flat_map(|query| (query + 1..40).map(move |target| (query, target))).collect();
@@ -62,7 +62,7 @@ fn results_come_in_input_order_each_once() {
 }
 
 #[test]
-fn several_engines_of_unequal_speed_give_the_same() {
+fn results_do_not_depend_on_the_speeds_of_engines() {
     let delay = |ms| Act::Compute(Duration::from_millis(ms));
     let engines = vec![
         mock("fast", 20_000, []),
@@ -78,7 +78,7 @@ fn several_engines_of_unequal_speed_give_the_same() {
 }
 
 #[test]
-fn an_interrupt_ends_the_job() {
+fn interrupt_ends_the_job() {
     let run = Run { interrupt: Arc::new(AtomicBool::new(true)), ..two_threads() };
     let error = run_on(&job(), vec![mock("well", 1_000, [])], &run).expect_err("it was interrupted");
     assert!(matches!(error, Error::Interrupted), "{error}");
@@ -87,7 +87,7 @@ fn an_interrupt_ends_the_job() {
 }
 
 #[test]
-fn an_error_of_the_sink_ends_the_job() {
+fn error_of_the_sink_ends_the_job() {
     let error = job()
         .run_on(vec![mock("well", 1_000, [])], &two_threads(), |_| Err(Error::OutputClosed))
         .expect_err("the sink fails");
@@ -95,7 +95,7 @@ fn an_error_of_the_sink_ends_the_job() {
 }
 
 #[test]
-fn one_against_another_and_no_pairs_at_all() {
+fn two_stores_and_a_store_without_pairs_are_computed() {
     let (queries, targets) = (sequences(), mixed_store(&mut rng(5), Alphabet::Dna, &[9, 30, 21]));
     let against = AllPairs { against: Some(targets), queries, ..job() };
     let (results, summary) = run(&against, vec![mock("well", 5_000, []), Box::new(CpuWorker::default())]);
@@ -108,7 +108,7 @@ fn one_against_another_and_no_pairs_at_all() {
 }
 
 #[test]
-fn max_hits_keeps_the_best_of_each_query() {
+fn max_hits_keeps_the_best_targets_of_each_query() {
     let all = expected();
     let (few, _) = run(&AllPairs { max_hits: Some(2), ..job() }, vec![mock("well", 2_000, [])]);
     for query in 0..39 {
@@ -124,16 +124,16 @@ fn max_hits_keeps_the_best_of_each_query() {
 }
 
 #[test]
-fn a_store_too_large_for_the_device_is_uploaded_in_parts() {
+fn store_too_large_for_the_device_is_uploaded_in_parts() {
     // The store has about 1,600 bytes; the device may hold 300.
     let engine = gpu_default().with_store_limit(300);
     let (results, summary) = run(&job(), vec![Box::new(engine)]);
     assert_same(&results, "a store in parts");
-    assert_eq!(summary.engines.len(), 1, "no other engine had to help: {:?}", summary.engines);
+    assert_eq!(summary.engines.len(), 1, "no other engine took part: {:?}", summary.engines);
 }
 
 #[test]
-fn impossible_identities_and_gap_costs_are_refused() {
+fn invalid_identities_and_gap_costs_are_refused() {
     let identity = |value| AllPairs { min_identity: Some(value), ..job() };
     let gaps = pairwave::score::Gaps { first: 1, next: 2 };
     let gaps = AllPairs { scoring: Arc::new(Scoring { gaps, ..Scoring::truong() }), ..job() };
@@ -143,9 +143,10 @@ fn impossible_identities_and_gap_costs_are_refused() {
     }
 }
 
-/// A chunk that takes long to plan: what other engines finish or give back is heard meanwhile, and can be taken.
+/// While a chunk takes long to plan, other engines can finish and return work, and take returned
+/// work.
 #[test]
-fn planning_keeps_nobody_from_other_work() {
+fn engines_work_while_a_chunk_is_planned() {
     const LONG: Duration = Duration::from_secs(120);
     let job = job().job();
     let (began, planning) = mpsc::channel();
@@ -171,24 +172,24 @@ fn planning_keeps_nobody_from_other_work() {
     let other = {
         let queue = Arc::clone(&queue);
         std::thread::spawn(move || {
-            let all: Vec<usize> = (0..lease.batch.blocks.len()).collect();
-            assert!(queue.finish(&lease, &all).is_some() && queue.has_work());
+            let all_blocks: Vec<usize> = (0..lease.batch.blocks.len()).collect();
+            assert!(queue.finish(&lease, &all_blocks).is_some() && queue.has_work());
             let again = queue.pull(one, capacity(1, 2), false);
             done.send(matches!(again, Pull::Work(again) if again.batch.blocks == lease.batch.blocks)).unwrap();
         })
     };
-    assert_eq!(heard.recv_timeout(LONG), Ok(true), "what was given back is taken while a chunk is planned");
+    assert_eq!(heard.recv_timeout(LONG), Ok(true), "returned work is taken while a chunk is planned");
     gate.send(()).unwrap();
     other.join().unwrap();
-    // Takes all that is left but waits for the lease that is out.
+    // The planner takes all remaining work and then waits for the unfinished lease.
     queue.stop();
     planner.join().unwrap();
 }
 
-/// What an engine was told remains, and the cells of the batch that followed.
+/// The remaining cells that an engine was informed of, and the cells of the batch that followed.
 type Heard = Arc<Mutex<Vec<(Option<u64>, u64)>>>;
 
-/// Writes down what it hears.
+/// An engine that records this information.
 struct Listener {
     mock: Box<dyn Engine<Pairs>>,
     remaining: Option<u64>,
@@ -219,97 +220,98 @@ impl Engine<Pairs> for Listener {
 }
 
 #[test]
-fn an_engine_hears_what_remains_before_every_batch() {
+fn engine_learns_the_remaining_cells_before_every_batch() {
     let heard = Heard::default();
     let listener = Listener { mock: mock("listener", 50_000, []), remaining: None, heard: Arc::clone(&heard) };
-    assert_same(&run(&job(), vec![Box::new(listener)]).0, "one that listens");
+    assert_same(&run(&job(), vec![Box::new(listener)]).0, "a listening engine");
     let heard = heard.lock().unwrap();
     let mut remaining = job().job().cells();
-    for (index, &(told, cells)) in heard.iter().enumerate() {
+    for (index, &(informed, cells)) in heard.iter().enumerate() {
         remaining -= cells;
-        assert_eq!(told, Some(remaining), "batch {index}");
+        assert_eq!(informed, Some(remaining), "batch {index}");
     }
     assert_eq!(remaining, 0);
     assert!(heard.len() > 5, "{} batches", heard.len());
 }
 
-/// A queue whose chunks become known one after the other, what it should hold, and who works.
+/// A queue whose chunks become known one after the other, with a model of its expected state.
 struct OpenEnded {
     queue: WorkQueue<Pairs>,
-    ahead: Arc<ReorderWindow>,
-    /// Cells of each chunk.
+    window: Arc<ReorderWindow>,
+    /// Cells in each chunk.
     chunks: Vec<u64>,
     planned: Arc<AtomicUsize>,
-    /// Chunks that may be planned.
+    /// Number of chunks that may be planned.
     opened: usize,
     engines: Vec<usize>,
     leases: Vec<WorkLease<Pairs>>,
-    /// Cells that are finished.
+    /// Number of finished cells.
     done: u64,
-    /// Band, query and place of all pairs that are finished.
+    /// Chunk, query and target index of all finished pairs.
     seen: BTreeSet<(usize, u32, u32)>,
 }
 
 impl OpenEnded {
     fn new(chunks: Vec<QueuedChunk<Pairs>>) -> Self {
         let cells = |(_, _, blocks): &QueuedChunk<Pairs>| blocks.iter().map(|(_, block)| block.cells).sum();
-        let (planned, ahead, time) =
+        let (planned, window, time) =
             (Arc::new(AtomicUsize::new(0)), Arc::new(ReorderWindow::closed()), AtomicU64::new(0));
-        let own = chunks.iter().map(cells).collect();
+        let chunk_cells = chunks.iter().map(cells).collect();
         let counted = Arc::clone(&planned);
         let chunks = chunks.into_iter().inspect(move |_| _ = counted.fetch_add(1, Ordering::Relaxed));
-        // Milliseconds go by whenever somebody looks.
+        // Each reading of the clock advances it by a millisecond.
         let clock = move || time.fetch_add(1, Ordering::Relaxed) as f64 / 1e3;
-        // A guess that is far off.
+        // The number of cells is a wrong estimate.
         let queue = WorkQueue::new(Box::new(chunks), 1 << 50, Arc::default(), Box::new(clock));
-        let queue = queue.with_window(Arc::clone(&ahead)).with_unknown_cells();
+        let queue = queue.with_window(Arc::clone(&window)).with_unknown_cells();
         let engines = vec![queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 })];
         let (leases, seen) = (Vec::new(), BTreeSet::new());
-        OpenEnded { queue, ahead, chunks: own, planned, opened: 1, engines, leases, done: 0, seen }
+        OpenEnded { queue, window, chunks: chunk_cells, planned, opened: 1, engines, leases, done: 0, seen }
     }
 
     fn open(&mut self, chunks: usize) {
         self.opened = chunks;
-        self.ahead.open(chunks);
+        self.window.open(chunks);
         self.queue.wake_planners();
     }
 
-    /// Whether there was work.
+    /// Takes a lease. Returns whether there was work.
     fn pull(&mut self, engine: usize, capacity: Capacity) -> bool {
         let Pull::Work(lease) = self.queue.pull(engine, capacity, false) else { return false };
         self.leases.push(lease);
         true
     }
 
-    /// Ends a lease but for some of its blocks.
+    /// Ends a lease, except for some of its blocks.
     fn finish(&mut self, lease: usize, unfinished: &[usize]) {
         let lease = self.leases.swap_remove(lease);
-        self.queue.finish(&lease, unfinished).expect("nobody took it away");
+        self.queue.finish(&lease, unfinished).expect("the lease is valid");
         for (index, block) in lease.batch.blocks.iter().enumerate().filter(|(index, _)| !unfinished.contains(index)) {
             self.done += block.cells;
-            for place in block.targets.clone() {
-                assert!(self.seen.insert((lease.info.index, block.query, place)), "block {index} came twice");
+            for target in block.targets.clone() {
+                assert!(self.seen.insert((lease.info.index, block.query, target)), "block {index} was computed twice");
             }
         }
     }
 
-    /// Compares what the queue says with what it should hold.
+    /// Compares the state of the queue with the model.
     fn check(&self) {
         let planned = self.planned.load(Ordering::Relaxed);
         assert!(planned <= self.opened, "{planned} chunks are planned, and {} may be", self.opened);
         let held: u64 = self.leases.iter().map(|lease| lease.batch.cells()).sum();
         let waiting = self.chunks[..planned].iter().sum::<u64>() - held - self.done;
-        let told: Vec<u64> = self.engines.iter().map(|&engine| self.queue.remaining_for(engine)).collect();
-        // Alone, an engine may expect all to be its own; with others a part.
-        assert!(told.iter().all(|&own| own <= waiting), "{told:?} of {waiting} cells");
-        assert!(told.len() > 1 || told == [waiting], "{told:?} of {waiting} cells");
+        let informed: Vec<u64> = self.engines.iter().map(|&engine| self.queue.remaining_for(engine)).collect();
+        // A lone engine may expect all waiting cells. Several engines may each expect a part.
+        assert!(informed.iter().all(|&expected| expected <= waiting), "{informed:?} of {waiting} cells");
+        assert!(informed.len() > 1 || informed == [waiting], "{informed:?} of {waiting} cells");
     }
 }
 
-/// Nobody knows how much there will be: what engines are told is what is planned, chunks come when they are opened and not
-/// before, the queue does not end as long as one may come, and every pair is computed once.
+/// The amount of work is unknown in advance. Engines are informed of planned work only, chunks are
+/// planned only after they are opened, the queue does not end while another chunk may come, and
+/// every pair is computed once.
 #[test]
-fn bands_that_become_known_one_after_the_other() {
+fn chunks_that_become_known_later_are_computed_once() {
     let rng = &mut rng(0x09e7);
     let job = job().job();
     for _ in 0..60 {
@@ -340,14 +342,15 @@ fn bands_that_become_known_one_after_the_other() {
                     all.finish(lease, &unfinished);
                 }
                 _ => {
-                    let engine = rng.of(&all.engines);
+                    let engine = rng.pick(&all.engines);
                     all.pull(engine, capacity(1 << rng.below(18u32), 2));
                 }
             }
             all.check();
         }
         assert!(steps >= count / 3);
-        // One engine does the rest; as long as a chunk may come, that is not all.
+        // One engine computes the rest. The queue is not finished as long as another chunk may
+        // come.
         while all.engines.len() > 1 {
             let engine = all.engines.swap_remove(1);
             all.queue.retire(engine);
@@ -367,16 +370,17 @@ fn bands_that_become_known_one_after_the_other() {
     }
 }
 
-/// What is added while the queue runs is done, together with what waits; engines wait for more until it is closed.
+/// Blocks that are added while the queue runs join the waiting blocks. Engines wait for more until
+/// the queue is closed.
 #[test]
-fn work_is_added_while_the_queue_runs() {
+fn blocks_added_to_a_running_queue_are_computed() {
     let job = job().job();
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
-    let least = MinWork { seconds: 0.0, pairs: 1, fill: 0 };
-    let engine = queue.join(true, least);
+    let min_work = MinWork { seconds: 0.0, pairs: 1, fill: 0 };
+    let engine = queue.join(true, min_work);
     let some = capacity(1 << 40, 1);
-    assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "nothing is there yet");
+    assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "the queue is empty");
     let mut blocks = blocks.into_iter();
     queue.add(&chunk, Vec::new());
     queue.add(&chunk, vec![blocks.next().expect("a block")]);
@@ -384,28 +388,28 @@ fn work_is_added_while_the_queue_runs() {
     let one = capacity(1, 1);
     let Pull::Work(first) = queue.pull(engine, one, true) else { panic!("there is work") };
     assert_eq!(first.batch.blocks.len(), 1);
-    // One that sleeps is woken by what is added, and by the end.
+    // A sleeping engine is woken by added blocks and by the end.
     let asleep = Arc::clone(&queue);
     let (sender, heard) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         while let Pull::Work(lease) = asleep.pull(engine, one, true) {
-            asleep.finish(&lease, &[]).expect("it is its own");
-            sender.send(lease.batch.pairs()).expect("it is heard");
+            asleep.finish(&lease, &[]).expect("the lease is valid");
+            sender.send(lease.batch.pairs()).expect("the receiver exists");
         }
     });
     let mut pairs = first.batch.pairs();
-    queue.finish(&first, &[]).expect("it is its own");
+    queue.finish(&first, &[]).expect("the lease is valid");
     blocks.for_each(|block| queue.add(&chunk, vec![block]));
     while pairs < 40 * 39 / 2 {
-        pairs += heard.recv_timeout(Duration::from_secs(60)).expect("it goes on");
+        pairs += heard.recv_timeout(Duration::from_secs(60)).expect("more blocks are computed");
     }
-    assert!(queue.has_work(), "there may be more");
+    assert!(queue.has_work(), "more blocks may be added");
     assert!(matches!(queue.pull(engine, some, false), Pull::Nothing));
     queue.close();
-    thread.join().expect("it ends");
+    thread.join().expect("the thread ends");
     assert!(matches!(queue.pull(engine, some, true), Pull::Finished) && !queue.has_work());
     assert_eq!(pairs, 40 * 39 / 2);
-    // What comes too late is nobody's.
+    // Blocks that are added too late are ignored.
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     queue.add(&chunk, blocks);
     assert!(!queue.has_work());

@@ -12,15 +12,15 @@ use pairwave::long::{
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 use pairwave::simd::InstructionSet;
-use support::long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
+use support::long::{Dripping, LongCase, SweepOutput, check_sweep, check_trace, check_trace_whole};
 use support::long_cases::{METHODS, case, codes, relative};
 use support::random::{Rng, rng};
 
 /// Returns an engine with tiles of a size that reaches borders.
 fn engine(rng: &mut Rng) -> CpuLong {
-    let side = |rng: &mut Rng| rng.of(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
+    let side = |rng: &mut Rng| rng.pick(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
-    let level = rng.of(&InstructionSet::available());
+    let level = rng.pick(&InstructionSet::available());
     CpuLong::new(1 + rng.below(3)).with_level(level).with_tile(rows, columns)
 }
 
@@ -48,7 +48,7 @@ fn all_methods_trace_the_oracles_path() {
         let (case, mut engine) = (case(rng), engine(rng));
         eprintln!("round {round}: {} x {}, {:?}, {engine:?}", case.m(), case.n(), case.pair.scoring.gaps);
         for method in METHODS {
-            let side = |rng: &mut Rng| rng.of(&[None, Some(1), Some(16), Some(17), Some(31), Some(64), Some(100)]);
+            let side = |rng: &mut Rng| rng.pick(&[None, Some(1), Some(16), Some(17), Some(31), Some(64), Some(100)]);
             let how = (method, side(rng), side(rng));
             check_trace_whole(&mut engine, &case, how);
             // A part of the path through a part of the matrix, from any of its points.
@@ -110,7 +110,7 @@ fn an_interrupt_ends_sweep_and_trace() {
     let (rows, columns, best) = ((0, 100), (0, 100), &BestSoFar::default());
     let sweep = hundred_squared(pair, &top, best, interrupt);
     let source = Dripping::new(left.clone(), 0, 1);
-    assert!(matches!(engine.sweep(&sweep, &source, &Kept::default()), Err(Error::Interrupted)));
+    assert!(matches!(engine.sweep(&sweep, &source, &SweepOutput::default()), Err(Error::Interrupted)));
     let from = PathPoint { i: 100, j: 100, state: PathState::H };
     for method in METHODS {
         let (strip, chunk) = (Some(16), Some(16));
@@ -142,7 +142,7 @@ fn a_source_that_fails_ends_the_sweep() {
     let (top, best, interrupt) = (pair.top(0..100), BestSoFar::default(), AtomicBool::new(false));
     let sweep = hundred_squared(&pair, &top, &best, &interrupt);
     let mut engine = CpuLong::new(3).with_tile(16, 16);
-    let error = engine.sweep(&sweep, &Broken, &Kept::default()).unwrap_err();
+    let error = engine.sweep(&sweep, &Broken, &SweepOutput::default()).unwrap_err();
     assert!(error.to_string().contains("no more"), "{error}");
 }
 

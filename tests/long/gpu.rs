@@ -56,7 +56,7 @@ fn first_of_equal_cells_is_the_best() {
         Scoring { mode: Mode::Local, ..scoring }
     };
     for round in 0..12 {
-        let gaps = rng.of(&[Gaps::linear(0), Gaps::linear(4), Gaps::from_blast(5, 2)]);
+        let gaps = rng.pick(&[Gaps::linear(0), Gaps::linear(4), Gaps::from_blast(5, 2)]);
         let unit = codes(rng, Alphabet::Dna, 8);
         let (before, after) = (rng.below(130), rng.below(130));
         // Copies of a unit in unrelated symbols: in rows of the same block and of others, in all
@@ -88,8 +88,11 @@ fn all_methods_trace_the_oracles_path() {
         let engine = &mut engines[at];
         eprintln!("round {round}: {} x {}, {:?}", case.m(), case.n(), case.pair.scoring.gaps);
         for method in METHODS {
-            let how =
-                (method, rng.of(&[None, Some(16), Some(32), Some(64)]), rng.of(&[None, Some(4), Some(16), Some(64)]));
+            let how = (
+                method,
+                rng.pick(&[None, Some(16), Some(32), Some(64)]),
+                rng.pick(&[None, Some(4), Some(16), Some(64)]),
+            );
             check_trace_whole(engine, &case, how);
             let Some(from) = case.from() else { continue };
             let walk = case.matrices.walk(from, 0, 0);
@@ -161,7 +164,7 @@ fn strips_without_values_are_skipped() {
             for known in [best, best * 3 / 4, best / 3] {
                 // With a cut, the second panel is clear until the alignment crosses its left
                 // border.
-                let (cuts, mark_every) = (vec![case.n() / 2; 1 - round % 2], rng.of(&[64, 256]));
+                let (cuts, mark_every) = (vec![case.n() / 2; 1 - round % 2], rng.pick(&[64, 256]));
                 let pruned = check_pruned_sweep(engine, &case, &cuts, mark_every, Some(known)).pruned_cells;
                 eprintln!("round {round}: {known} of {best}, cut at {cuts:?}: {pruned} of {cells} pruned");
                 (all_pruned, all) = (all_pruned + pruned, all + cells);

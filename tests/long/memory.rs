@@ -13,7 +13,7 @@ use pairwave::long::{BestSoFar, LongEngine, PanelSweep, TraceRegion};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 use support::adapter_called;
-use support::long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
+use support::long::{Dripping, LongCase, SweepOutput, check_prepared, check_sweep, check_trace, check_trace_whole};
 use support::long_cases::{METHODS, codes, relative};
 use support::random::rng;
 
@@ -64,7 +64,7 @@ fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
         best: &best,
         interrupt: &interrupt,
     };
-    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &Kept::default()).unwrap_err();
+    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &SweepOutput::default()).unwrap_err();
     assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{what}: {error}");
 }
 

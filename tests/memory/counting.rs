@@ -1,12 +1,12 @@
-//! An allocator that counts, and a lock for the tests that use it.
+//! A counting allocator, and a lock for the tests that use it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are allocated.
+/// Number of allocated bytes.
 pub(crate) static NOW: AtomicUsize = AtomicUsize::new(0);
-/// The most that were.
+/// Largest number of allocated bytes.
 pub(crate) static MAX: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits until no other test allocates.
@@ -17,17 +17,17 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 
 struct Counting;
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: all calls are forwarded to the system's allocator, which upholds the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         MAX.fetch_max(NOW.fetch_add(layout.size(), SeqCst) + layout.size(), SeqCst);
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), SeqCst);
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.dealloc(memory, layout) }
     }
 }

@@ -1,4 +1,5 @@
-//! A long pattern in a long text takes memory for a block of the text, not for all of it: what is allocated is counted.
+//! A long pattern in a long text needs memory for a block of the text, not for the whole text. The
+//! test counts allocations.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -11,7 +12,7 @@ use pairwave::seq::{Alphabet, Code};
 use support::store;
 
 #[test]
-fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
+fn long_pattern_needs_memory_for_a_block_of_the_text_only() {
     let _alone = alone();
     const TEXT: usize = 1 << 20;
     const PATTERN: usize = 5_000;
@@ -21,7 +22,7 @@ fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
         1u8 << (state >> 62)
     };
     let text: Vec<Code> = (0..TEXT).map(|_| next()).collect();
-    // Over the end of many a block, and with a mismatch.
+    // The occurrence crosses the ends of many blocks and has a mismatch.
     let end = 3 * TEXT / 4 + 17;
     let mut pattern = text[end - PATTERN..end].to_vec();
     pattern[PATTERN / 2] = pattern[PATTERN / 2] % 8 * 2 + pattern[PATTERN / 2] / 8;

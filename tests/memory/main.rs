@@ -1,4 +1,4 @@
-//! Limits of memory. The tests count allocations, so that one runs at a time.
+//! Memory limits. The tests count allocations, so that only one runs at a time.
 
 mod counting;
 mod edit;

@@ -1,4 +1,4 @@
-//! Memory does not grow with the input, or no faster than the input. The allocator counts bytes.
+//! Memory stays constant or grows no faster than the input. The tests count allocations.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,14 +11,15 @@ use pairwave::seq::database::{MakeOptions, read_sorted};
 use pairwave::seq::{Alphabet, ReadOptions};
 use support::random_codes;
 
-/// Makes a database of short sequences, whose last name is the first one's too. Returns its bytes and the most bytes allocated.
+/// Makes a database of short sequences. The last sequence has the name of the first. Returns the
+/// bytes of the database and the largest number of allocated bytes.
 fn make(count: usize, memory: u64) -> (Vec<u8>, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let (input, db) = (folder.path().join("x.fa"), folder.path().join("x.pwdb"));
     let mut text = String::new();
     for record in 0..count {
         let residues = &"MKTAYIAKQRQISFVKSHFS"[..1 + record * 7 % 20];
-        writeln!(text, ">sequence_{} of many\n{residues}", record % (count - 1)).expect("a string takes all");
+        writeln!(text, ">sequence_{} of many\n{residues}", record % (count - 1)).expect("writing to a string succeeds");
     }
     std::fs::write(&input, &text).expect("it is written");
     drop(text);
@@ -33,8 +34,8 @@ fn make(count: usize, memory: u64) -> (Vec<u8>, usize) {
     (std::fs::read(db).expect("it was made"), taken)
 }
 
-/// Making a database takes as much memory as was given, however many sequences there are.
-fn databases_take_what_they_were_given() {
+/// Making a database needs no more memory than its limit, for any number of sequences.
+fn check_memory_of_databases() {
     const MEMORY: u64 = 1 << 21;
     // Buffers of readers and writers.
     const BUFFERS: usize = 5 << 20;
@@ -47,8 +48,8 @@ fn databases_take_what_they_were_given() {
     }
 }
 
-/// Memory for a long read and few sites grows with the read's length, not with all cells.
-fn long_reads_take_memory_for_themselves() {
+/// Memory for a long read and few sites grows with the read's length, not with the number of cells.
+fn check_memory_of_long_reads() {
     const SITES: u32 = 10;
     const BYTES_A_SYMBOL: usize = 64;
     let mut vectors = Vectors::new(Alphabet::Dna, SITES, 1);
@@ -67,8 +68,8 @@ fn long_reads_take_memory_for_themselves() {
 }
 
 #[test]
-fn memory_is_bounded() {
+fn memory_stays_within_limits() {
     let _alone = alone();
-    databases_take_what_they_were_given();
-    long_reads_take_memory_for_themselves();
+    check_memory_of_databases();
+    check_memory_of_long_reads();
 }

@@ -101,7 +101,7 @@ fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2], count: us
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for _ in 0..count {
         let pair = match rng.below(4u32) {
-            0 if !pairs.is_empty() => rng.of(&pairs),
+            0 if !pairs.is_empty() => rng.pick(&pairs),
             1 => (rng.below(3u32), rng.below(targets.len()) as u32),
             _ => (rng.below(queries.len()) as u32, rng.below(targets.len()) as u32),
         };

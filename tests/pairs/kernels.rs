@@ -110,7 +110,7 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
             sequences.push(ancestor);
         }
         let store = store(scoring.alphabet, &sequences);
-        let textbook = Textbook::of(&scoring);
+        let textbook = Textbook::for_scoring(&scoring);
         for number in 0..=4 {
             let definition = IdentityDefinition::from_number(number).expect("0 to 4 are definitions");
             for threshold in [0.5, 0.9, 1.0] {

@@ -83,7 +83,7 @@ fn vectors(rng: &mut Rng, alphabet: Alphabet, sites: u32, len: u32, kind: Kind) 
                     Site { set, is_penalised: is_gap, is_free: is_gap }
                 }
                 Kind::Union => {
-                    let set = rng.of(&[any, any | one, 0, all(alphabet)]);
+                    let set = rng.pick(&[any, any | one, 0, all(alphabet)]);
                     Site { set, is_penalised: rng.below(3u32) == 0, is_free: rng.below(3u32) == 0 }
                 }
                 Kind::Same(site) => site,
@@ -104,7 +104,7 @@ fn reads(rng: &mut Rng, vectors: &Vectors, lengths: &[usize]) -> Vec<Vec<Code>> 
         let follows = !vectors.is_empty() && rng.below(4u32) > 0;
         let mut site = first;
         for code in codes.iter_mut().filter(|_| follows) {
-            site += rng.of(&[1, 1, 1, 1, 1, 1, 0, 2, 5]);
+            site += rng.pick(&[1, 1, 1, 1, 1, 1, 0, 2, 5]);
             let set = if (site as u32) < vectors.sites() { vectors.site(0, site as u32).set } else { 0 };
             let fitting = (1..alphabet.size() as Code).find(|&code| set_of(alphabet, code) & set != 0);
             *code = fitting.filter(|_| rng.below(8u32) > 0).unwrap_or(*code);
@@ -153,7 +153,7 @@ fn lengths_and_sites_around_blocks() {
             for (sites, kind) in
                 [(0, Kind::Ordinary), (1, Kind::Union), (2, Kind::Ordinary), (31, Kind::Union), (33, Kind::Ordinary)]
             {
-                let len = rng.of(&[9, 40]);
+                let len = rng.pick(&[9, 40]);
                 let vectors = vectors(rng, alphabet, sites, len, kind);
                 let reads = reads(rng, &vectors, &[0, 1, 2, 5, 6, 7, 11, 12, 13, 24, 25, 40]);
                 check(&batch(vectors, &reads, None, scheme));
@@ -168,7 +168,7 @@ fn long_reads() {
     let rng = &mut rng(0x1049);
     for scheme in schemes() {
         for (alphabet, kind) in ALPHABETS.into_iter().zip([Kind::Ordinary, Kind::Union]) {
-            let len = rng.of(&[10, 36]);
+            let len = rng.pick(&[10, 36]);
             let vectors = vectors(rng, alphabet, 300, len, kind);
             let reads = reads(rng, &vectors, &[230]);
             check(&batch(vectors, &reads, None, scheme));
@@ -191,7 +191,7 @@ fn all_equal_and_all_different() {
                 let (is_penalised, is_free) = (flags & 1 != 0, flags & 2 != 0);
                 for set in [0, 1, all(alphabet)] {
                     let kind = Kind::Same(Site { set, is_penalised, is_free });
-                    let len = rng.of(&[1, 33]);
+                    let len = rng.pick(&[1, 33]);
                     let vectors = vectors(rng, alphabet, 70, len, kind);
                     let first = (1..).find(|&code| set_of(alphabet, code) == 1).unwrap();
                     let reads = [15, 60, 100].map(|length| vec![first; length]);
@@ -207,14 +207,14 @@ fn all_equal_and_all_different() {
 fn cells_rise_and_fall() {
     let rng = &mut rng(0x415e);
     for scheme in schemes() {
-        let len = rng.of(&[16, 48]);
+        let len = rng.pick(&[16, 48]);
         let mut vectors = Vectors::new(Alphabet::Dna, 150, len);
         for vector in 0..len {
             let mut site = Site { set: 1, ..Site::default() };
             for at in 0..150 {
                 if rng.below(12u32) == 0 {
                     let flags = rng.below(4u32);
-                    let set = rng.of(&[1, 2, 0]);
+                    let set = rng.pick(&[1, 2, 0]);
                     site = Site { set, is_penalised: flags & 1 != 0, is_free: flags & 2 != 0 };
                 }
                 vectors.set(vector, at, site);
@@ -222,7 +222,7 @@ fn cells_rise_and_fall() {
         }
         let mut read = Vec::new();
         while read.len() < 120 {
-            let (code, run) = (rng.of(&[1, 1, 2, 4]), 1 + rng.below(20usize));
+            let (code, run) = (rng.pick(&[1, 1, 2, 4]), 1 + rng.below(20usize));
             read.extend(std::iter::repeat_n(code, run));
         }
         check(&batch(vectors, &[read], None, scheme));

@@ -11,7 +11,7 @@ use pairwave::papara::gpu::{BlockShape, PhyloGpu};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{Alphabet, Code};
 use support::check::assert_passes;
-use support::phylo::{self, Looks};
+use support::phylo::{self, VectorProperties};
 
 /// Sizes so small that short reads reach every edge.
 const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [[8, 12], [4, 8]], chunk: 16 };
@@ -36,8 +36,12 @@ fn every_kernel_gives_the_textbook_s_scores() {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for (index, scheme) in phylo::schemes().into_iter().enumerate() {
-                let looks =
-                    Looks { alphabet, sites: [40, 16, 33, 17, 48][index], vectors: 19, are_unions: index % 2 == 1 };
+                let looks = VectorProperties {
+                    alphabet,
+                    sites: [40, 16, 33, 17, 48][index],
+                    vectors: 19,
+                    are_unions: index % 2 == 1,
+                };
                 let vectors = Arc::new(phylo::vectors(rng, looks));
                 for ambiguous in [false, true] {
                     let reads = reads(rng, &vectors, &[1, 3, 4, 5, 8, 9, 17, 24], ambiguous);
@@ -55,7 +59,7 @@ fn few_sites_and_selected_octets() {
     for kernel in offered(Family::Phylo) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         for sites in [0, 1, 2, 15] {
-            let looks = Looks { alphabet: Alphabet::Dna, sites, vectors: 33, are_unions: false };
+            let looks = VectorProperties { alphabet: Alphabet::Dna, sites, vectors: 33, are_unions: false };
             let vectors = Arc::new(phylo::vectors(rng, looks));
             let reads = reads(rng, &vectors, &[2, 9, 1], false);
             let test = test(&reads, &vectors, PhyloScheme::papara(), Some(vec![4, 0, 2, 2, 3]));
@@ -70,7 +74,7 @@ fn what_halves_cannot_hold_is_computed_in_words() {
     let Some(halves) = offered(Family::Phylo).find(|kernel| kernel.stem.ends_with("half")) else {
         panic!("there is a kernel in halves");
     };
-    let looks = Looks { alphabet: Alphabet::Dna, sites: 20, vectors: 8, are_unions: false };
+    let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 20, vectors: 8, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[9, 60, 800], false);
     for scheme in [PhyloScheme::papara(), PhyloScheme { matching: 300, ..PhyloScheme::papara() }] {
@@ -81,7 +85,7 @@ fn what_halves_cannot_hold_is_computed_in_words() {
 #[test]
 fn the_sizes_of_devices_give_the_same() {
     let rng = &mut support::rng(34);
-    let looks = Looks { alphabet: Alphabet::Dna, sites: 300, vectors: 40, are_unions: false };
+    let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 300, vectors: 40, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[100, 30, 24, 12, 61], true);
     let test = test(&reads, &vectors, PhyloScheme::papara(), None);
@@ -94,7 +98,7 @@ fn the_sizes_of_devices_give_the_same() {
 #[test]
 fn what_does_not_fit_is_tried_again_or_refused() {
     let rng = &mut support::rng(35);
-    let looks = Looks { alphabet: Alphabet::Dna, sites: 40, vectors: 24, are_unions: false };
+    let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 40, vectors: 24, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
     let reads = reads(rng, &vectors, &[9, 30], false);
     let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);

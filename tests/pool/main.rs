@@ -1,5 +1,5 @@
-//! The work of jobs on the host, beside engines: on threads of their own, so that neither a caller that is itself a thread
-//! of the process's pool nor others that keep that pool busy can hold a job up.
+//! Jobs use their own threads. A caller that is itself a thread of the process-wide pool does not
+//! block a job, and neither do other users of that pool.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use support::*;
 /// Longer than any test machine needs.
 const LONG: Duration = Duration::from_secs(120);
 
-/// Runs every job, and gives the number of pairs that each hands over.
+/// Runs every job and returns the number of pairs that each one reports.
 fn run_all(device: Device) -> Vec<u64> {
     let lengths: Vec<usize> = (0..40).map(|index| 20 + (index * 7) % 60).collect();
     let store = mixed_store(&mut rng(0x9001), Alphabet::Dna, &lengths);
@@ -43,20 +43,20 @@ fn run_all(device: Device) -> Vec<u64> {
     written
 }
 
-/// One test, as there is one such pool in a process.
+/// A single test, because a process has only one such pool.
 #[test]
-fn jobs_leave_the_process_wide_pool_alone() {
-    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("nobody has used it");
+fn jobs_do_not_use_the_process_wide_pool() {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the pool is unused");
     let devices = || [Device::Cpu, Device::Adapter(Box::new(adapter()))];
     let expected = vec![780, 1600, 40];
-    // On its only thread.
+    // The caller is the only thread of the pool.
     for device in devices() {
         let (sender, done) = mpsc::channel();
         rayon::spawn(move || _ = sender.send(run_all(device)));
         let written = done.recv_timeout(LONG).expect("jobs on a thread of the pool end");
         assert_eq!(written[..3], expected);
     }
-    // While that thread is busy for good.
+    // The only thread of the pool is busy forever.
     rayon::spawn(|| {
         loop {
             std::thread::park();
@@ -65,7 +65,7 @@ fn jobs_leave_the_process_wide_pool_alone() {
     for device in devices() {
         let (sender, done) = mpsc::channel();
         std::thread::spawn(move || _ = sender.send(run_all(device)));
-        let written = done.recv_timeout(LONG).expect("jobs beside a busy pool end");
+        let written = done.recv_timeout(LONG).expect("jobs next to a busy pool end");
         assert_eq!(written[..3], expected);
     }
 }

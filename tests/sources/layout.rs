@@ -1,4 +1,4 @@
-//! Structures that Rust and WGSL share lie the same way in both.
+//! Compares the layouts of structures that Rust and WGSL share.
 
 use pairwave::clustal::kernels::layout as clustal_layout;
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
@@ -28,14 +28,14 @@ fn slice() -> naga::Module {
     parsed(
         &nw_slice::SliceVariant { slice: 12, workgroup: 16, codes: 16, affine: true, ends: EndGapKind::Affine }
             .source()
-            .expect("its parts are there"),
+            .expect("all imports exist"),
     )
 }
 
 fn slice_half() -> naga::Module {
     let (slice, workgroup, group_words, codes, affine, ends) = (12, 16, 4, 16, true, EndGapKind::Affine);
     let variant = nw_slice_half::HalfSliceVariant { slice, workgroup, group_words, codes, affine, ends };
-    parsed(&variant.source().expect("its parts are there"))
+    parsed(&variant.source().expect("all imports exist"))
 }
 
 fn variant(scan: Scan) -> matrix::MatrixVariant {
@@ -55,18 +55,18 @@ fn variant(scan: Scan) -> matrix::MatrixVariant {
 }
 
 fn walk() -> naga::Module {
-    parsed(&MatrixTraceback(variant(Scan::Rows)).source().expect("its parts are there"))
+    parsed(&MatrixTraceback(variant(Scan::Rows)).source().expect("all imports exist"))
 }
 
-/// The modules of the kernels that can store directions, and of the walk.
+/// Returns the modules of the kernels that can store directions, and of the traceback.
 fn matrices() -> Vec<naga::Module> {
     let scans = KERNELS.iter().filter_map(|kernel| kernel.scan());
-    let mut all: Vec<_> = scans.map(|scan| parsed(&variant(scan).source().expect("its parts are there"))).collect();
+    let mut all: Vec<_> = scans.map(|scan| parsed(&variant(scan).source().expect("all imports exist"))).collect();
     all.push(walk());
     all
 }
 
-/// Every kernel's module, and the walk's.
+/// Returns the modules of all kernels that share the parameters, and of the traceback.
 fn modules() -> Vec<naga::Module> {
     let mut all = matrices();
     all.extend([slice(), slice_half()]);
@@ -78,7 +78,7 @@ fn modules() -> Vec<naga::Module> {
     all
 }
 
-/// Offsets of a shader structure's members, and its size, as naga lays it out.
+/// Returns the offsets of a shader structure's members, and its size, as computed by naga.
 fn shader_layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
     let (_, ty) = module
         .types
@@ -107,7 +107,7 @@ macro_rules! same_layout {
 }
 
 #[test]
-fn params() {
+fn params_of_pairs_match() {
     same_layout!(
         NwParams,
         "Params",
@@ -156,7 +156,7 @@ fn tile(grouping: LaneGrouping, packing: Packing) -> naga::Module {
         passes: true,
         split: true,
     };
-    parsed(&variant.source().expect("its parts are there"))
+    parsed(&variant.source().expect("all imports exist"))
 }
 
 fn tiles() -> [naga::Module; 4] {
@@ -170,7 +170,7 @@ fn tiles() -> [naga::Module; 4] {
 }
 
 #[test]
-fn structures_of_tiles() {
+fn structures_of_tiles_match() {
     same_layout!(
         tiles(),
         sw_tile::TileParams,
@@ -221,11 +221,11 @@ fn distances(grouping: LaneGrouping) -> myers::Variant {
 }
 
 #[test]
-fn params_of_distances() {
+fn params_of_distances_match() {
     let modules = KERNELS
         .iter()
         .filter_map(|kernel| kernel.lane_grouping())
-        .map(|grouping| parsed(&distances(grouping).source().expect("its parts are there")));
+        .map(|grouping| parsed(&distances(grouping).source().expect("all imports exist")));
     same_layout!(
         modules,
         myers::Params,
@@ -282,13 +282,13 @@ fn strip(persistent: bool, shuffle: bool) -> striped::StripedVariant {
 
 fn strips() -> Vec<naga::Module> {
     vec![
-        parsed(&strip(false, false).source().expect("its parts are there")),
-        parsed(&strip(true, true).source().expect("its parts are there")),
+        parsed(&strip(false, false).source().expect("all imports exist")),
+        parsed(&strip(true, true).source().expect("all imports exist")),
     ]
 }
 
 #[test]
-fn params_of_strips() {
+fn params_of_strips_match() {
     same_layout!(
         strips(),
         striped::StripedParams,
@@ -327,9 +327,9 @@ fn params_of_strips() {
 }
 
 #[test]
-fn what_strips_share() {
+fn shared_state_of_strips_matches() {
     same_layout!(strips(), striped::StripedShared, "Shared", [best, ticket, stuck, pruned]);
-    // The host clears the ticket alone.
+    // The host clears only the ticket.
     assert_eq!(std::mem::offset_of!(striped::StripedShared, ticket), 4);
 }
 
@@ -338,12 +338,12 @@ fn traceback(stage: TracebackStage) -> naga::Module {
     parsed(
         &striped_trace::TracebackVariant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
             .source()
-            .expect("its parts are there"),
+            .expect("all imports exist"),
     )
 }
 
 #[test]
-fn params_of_tracebacks() {
+fn params_of_tracebacks_match() {
     let modules = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
@@ -375,7 +375,7 @@ fn params_of_tracebacks() {
 }
 
 #[test]
-fn parts_of_a_path() {
+fn path_structures_match() {
     let modules = [TracebackStage::Chase, TracebackStage::Trace].map(traceback);
     same_layout!(
         modules,
@@ -394,7 +394,7 @@ fn block(numbers: ScoreType) -> naga::Module {
     let (workgroup, columns) = (16, block::columns(numbers)[0]);
     let variant =
         block::Variant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
-    parsed(&variant.source().expect("its parts are there"))
+    parsed(&variant.source().expect("all imports exist"))
 }
 
 fn blocks() -> [naga::Module; 2] {
@@ -402,7 +402,7 @@ fn blocks() -> [naga::Module; 2] {
 }
 
 #[test]
-fn params_of_blocks() {
+fn params_of_blocks_match() {
     same_layout!(
         blocks(),
         block::Params,
@@ -429,13 +429,13 @@ fn params_of_blocks() {
 }
 
 #[test]
-fn places_of_blocks() {
+fn places_of_blocks_match() {
     same_layout!(blocks(), block::Place, "Place", [read, symbols, rows, row_count, octet, score]);
 }
 
-/// The host finds room for numbers of scratch memory by their size.
+/// The host sizes scratch memory by the size of its numbers.
 #[test]
-fn numbers_of_scratch_memory() {
+fn scratch_numbers_have_the_expected_size() {
     for numbers in [ScoreType::I32, ScoreType::F16] {
         let (module, columns) = (block(numbers), block::columns(numbers)[1]);
         let mut all = module.global_variables.iter();
@@ -447,11 +447,11 @@ fn numbers_of_scratch_memory() {
 }
 
 fn pass(pass: Pass) -> naga::Module {
-    parsed(&clustal::Variant::new(pass, Alphabet::Protein, 16).source().expect("its parts are there"))
+    parsed(&clustal::Variant::new(pass, Alphabet::Protein, 16).source().expect("all imports exist"))
 }
 
 #[test]
-fn params_of_passes() {
+fn params_of_clustal_passes_match() {
     same_layout!(
         Pass::ALL.map(pass),
         clustal_layout::Params,
@@ -461,7 +461,7 @@ fn params_of_passes() {
 }
 
 #[test]
-fn lists_of_passes() {
+fn lists_of_clustal_passes_match() {
     same_layout!(
         Pass::ALL.map(pass),
         clustal_layout::Pair,
@@ -478,15 +478,15 @@ fn lists_of_passes() {
     same_layout!(slices, clustal_layout::Task, "Task", [first, count]);
 }
 
-/// The host finds room for entries of scratch memory by their size.
+/// The host sizes scratch memory by the size of its entries.
 #[test]
-fn entries_of_scratch_memory() {
+fn scratch_entries_have_the_expected_size() {
     for own in Pass::ALL {
         let module = pass(own);
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        // One of each invocation, or three; or two of each half.
+        // One vector per invocation, or three; or two per half.
         let each = match own {
             Pass::Ends | Pass::Starts => 16,
             Pass::ForwardReverse => 4,
@@ -497,13 +497,13 @@ fn entries_of_scratch_memory() {
     }
 }
 
-/// A kernel for probabilities of pairs.
+/// Returns a kernel for probabilities of pairs.
 fn sums(sweep: PosteriorPass) -> naga::Module {
-    parsed(&PosteriorVariant::new(sweep, Alphabet::Protein, 16, 4).source().expect("its parts are there"))
+    parsed(&PosteriorVariant::new(sweep, Alphabet::Protein, 16, 4).source().expect("all imports exist"))
 }
 
 #[test]
-fn probabilities_of_pairs() {
+fn structures_of_posterior_kernels_match() {
     let modules = || [PosteriorPass::Forward, PosteriorPass::Backward].map(sums);
     same_layout!(
         modules(),
@@ -543,11 +543,11 @@ fn merge(step: ProfileStage) -> naga::Module {
         ProfileStage::Tile => profile::Variant::Tile { workgroup: 16, columns: 32, letters: 8 },
         ProfileStage::Cross => profile::Variant::Cross { workgroup: 16 },
     };
-    parsed(&variant.source().expect("its parts are there"))
+    parsed(&variant.source().expect("all imports exist"))
 }
 
 #[test]
-fn structures_of_profiles() {
+fn structures_of_profiles_match() {
     let both = || [ProfileStage::Tile, ProfileStage::Cross].map(merge);
     same_layout!(
         both(),
@@ -564,16 +564,16 @@ fn structures_of_profiles() {
     same_layout!(both(), profile_layout::Node, "Node", [a, b, m, n, ends, column, in_gap, reserved]);
 }
 
-/// A variant of a kernel that declares all of its bindings, and its arenas.
+/// Returns a variant of a kernel that declares all its bindings and arenas.
 fn module_of(kind: KernelKind) -> naga::Module {
     match kind {
         KernelKind::Slice(ScoreType::I32) => slice(),
         KernelKind::Slice(ScoreType::F16) => slice_half(),
-        KernelKind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
+        KernelKind::Scan(scan) => parsed(&variant(scan).source().expect("all imports exist")),
         KernelKind::PairTraceback => walk(),
         KernelKind::Tile(grouping, numbers) => tile(grouping, numbers),
-        KernelKind::Edit(grouping) => parsed(&distances(grouping).source().expect("its parts are there")),
-        KernelKind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
+        KernelKind::Edit(grouping) => parsed(&distances(grouping).source().expect("all imports exist")),
+        KernelKind::Strips => parsed(&strip(false, false).source().expect("all imports exist")),
         KernelKind::LongTraceback(stage) => traceback(stage),
         KernelKind::Block(numbers) => block(numbers),
         KernelKind::Clustal(ClustalStage::Ends) => pass(Pass::Ends),
@@ -584,7 +584,7 @@ fn module_of(kind: KernelKind) -> naga::Module {
     }
 }
 
-/// The bindings that a shader declares: number, name, and how it sees them.
+/// Returns the bindings that a shader declares: number, name and access.
 fn declared(module: &naga::Module) -> Vec<(u32, String, Access)> {
     let mut layouter = naga::proc::Layouter::default();
     layouter.update(module.to_ctx()).expect("types have layouts");
@@ -604,7 +604,7 @@ fn declared(module: &naga::Module) -> Vec<(u32, String, Access)> {
     all
 }
 
-/// The bindings that a kernel's row lists, with two arenas.
+/// Returns the bindings in a kernel's row, with two arenas.
 fn listed(kernel: &Kernel) -> Vec<(u32, String, Access)> {
     let each = kernel.bindings.iter().flat_map(|binding| match binding.access {
         Access::WriteEach => {
@@ -615,16 +615,17 @@ fn listed(kernel: &Kernel) -> Vec<(u32, String, Access)> {
     each.collect()
 }
 
-/// Layouts and bind groups follow from the list, so it has to say what shaders declare: no more, no less.
+/// Layouts and bind groups are derived from the rows, so a row must list exactly the bindings that
+/// the shader declares.
 #[test]
-fn bindings_are_those_of_the_list() {
+fn declared_bindings_match_the_rows() {
     for kernel in KERNELS {
         assert_eq!(declared(&module_of(kernel.kind)), listed(kernel), "{}", kernel.stem);
     }
 }
 
 #[test]
-fn stems_and_kinds_are_in_the_list_once() {
+fn stems_and_kinds_are_unique() {
     let stems: std::collections::HashSet<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
     let kinds: std::collections::HashSet<KernelKind> = KERNELS.iter().map(|kernel| kernel.kind).collect();
     assert_eq!((stems.len(), kinds.len()), (KERNELS.len(), KERNELS.len()));
@@ -632,7 +633,7 @@ fn stems_and_kinds_are_in_the_list_once() {
 }
 
 #[test]
-fn task() {
+fn task_matches() {
     same_layout!(
         NwTask,
         "Task",
@@ -653,12 +654,12 @@ fn task() {
 }
 
 #[test]
-fn target() {
+fn target_matches() {
     same_layout!(NwTarget, "Target", [end_word, symbols, number]);
 }
 
 #[test]
-fn output_header() {
+fn output_headers_match() {
     let of_slice = nw_slice::OUTPUT_HEADER_WORDS;
     let checkpoint = module_of(KernelKind::Scan(Scan::Checkpoint));
     let of_walk = matrix::OUTPUT_HEADER_WORDS;
@@ -669,9 +670,9 @@ fn output_header() {
     }
 }
 
-/// Numbers that both sides of the walk know.
+/// Constants that the host and the traceback kernel share.
 #[test]
-fn constants_of_the_walk() {
+fn traceback_constants_match() {
     let module = walk();
     let constant = |name: &str| {
         let mut all = module.constants.iter();
@@ -687,7 +688,7 @@ fn constants_of_the_walk() {
 }
 
 #[test]
-fn the_harness_sees_a_shifted_member() {
+fn harness_detects_a_shifted_member() {
     #[repr(C)]
     struct Shifted {
         symbols: u32,

@@ -1,5 +1,5 @@
 //! Checks of the sources: shaders, layouts and the picture of modules.
 
 mod layout;
-mod rooms;
+mod modules;
 mod shaders;

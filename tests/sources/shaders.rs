@@ -1,4 +1,5 @@
-//! Every shader, in every variant that is used, parses, validates, and translates to SPIR-V, MSL and HLSL.
+//! Every shader, in every variant that is used, is parsed, validated, and translated to SPIR-V, MSL
+//! and HLSL.
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -22,21 +23,21 @@ use pairwave::seq::Alphabet;
 /// Workgroup memory that every device has.
 const MIN_WORKGROUP_BYTES: u32 = 16 << 10;
 
-/// A shader text as it goes to a device.
+/// A shader text, as it is passed to a device.
 struct Text {
     name: String,
     source: String,
     workgroup: u32,
-    /// Workgroup memory that the host reckons with.
+    /// Workgroup memory that the host expects.
     workgroup_bytes: u32,
 }
 
-/// Linear and affine gaps, each with all kinds of end gaps.
+/// Returns linear and affine gaps, each with all kinds of end gaps.
 fn gap_kinds() -> impl Iterator<Item = (bool, EndGapKind)> {
     [false, true].into_iter().flat_map(|affine| EndGapKind::ALL.map(|ends| (affine, ends)))
 }
 
-/// Every set of constants of `nw_slice` that the host can ask for.
+/// Returns all constants of `nw_slice` that the host can request.
 fn slices() -> Vec<nw_slice::SliceVariant> {
     let mut all = Vec::new();
     let defaults = [(Config::default().slice, Config::default().workgroup), (12, 16)];
@@ -51,7 +52,8 @@ fn slices() -> Vec<nw_slice::SliceVariant> {
     all
 }
 
-/// Sets of constants of `nw_slice_half`: all of what changes the text, with sizes that the host can ask for.
+/// Returns constants of `nw_slice_half`: all combinations that change the text, with sizes that the
+/// host can request.
 fn half_slices() -> Vec<nw_slice_half::HalfSliceVariant> {
     let sizes = HALF_SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
     let mut all = Vec::new();
@@ -65,10 +67,10 @@ fn half_slices() -> Vec<nw_slice_half::HalfSliceVariant> {
     all
 }
 
-/// Workgroups and columns of a scan that the host can ask for.
+/// Returns the workgroup sizes and columns of a scan that the host can request.
 fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
     let usual = MatrixKernelShape::default();
-    // Those of software adapters too, and the smallest there can be.
+    // Includes the sizes of software adapters, and the smallest possible ones.
     let (workgroups, columns): (&[u32], &[u32]) = match scan {
         Scan::Rows => (&[usual.rows_workgroup, 16], if affine { &[8, 32] } else { &[16, 64] }),
         Scan::Diagonal => (&[usual.diagonal_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
@@ -76,14 +78,14 @@ fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
         Scan::Checkpoint => (&[usual.checkpoint_workgroup, 16], &[4, 8, 16]),
         Scan::TiledDiagonal => (&[usual.tile_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
     };
-    // Each with each other is not needed: every one of both.
+    // Not all combinations are needed, only every value of both.
     (0..workgroups.len().max(columns.len()))
         .map(|at| (workgroups[at % workgroups.len()], columns[at % columns.len()]))
         .collect()
 }
 
-/// Sets of constants of the kernels that can store directions: all of what changes the text, and of what only changes
-/// sizes every one.
+/// Returns constants of the kernels that can store directions: all combinations that change the
+/// text, and every value of a constant that only changes sizes.
 fn matrices() -> Vec<matrix::MatrixVariant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
@@ -115,7 +117,8 @@ fn matrices() -> Vec<matrix::MatrixVariant> {
     all
 }
 
-/// Sets of constants of the kernels for local scores: all of what changes the text, with shapes that the host can ask for.
+/// Returns constants of the kernels for local scores: all combinations that change the text, with
+/// shapes that the host can request.
 fn tiles() -> Vec<sw_tile::TileVariant> {
     let mut all = Vec::new();
     let (subgroup, workgroup) = (LaneGrouping::Subgroup, LaneGrouping::Workgroup);
@@ -158,7 +161,8 @@ fn tiles() -> Vec<sw_tile::TileVariant> {
     all
 }
 
-/// Sets of constants of the kernels for distances: all of what changes the text, with the most words there are by default.
+/// Returns constants of the kernels for edit distances: all combinations that change the text, with
+/// the default maximum of words.
 fn distances() -> Vec<myers::Variant> {
     let reach = OverlapReach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
     let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
@@ -208,7 +212,8 @@ fn distances() -> Vec<myers::Variant> {
     all
 }
 
-/// Sets of constants of the kernels for the traceback of long pairs: all of what changes the text, narrow and wide strips.
+/// Returns constants of the kernels for the traceback of long pairs: all combinations that change
+/// the text, with narrow and wide strips.
 fn tracebacks() -> Vec<striped_trace::TracebackVariant> {
     let mut all = Vec::new();
     for stage in [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace] {
@@ -225,8 +230,9 @@ fn tracebacks() -> Vec<striped_trace::TracebackVariant> {
     all
 }
 
-/// Sets of constants of `sw_striped_score`: all of what changes the text with every width of a strip, and each of what only
-/// changes sizes somewhere. As on a device, lanes have fewer columns where workgroup memory does not hold more.
+/// Returns constants of `sw_striped_score`: all combinations that change the text, with every width
+/// of a strip, and at least once every value that only changes sizes. As on a device, lanes have
+/// fewer columns if workgroup memory does not hold more.
 fn strips() -> Vec<striped::StripedVariant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 4, 5, 16, 24, 28][index % 6], [8, 2, 16][index % 3], index as u32));
@@ -266,8 +272,8 @@ fn strips() -> Vec<striped::StripedVariant> {
     all
 }
 
-/// Sets of constants of the kernels for reads and ancestral states: reads of bases alone have no amino acids, chunks are
-/// short where loops are.
+/// Returns constants of the kernels for reads and ancestral states. Reads of bases have no amino
+/// acids, and chunks are short if the device limits loops.
 fn blocks() -> Vec<block::Variant> {
     let mut all = Vec::new();
     for numbers in [ScoreType::I32, ScoreType::F16] {
@@ -284,7 +290,8 @@ fn blocks() -> Vec<block::Variant> {
     all
 }
 
-/// Sets of constants of the kernels for ClustalW's pairwise stage: those of devices, and others.
+/// Returns constants of the kernels for ClustalW's pairwise stage: the values of devices, and
+/// others.
 fn passes() -> Vec<clustal::Variant> {
     let mut all = Vec::new();
     for pass in Pass::ALL {
@@ -298,7 +305,7 @@ fn passes() -> Vec<clustal::Variant> {
     all
 }
 
-/// Sets of constants of the kernels for probabilities of pairs.
+/// Returns constants of the kernels for probabilities of pairs.
 fn sums() -> Vec<PosteriorVariant> {
     let mut all = Vec::new();
     for sweep in [PosteriorPass::Forward, PosteriorPass::Backward] {
@@ -311,30 +318,30 @@ fn sums() -> Vec<PosteriorVariant> {
     all
 }
 
-/// Sets of constants of the kernels for profiles: those of devices, and others.
+/// Returns constants of the kernels for profiles: the values of devices, and others.
 fn merges() -> Vec<profile::Variant> {
     let tile = |(workgroup, columns, letters)| profile::Variant::Tile { workgroup, columns, letters };
     let tiles = [(32, 128, profile::MAX_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
     tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::Variant::Cross { workgroup })).collect()
 }
 
-/// All shaders, the walk over what each kernel leaves included.
+/// Returns all shaders, including the traceback after each kernel that can store directions.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::SliceVariant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
     let of_matrix = |variant: &matrix::MatrixVariant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
     let of_walk = |variant: &matrix::MatrixVariant| Text {
         name: format!("walk after {variant:?}"),
-        source: MatrixTraceback(*variant).source().expect("its parts are there"),
+        source: MatrixTraceback(*variant).source().expect("all imports exist"),
         workgroup: WALK_WORKGROUP,
         workgroup_bytes: 0,
     };
@@ -342,78 +349,78 @@ fn texts() -> Vec<Text> {
     let mut all: Vec<Text> = slices().into_iter().map(of_slice).collect();
     all.extend(half_slices().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(matrices.iter().map(of_matrix));
-    // The walk does not see the workgroup: many are the same text.
+    // The traceback does not depend on the workgroup size, so many texts are equal.
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
     all.extend(tiles().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(distances().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(strips().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.lanes,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(tracebacks().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(blocks().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(passes().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(sums().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(merges().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source().expect("its parts are there"),
+        source: variant.source().expect("all imports exist"),
         workgroup: variant.workgroup(),
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all
 }
 
-/// Whether a shader asks for half floats.
+/// Returns whether a shader requests half floats.
 fn has_halves(source: &str) -> bool {
     source.starts_with("enable f16;")
 }
 
-/// Parses and validates; returns what the back ends need.
+/// Parses and validates a shader. Returns the input of the back ends.
 fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
-    // As a device does: nothing beyond the standard but for shaders that say so.
+    // Like a device, allows extensions only in shaders that request them.
     let mut capabilities = Capabilities::empty();
     capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffleUp"));
     capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
-    // Packing pairs of them in words is in every interface but old OpenGL.
+    // Packing pairs of half floats in words is supported everywhere except in old OpenGL.
     capabilities.set(Capabilities::SHADER_FLOAT16_IN_FLOAT32, source.contains("pack2x16float"));
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
@@ -423,7 +430,7 @@ fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), St
     Ok((module, info))
 }
 
-/// Fixes the workgroup size where it is open, as pipeline creation does.
+/// Sets the workgroup size if the shader leaves it open, like the creation of a pipeline does.
 fn with_workgroup<'a>(
     module: &'a naga::Module,
     info: &'a naga::valid::ModuleInfo,
@@ -435,12 +442,12 @@ fn with_workgroup<'a>(
 }
 
 #[test]
-fn every_variant_translates_for_every_interface() {
+fn every_variant_translates_for_every_graphics_interface() {
     for Text { name, source, workgroup, .. } in texts() {
         let (module, info) = validated(&source).unwrap_or_else(|error| panic!("{name}\n{error}"));
         let (module, info) = with_workgroup(&module, &info, workgroup);
 
-        // Vulkan 1.1's, which subgroup operations need.
+        // Subgroup operations need Vulkan 1.1.
         let options = spv::Options { lang_version: (1, 3), ..Default::default() };
         let words =
             spv::write_vec(&module, &info, &options, None).unwrap_or_else(|error| panic!("{name}: SPIR-V: {error}"));
@@ -452,7 +459,7 @@ fn every_variant_translates_for_every_interface() {
         assert!(text.contains("kernel void"), "{text}");
 
         let mut text = String::new();
-        // Half floats came with shader model 6.2.
+        // Half floats need shader model 6.2.
         let shader_model = if has_halves(&source) { hlsl::ShaderModel::V6_2 } else { hlsl::ShaderModel::V6_0 };
         let options = hlsl::Options { shader_model, fake_missing_bindings: true, ..Default::default() };
         hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
@@ -463,7 +470,7 @@ fn every_variant_translates_for_every_interface() {
 }
 
 #[test]
-fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
+fn every_kernel_has_a_shader_an_oracle_and_a_contract() {
     let root = support::ROOT;
     for Kernel { stem, shader: text, recurrence, .. } in KERNELS {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
@@ -488,9 +495,9 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     }
 }
 
-/// Every file in shaders/ is a kernel's or a part of some text; and each says what it is.
+/// Every file in shaders/ is a kernel or a part of some text, and starts with a description.
 #[test]
-fn no_shader_is_left_out() {
+fn every_shader_file_is_used() {
     let root = format!("{}/shaders", support::ROOT);
     let names = |folder: &str| -> Vec<String> {
         let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("the folder is there");
@@ -506,13 +513,13 @@ fn no_shader_is_left_out() {
     files.sort();
     assert_eq!(files, source::parts().map(|(name, _)| format!("{name}.wgsl")).collect::<Vec<_>>());
     for (name, part) in source::parts() {
-        assert!(part.starts_with("// "), "{name} does not say what it is");
+        assert!(part.starts_with("// "), "{name} does not start with a description");
         assert!(texts.iter().any(|text| text.source.contains(&part)), "{name} is in no shader");
     }
 }
 
 #[test]
-fn workgroup_memory_is_what_the_variant_says() {
+fn workgroup_memory_matches_the_variants() {
     for Text { name, source, workgroup, workgroup_bytes } in texts() {
         let (module, info) = validated(&source).unwrap();
         let (module, _) = with_workgroup(&module, &info, workgroup);
@@ -525,7 +532,8 @@ fn workgroup_memory_is_what_the_variant_says() {
             .map(|(_, variable)| layouter[variable.ty].size)
             .sum();
         assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
-        // Tiles and profiles are as large as a device allows, and the least one is for every device.
+        // Tiles and profiles are as large as a device allows, and the smallest one fits every
+        // device.
         let is_fitted = source.contains("fn run_tasks") || source.contains("const BLOCK_GROUPS");
         assert!(is_fitted || workgroup_bytes <= MIN_WORKGROUP_BYTES, "{name}: more than every device has");
     }
@@ -537,25 +545,25 @@ fn workgroup_memory_is_what_the_variant_says() {
 }
 
 #[test]
-fn the_harness_sees_a_wrong_shader() {
+fn harness_detects_a_wrong_shader() {
     let wrong =
-        slices()[0].source().expect("its parts are there").replace("let slot = workgroup.x;", "let slot = workgroup;");
+        slices()[0].source().expect("all imports exist").replace("let slot = workgroup.x;", "let slot = workgroup;");
     assert!(validated(&wrong).is_err());
 }
 
-/// The same of half floats.
+/// The harness also detects half floats without a directive.
 #[test]
-fn the_harness_sees_half_floats_that_are_not_declared() {
+fn harness_detects_undeclared_half_floats() {
     let halves = blocks().into_iter().find(|variant| variant.numbers == ScoreType::F16).expect("there is one");
-    let right = halves.source().expect("its parts are there");
+    let right = halves.source().expect("all imports exist");
     validated(&right).expect("they are asked for");
     assert!(validated(right.strip_prefix("enable f16;").expect("it is the first line")).is_err());
 }
 
-/// The validator lets subgroup operations pass only where they are asked for.
+/// The validator accepts subgroup operations only in shaders that request them.
 #[test]
-fn the_harness_sees_subgroup_operations_that_are_not_declared() {
+fn harness_detects_undeclared_subgroup_operations() {
     let variant = matrices().into_iter().find(|variant| variant.scan == Scan::Diagonal).expect("there is one");
-    let wrong = variant.source().expect("its parts are there").replace("workgroupBarrier();", "subgroupBarrier();");
+    let wrong = variant.source().expect("all imports exist").replace("workgroupBarrier();", "subgroupBarrier();");
     assert!(validated(&wrong).is_err());
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use pairwave::gpu::adapter::{FoundAdapter, enumerate};
 
-/// The first adapter. The tests need one: software Vulkan will do.
+/// Returns the first adapter. Software Vulkan is sufficient.
 pub fn adapter() -> FoundAdapter {
     enumerate()
         .into_iter()
@@ -12,7 +12,7 @@ pub fn adapter() -> FoundAdapter {
         .expect("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)")
 }
 
-/// The first adapter, the same for all callers, under a name that messages and summaries then have.
+/// Returns the first adapter, with a label for messages and summaries.
 pub fn adapter_called(label: &str) -> FoundAdapter {
     static FOUND: OnceLock<FoundAdapter> = OnceLock::new();
     let mut found = FOUND.get_or_init(adapter).clone();

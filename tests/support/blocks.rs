@@ -1,4 +1,5 @@
-//! Jobs in blocks: whatever is cut, and whoever computes it in whatever order, the rows are the whole job's.
+//! Jobs in blocks: however the job is cut and in whatever order its blocks are computed, the rows
+//! equal the rows of the whole job.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,14 +11,14 @@ use pairwave::jobs::{Feed, Run, Summary};
 
 use super::random::Rng;
 
-/// Rows of each block that was heard of, through bytes and back.
-struct Kept<'a, J: Divisible> {
+/// Collects the rows of each reported block, encoded to bytes and decoded again.
+struct BlockRows<'a, J: Divisible> {
     job: &'a J,
     blocks: Vec<Vec<J::Row>>,
     open: Vec<J::Row>,
 }
 
-impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<'_, J> {
+impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for BlockRows<'_, J> {
     fn rows(&mut self, rows: &[J::Row]) -> Result<()> {
         assert!(!rows.is_empty(), "rows come in slices that hold some");
         let mut bytes = Vec::new();
@@ -39,25 +40,25 @@ impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<'_, J> {
     }
 }
 
-/// Blocks that come one by one: behind each there is nothing for a moment.
-pub struct Late {
+/// A source of blocks with gaps: after each block there is none for a moment.
+pub struct SourceWithGaps {
     blocks: Arc<ListedBlocks>,
     is_late: Mutex<bool>,
     left: AtomicUsize,
 }
 
-impl Late {
+impl SourceWithGaps {
     pub fn new(blocks: &[Block]) -> Arc<Self> {
-        Arc::new(Late { blocks: ListedBlocks::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
+        Arc::new(SourceWithGaps { blocks: ListedBlocks::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
     }
 
-    /// Blocks that were not taken.
+    /// Returns the number of blocks that were not taken.
     pub fn left(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }
 }
 
-impl BlockSource for Late {
+impl BlockSource for SourceWithGaps {
     fn next(&self) -> NextBlock {
         let mut is_late = self.is_late.lock().expect("nobody panics");
         *is_late ^= true;
@@ -76,8 +77,9 @@ impl BlockSource for Late {
     }
 }
 
-/// Computes a job cut into blocks of so many cells: some at a time, in any order, in two sessions that take turns. Fails unless
-/// the rows of all blocks are `expected`, those of the whole job. Gives the blocks.
+/// Computes a job cut into blocks of `cells` cells: a few at a time, in any order, in two
+/// alternating sessions. Fails unless the rows of all blocks are `expected`, the rows of the whole
+/// job. Returns the blocks.
 pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     job: &J,
     expected: &[J::Row],
@@ -97,13 +99,13 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     while !order.is_empty() {
         let some: Vec<usize> = order.drain(..(1 + rng.below(5usize)).min(order.len())).collect();
         let own: Vec<Block> = some.iter().map(|&place| blocks[place].clone()).collect();
-        let mut kept = Kept { job, blocks: Vec::new(), open: Vec::new() };
+        let mut kept = BlockRows { job, blocks: Vec::new(), open: Vec::new() };
         let session = &mut sessions[rng.below(2usize)];
         let summary = match rng.below(2u32) {
             0 => job.run_blocks(&own, session, run, &mut kept).expect("blocks are computed"),
             _ => {
-                let late = Late::new(&own);
-                let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
+                let late = SourceWithGaps::new(&own);
+                let source: Arc<dyn BlockSource> = Arc::<SourceWithGaps>::clone(&late);
                 let mut total = Summary::default();
                 while late.left() > 0 {
                     let feed = Feed { source: &source, run, sink: &mut kept };

@@ -1,4 +1,4 @@
-//! What engines report, against the textbook.
+//! Compares the reports of engines with the textbook algorithms.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,19 +10,19 @@ use pairwave::pairs::oracle::needleman_wunsch::{self, ReferenceAlignment};
 use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
 
-/// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
+/// Lengths around words of 4, slices of 12 and 36, and workgroups of 16 and 64.
 pub const EDGES: &[usize] =
     &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
-/// What the oracle says of a pair.
+/// Returns the oracle's score and matches of a pair.
 pub fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &PairHit) -> (i64, u64) {
-    let best = Textbook::of(scoring).align(store.codes(hit.query), store.codes(hit.target));
+    let best = Textbook::for_scoring(scoring).align(store.codes(hit.query), store.codes(hit.target));
     (best.score, best.matches)
 }
 
-/// Fails unless every pair of the store is there once and right.
+/// Fails unless every pair of the store occurs once and is correct.
 pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[PairHit], with_matches: bool) {
-    let textbook = Textbook::of(scoring);
+    let textbook = Textbook::for_scoring(scoring);
     let mut seen = BTreeSet::new();
     for hit in hits {
         let best = textbook.align(store.codes(hit.query), store.codes(hit.target));
@@ -42,20 +42,20 @@ pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[PairHit
 }
 
 /// Alignments by query and target.
-type Known = HashMap<(Vec<Code>, Vec<Code>), Arc<ReferenceAlignment>>;
+type AlignmentsByPair = HashMap<(Vec<Code>, Vec<Code>), Arc<ReferenceAlignment>>;
 
-/// The oracle's alignments under one scoring. Each is computed once in a program: a body stamped on every kernel asks for
-/// the same pairs on each.
+/// The oracle's alignments under one scoring. Each alignment is computed once per program, because
+/// a test body that runs on every kernel requests the same pairs each time.
 pub struct Textbook {
     scoring: Scoring,
-    known: Mutex<Known>,
+    known: Mutex<AlignmentsByPair>,
 }
 
 impl Textbook {
-    /// The program's book of a scoring.
-    pub fn of(scoring: &Scoring) -> Arc<Textbook> {
+    /// Returns the program's collection for a scoring.
+    pub fn for_scoring(scoring: &Scoring) -> Arc<Textbook> {
         static ALL: Mutex<Vec<Arc<Textbook>>> = Mutex::new(Vec::new());
-        // Tests that fail, as some should, leave books whole.
+        // Expected test failures leave the collections intact.
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(book) = all.iter().find(|book| book.scoring == *scoring) {
             return Arc::clone(book);
@@ -65,7 +65,7 @@ impl Textbook {
         book
     }
 
-    /// The oracle's alignment of two sequences.
+    /// Returns the oracle's alignment of two sequences.
     pub fn align(&self, query: &[Code], target: &[Code]) -> Arc<ReferenceAlignment> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let pair = (query.to_vec(), target.to_vec());
@@ -77,7 +77,8 @@ impl Textbook {
         best
     }
 
-    /// Fails unless the pair has the oracle's score, matches and, if it was traced, alignment.
+    /// Fails unless the pair has the oracle's score and matches and, if it was traced back, the
+    /// oracle's alignment.
     pub fn check(&self, query: &[Code], target: &[Code], hit: &PairHit, cigar: Option<&Cigar>) {
         let best = self.align(query, target);
         let what = || {
@@ -92,8 +93,8 @@ impl Textbook {
     }
 }
 
-/// Fails unless every pair of the store is there once, with its score, its matches and the canonical alignment, traced by
-/// the engine.
+/// Fails unless every pair of the store occurs once, with its score, its matches and the canonical
+/// alignment, traced back by the engine.
 pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) {
     let count = check_some_traced(store, scoring, found);
     assert_eq!(count, store.len() * (store.len() - 1) / 2, "pairs");
@@ -101,12 +102,12 @@ pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Pai
     assert!(missing.is_none(), "{:?} was not traced", missing.map(|(hit, _)| hit));
 }
 
-/// Fails unless all that is there is right and comes once; gives its number.
+/// Fails unless all results are correct and unique. Returns their number.
 pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) -> usize {
-    let textbook = Textbook::of(scoring);
+    let textbook = Textbook::for_scoring(scoring);
     let mut seen = BTreeSet::new();
     for (hit, cigar) in found {
-        // The earlier sequence is the alignment's query, whichever was the kernel's.
+        // The alignment's query is the earlier sequence, whichever sequence is the kernel's query.
         let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
         textbook.check(store.codes(query), store.codes(target), hit, cigar.as_ref());
         assert!(seen.insert((query, target)), "{hit:?} came twice");
@@ -121,7 +122,7 @@ pub fn assert_passes<T: SelfTest>(test: &T, engine: &mut T::Engine, what: &str) 
     }
 }
 
-/// Fails unless results of the only case of a test are right.
+/// Fails unless the results of a test's only case are correct.
 pub fn assert_right<T: SelfTest>(test: &T, found: &T::Found, what: &str) {
     let [case] = test.cases() else { panic!("{} cases", test.cases().len()) };
     if let Err(error) = test.compare(case, found) {

@@ -1,4 +1,4 @@
-//! Random families of sequences and batches of their pairs.
+//! Random families of sequences, and batches of their pairs.
 #![allow(dead_code)] // each test file uses a part
 
 use std::sync::Arc;
@@ -8,17 +8,18 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 use super::Rng;
 
-/// A code: mostly one that stands for one character; some stand for several, which makes alignments equally good.
+/// Returns a random code. Most codes stand for one character; some stand for several, which makes
+/// alignments equally good.
 fn code(rng: &mut Rng, alphabet: Alphabet, letters: &[u8]) -> Code {
     let letter = match rng.below(8) {
-        0 => rng.of(if alphabet == Alphabet::Dna { b"NRYKM" } else { b"XBZ*J" }),
-        _ => rng.of(letters),
+        0 => rng.pick(if alphabet == Alphabet::Dna { b"NRYKM" } else { b"XBZ*J" }),
+        _ => rng.pick(letters),
     };
     alphabet.encode(letter).expect("a letter of the alphabet")
 }
 
-/// Sequences of these lengths that are somewhat alike: parts of one ancestor, with substitutions, insertions and deletions, of
-/// few letters, so that many alignments are equally good.
+/// Returns related sequences of these lengths: parts of one ancestor, with substitutions,
+/// insertions and deletions. They have few letters, so that many alignments are equally good.
 pub fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<Code>> {
     let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGT" } else { b"AAGSTLIVWC" };
     let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -41,7 +42,7 @@ pub fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<C
     all
 }
 
-/// A store of sequences.
+/// Returns a store of these sequences.
 pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
@@ -50,7 +51,8 @@ pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> 
     Arc::new(store.build())
 }
 
-/// All pairs, each query against those after it, or every other one against all before it.
+/// Returns all pairs: each query against the later sequences, or every other query against all
+/// earlier ones.
 pub fn all_pairs(sequences: &Arc<SequenceStore>, costs: ClustalCosts) -> Arc<ClustalBatch> {
     let count = sequences.len() as u32;
     let order = (0..count).collect();

@@ -1,4 +1,4 @@
-//! Rows of jobs as bytes.
+//! Encoding of rows as bytes.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,8 @@ use pairwave::jobs::blocks::Divisible;
 
 use super::random::Rng;
 
-/// Rows of a job come back from bytes, and bytes that are damaged or cut off end in no panic.
+/// Fails unless rows survive encoding and decoding, and damaged or truncated bytes do not cause a
+/// panic.
 pub fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row], random: &mut Rng) {
     assert!(!rows.is_empty());
     for row in rows {
@@ -28,7 +29,7 @@ pub fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row
                 damaged[place] = random.next_u32() as u8;
             }
             let mut left = &damaged[..];
-            // Whatever it is, it is no more than was there.
+            // The decoded rows cannot be more than the bytes can hold.
             if J::decode(&mut left).is_some() {
                 assert!(left.len() < damaged.len());
             }

@@ -1,9 +1,9 @@
-//! Jobs on engines of a test's own, and all of their rows at once.
+//! Runs jobs on given engines and collects all their rows.
 
 use pairwave::jobs::long::LongEngines;
 use pairwave::{Job, LongAlignment, LongHit, LongSummary, Result, Run};
 
-/// Runs a job: its rows, and what it did.
+/// Runs a job and returns its rows and its summary.
 pub fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Result<(Vec<J::Row>, J::Summary)> {
     let mut rows = Vec::new();
     let summary = job.run_on(engines, run, |some| {
@@ -14,20 +14,20 @@ pub fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Re
     Ok((rows, summary))
 }
 
-/// The alignments of a long pair, and what they took.
+/// The alignments of a long pair and the summary.
 #[derive(Debug)]
 pub struct LongResult {
     pub hits: Vec<LongHit>,
     pub summary: LongSummary,
 }
 
-/// The same of a long pair.
+/// Runs a job for a long pair and returns its alignments and its summary.
 pub fn run_long(job: &LongAlignment, engines: impl Into<LongEngines>, run: &Run) -> Result<LongResult> {
     let (hits, summary) = run_on(job, engines.into(), run)?;
     Ok(LongResult { hits, summary })
 }
 
-/// Two threads, and nothing else that a caller could ask for.
+/// Returns options with two threads and defaults for everything else.
 pub fn two_threads() -> Run {
     Run { threads: 2, ..Run::default() }
 }

@@ -1,4 +1,4 @@
-//! What several test files need: engines, sequences, batches.
+//! Shared by several test programs: engines, sequences, batches.
 #![allow(dead_code)] // each test file uses a part
 
 mod adapter;
@@ -36,24 +36,25 @@ pub use random::{Rng, rng};
 #[allow(unused_imports)]
 pub use tape::Tape;
 
-/// Directory of the repository, for the programs of this package.
+/// Directory of the repository.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
-/// sequences reach every edge.
+/// Returns an engine on the adapter with wgpu's checks in the shaders, narrow slices and small
+/// workgroups, so that short sequences reach every border.
 pub fn gpu_checked() -> PairsGpu {
     let (slice, workgroup, half_slice, half_workgroup) = (12, 16, 12, 16);
     let config = Config { slice, workgroup, half_slice, half_workgroup, ..Config::default() };
     PairsGpu::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
 }
 
-/// An engine as jobs use it on hardware, but for sizes in halves, which software emulates: it would compile for long.
+/// Returns an engine as jobs use it on hardware, but without half floats. Software adapters emulate
+/// them, which takes long to compile.
 pub fn gpu_default() -> PairsGpu {
     let config = Config { half_slice: 12, half_workgroup: 16, ..Config::default() };
     PairsGpu::open(&adapter(), config).expect("the adapter opens")
 }
 
-/// Sizes with which short sequences reach every edge.
+/// Sizes with which short sequences reach every border.
 pub const SMALL_SHAPE: MatrixKernelShape = MatrixKernelShape {
     rows_workgroup: 16,
     rows_words: 1,
@@ -66,24 +67,24 @@ pub const SMALL_SHAPE: MatrixKernelShape = MatrixKernelShape {
     lane_columns: Some(4),
 };
 
-/// An engine that uses one kernel, with wgpu's checks and small sizes.
+/// Returns an engine that uses one kernel, with wgpu's checks and small sizes.
 pub fn kernel_checked(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
 }
 
-/// An engine that uses one kernel, as jobs use it on hardware.
+/// Returns an engine that uses one kernel, as jobs use it on hardware.
 pub fn kernel_default(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_default().with_kernel(Some(kernel)).with_shape(MatrixKernelShape::default())
 }
 
-/// A thread of the CPU, which scores and traces nothing.
+/// Returns a CPU thread as an engine. It computes scores but no tracebacks.
 pub fn cpu() -> CpuWorker {
     CpuWorker::default().with_scratch(PairsScratch::of_scores())
 }
 
-/// A random code; `ambiguous` in a hundred are not a single residue.
+/// Returns a random code. `ambiguous` percent of the codes are not a single residue.
 pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
     let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
     match alphabet {
@@ -94,12 +95,13 @@ pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
     }
 }
 
-/// A random sequence.
+/// Returns a random sequence.
 pub fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
     (0..length).map(|_| random_code(rng, alphabet, 4)).collect()
 }
 
-/// A relative of a sequence: substitutions, insertions, deletions and lost ends, `percent` of each.
+/// Returns a relative of a sequence with substitutions, insertions, deletions and lost ends,
+/// `percent` of each.
 pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {
@@ -115,7 +117,7 @@ pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) 
     out[head.min(out.len())..out.len().saturating_sub(tail).max(head.min(out.len()))].to_vec()
 }
 
-/// A store of these sequences.
+/// Returns a store of these sequences.
 pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
@@ -124,7 +126,8 @@ pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> 
     Arc::new(builder.build())
 }
 
-/// Random sequences of the given lengths; every third is a relative of the one before.
+/// Returns random sequences of the given lengths. Every third one is a relative of the previous
+/// one.
 pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let mut sequences: Vec<Vec<Code>> = Vec::new();
     for (index, &length) in lengths.iter().enumerate() {
@@ -140,7 +143,8 @@ pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<
     store(alphabet, &sequences)
 }
 
-/// Linear and affine gaps, end gaps charged, free and with costs of their own, DNA and protein, and the odd ones.
+/// Returns scorings with linear and affine gaps, charged, free and separately priced end gaps, DNA
+/// and protein, and unusual costs.
 pub fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
@@ -148,11 +152,13 @@ pub fn scorings() -> Vec<Scoring> {
             all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }
-        // Free gaps; gaps as cheap as half a mismatch, where nearly everything ties; openings without extension cost.
+        // Free gaps; gaps that cost half a mismatch, which makes most alignments tie; openings
+        // without extension costs.
         all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::truong() });
-        // Some codes that do not match score above 0, and some that match below.
+        // Some codes that do not match have positive scores, and some that match have negative
+        // scores.
         let blastn = Scoring::nucleotide(5, -4, Ambiguity::Mean, Gaps::from_blast(8, 6), end_gaps);
         all.push(blastn.expect("a valid scheme"));
     }
@@ -160,8 +166,9 @@ pub fn scorings() -> Vec<Scoring> {
     all
 }
 
-/// End gaps with costs of their own: vsearch's (with its 2 and -4), the same for every symbol, cheaper only in the first
-/// symbol or only in the further ones, as dear as can be beside linear gaps, and all that inner gaps cost but one.
+/// Returns scorings with separate costs of end gaps: vsearch's (with 2 and -4), equal costs for
+/// every symbol, lower costs for the first symbol only or for the further ones only, the highest
+/// costs with linear gaps, and the costs of inner gaps minus one.
 pub fn priced() -> Vec<Scoring> {
     let scheme = |gaps, first, next| {
         let end_gaps = EndGaps::Priced(Gaps { first, next });
@@ -185,7 +192,7 @@ pub fn priced() -> Vec<Scoring> {
     ]
 }
 
-/// All pairs of a store as batches, one per length class and band.
+/// Returns all pairs of a store as batches, one per length class and chunk.
 pub fn batches(job: &PairsSpec, cells: u64) -> Vec<Arc<PairsBatch>> {
     let mut all = Vec::new();
     for (_, band, blocks) in job.chunks(cells, u64::MAX) {
@@ -197,14 +204,14 @@ pub fn batches(job: &PairsSpec, cells: u64) -> Vec<Arc<PairsBatch>> {
     all
 }
 
-/// Computes batches, two in flight where the engine admits it, and returns all hits in order.
+/// Computes batches, two in flight if the engine allows it, and returns all hits in order.
 pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<PairsBatch>]) -> Vec<PairHit> {
     let mut hits: Vec<PairHit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
     hits.sort();
     hits
 }
 
-/// The same with the alignments that the engine traced.
+/// Computes batches like [`compute`], with the alignments that the engine traced back.
 pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<PairsBatch>]) -> Vec<(PairHit, Option<Cigar>)> {
     let mut hits = Vec::new();
     let mut add = |report: PairsReport| {
@@ -225,7 +232,7 @@ pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<PairsBatch>
     hits
 }
 
-/// A job for all pairs of a store.
+/// Returns a job for all pairs of a store.
 pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, filter: ResultFilter) -> PairsSpec {
     let (scoring, strands) = (Arc::new(scoring), QueryStrands::default());
     PairsSpec { queries: Arc::clone(store), against: None, scoring, filter, strands, parts: None }

@@ -1,4 +1,5 @@
-//! What every engine for long pairs has to pass: sweeps and traces against the oracle, with edges in memory.
+//! Checks for every engine for long pairs: sweeps and tracebacks against the oracle, with borders
+//! in memory.
 #![allow(dead_code)] // each test file uses a part
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use pairwave::seq::Code;
 pub struct LongCase {
     /// The pair.
     pub pair: LongPair,
-    /// The truth.
+    /// Matrices of the oracle.
     pub matrices: LongMatrices,
 }
 
@@ -31,24 +32,24 @@ impl LongCase {
         LongCase { matrices: LongMatrices::fill(query, target, scoring), pair }
     }
 
-    /// Query symbols.
+    /// Returns the number of query symbols.
     pub fn m(&self) -> u32 {
         self.pair.query.len() as u32
     }
 
-    /// Target symbols.
+    /// Returns the number of target symbols.
     pub fn n(&self) -> u32 {
         self.pair.target.len() as u32
     }
 
-    /// The best cell of some columns, of a local pair.
+    /// Returns the best cell of a range of columns of a local pair.
     pub fn best(&self, columns: Range<u32>) -> Option<BestCell> {
         let best = self.matrices.best(0..self.m() as usize, columns.start as usize..columns.end as usize);
         let best = best.map(|(score, i, j)| BestCell { score: score as i32, i: i as u32, j: j as u32 });
         best.filter(|_| self.pair.is_local())
     }
 
-    /// Where the pair's walk begins.
+    /// Returns the end of the pair's path, where the traceback starts.
     pub fn from(&self) -> Option<PathPoint> {
         let (i, j) = match self.pair.is_local() {
             true => self.best(0..self.n()).map(|best| (best.i, best.j))?,
@@ -58,7 +59,7 @@ impl LongCase {
     }
 }
 
-/// A column that is there already, but says so bit by bit: each question finds `step` more rows.
+/// A finished column that becomes available gradually: each request reveals `step` more rows.
 pub struct Dripping {
     edge: Border,
     first: u32,
@@ -67,7 +68,7 @@ pub struct Dripping {
 }
 
 impl Dripping {
-    /// Rows from `first` on.
+    /// Returns the rows from `first` on.
     pub fn new(edge: Border, first: u32, step: u32) -> Self {
         Dripping { edge, first, step, ready: AtomicU32::new(first) }
     }
@@ -93,18 +94,18 @@ impl LeftSource for Dripping {
     }
 }
 
-/// What a sweep handed on.
+/// The output of a sweep.
 #[derive(Default)]
-pub struct Kept {
+pub struct SweepOutput {
     first: u32,
-    /// Its right column, from its first row on.
+    /// The right column, from its first row on.
     pub right: Mutex<Border>,
-    /// Its marks, by row.
+    /// The marked rows, by row.
     pub marks: Mutex<BTreeMap<u32, Border>>,
     progress: Mutex<(u64, Vec<BestCell>)>,
 }
 
-impl SweepSink for Kept {
+impl SweepSink for SweepOutput {
     fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut right = self.right.lock().unwrap();
         assert_eq!(first as usize, self.first as usize + right.h.len(), "rows come in order, none twice");
@@ -126,18 +127,19 @@ impl SweepSink for Kept {
     }
 }
 
-/// What a sweep of a pair's panels gave, for tests that go on with it.
+/// The results of a sweep of a pair's panels, for tests that continue with them.
 pub struct SweptPair {
-    /// Its best cell.
+    /// The best cell of the pair.
     pub best: Option<BestCell>,
-    /// Marked edges of each panel.
+    /// Marked borders of each panel.
     pub marks: Vec<BTreeMap<u32, Border>>,
-    /// Cells that were pruned.
+    /// Number of pruned cells.
     pub pruned_cells: u64,
 }
 
-/// Sweeps a pair in panels between the `cuts` (columns, rising; without 0 and the last), each from what the one before
-/// handed on, and holds all that comes out against the oracle. With `prune`, what may be wrong may be.
+/// Sweeps a pair in panels between the `cuts` (increasing columns, without 0 and the last), each
+/// from the output of the previous one, and compares all outputs with the oracle. With `prune`,
+/// cells that pruning may change are not compared.
 pub fn check_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
@@ -148,7 +150,7 @@ pub fn check_sweep(
     check_pruned_sweep(engine, case, cuts, mark_every, prune.then_some(0))
 }
 
-/// The same of a sweep that is pruned, by a score that is known beforehand, or is not.
+/// Checks a sweep like [`check_sweep`], pruned with or without a score that is known beforehand.
 pub fn check_pruned_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
@@ -165,7 +167,7 @@ pub fn check_pruned_sweep(
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
     let path = case.from().map(|from| matrices.walk(from, 0, 0));
-    // Cells of the path in state H: these are right whatever is pruned.
+    // Cells of the path in state H are correct with any pruning.
     let on_path = |i: u32, j: u32| {
         path.iter().flat_map(|walk| &walk.points).any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
     };
@@ -178,7 +180,7 @@ pub fn check_pruned_sweep(
                 assert_eq!(h.0, h.1, "H[{i},{j}] of {what}");
             }
             if !prune {
-                // The corner's gap is of no account.
+                // The gap value of the corner is not used.
                 assert!(k == 0 || gap.0 == gap.1, "gap from [{i},{j}] of {what} is {}, not {}", gap.0, gap.1);
             }
             assert!(h.0 <= h.1 && (k == 0 || gap.0 <= gap.1), "[{i},{j}] of {what} is too great");
@@ -189,7 +191,7 @@ pub fn check_pruned_sweep(
     for end in ends {
         let (columns, interrupt) = ((start, end), AtomicBool::new(false));
         let top = pair.top(start..end);
-        // Panels between others may leave out what only a walk would want.
+        // Inner panels may skip cells that only a traceback would need.
         let is_kept = known.map_or(start == 0, |known| known == 0);
         let sweep = PanelSweep {
             pair,
@@ -203,9 +205,9 @@ pub fn check_pruned_sweep(
             best: &best_so_far,
             interrupt: &interrupt,
         };
-        let (source, sink) = (Dripping::new(left, 0, 7), Kept::default());
+        let (source, sink) = (Dripping::new(left, 0, 7), SweepOutput::default());
         let swept = engine.sweep(&sweep, &source, &sink).expect("the panel is swept");
-        let Kept { right, marks, progress, .. } = sink;
+        let SweepOutput { right, marks, progress, .. } = sink;
         let (right, marks, progress) =
             (right.into_inner().unwrap(), marks.into_inner().unwrap(), progress.into_inner().unwrap());
         let what = format!("columns {start}..={end}");
@@ -245,7 +247,7 @@ pub fn check_pruned_sweep(
     all
 }
 
-/// Traces from a point back through a region, and holds the part of the path against the oracle's.
+/// Traces back from a point through a region, and compares the part of the path with the oracle's.
 pub fn check_trace(
     engine: &mut dyn LongEngine,
     case: &LongCase,
@@ -267,12 +269,12 @@ pub fn check_trace(
     assert_eq!((traced.to, traced.ended), (Some(expected.to()), expected.ended), "end: {what}");
 }
 
-/// Rows and columns of a part of a matrix, and where a walk enters it.
-pub type Part = ((u32, u32), (u32, u32), PathPoint);
+/// Rows and columns of a part of a matrix, and the point where a traceback enters it.
+pub type MatrixPart = ((u32, u32), (u32, u32), PathPoint);
 
-/// [`check_trace`] of parts of the matrix, each with where a walk enters it, that the engine has made ready together: how
-/// many it has.
-pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Part]) -> usize {
+/// Runs [`check_trace`] on parts of the matrix that the engine has prepared together. Returns the
+/// number of prepared parts.
+pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[MatrixPart]) -> usize {
     let LongCase { pair, matrices } = case;
     let edges: Vec<(Border, Border)> = parts
         .iter()
@@ -297,7 +299,7 @@ pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Par
     ready
 }
 
-/// [`check_trace`] of the pair's path, through the whole matrix.
+/// Runs [`check_trace`] on the pair's whole path.
 pub fn check_trace_whole(engine: &mut dyn LongEngine, case: &LongCase, how: (Method, Option<u32>, Option<u32>)) {
     if let Some(from) = case.from() {
         check_trace(engine, case, ((0, case.m()), (0, case.n())), from, how);

@@ -1,4 +1,4 @@
-//! Pairs to try engines for long pairs on.
+//! Random pairs for tests of engines for long pairs.
 #![allow(dead_code)] // each test file uses a part
 
 use super::long::LongCase;
@@ -7,13 +7,14 @@ use pairwave::long::Method;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
 
-/// Lengths about those of words, vectors and strips of lanes.
+/// Lengths around the sizes of words, vectors and strips of lanes.
 pub const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
 pub const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 
-/// DNA and protein; linear and affine gaps, free ones and free extensions; local, global, free end gaps.
+/// Returns a scoring: DNA or protein; linear, affine or free gaps, or free extensions; local,
+/// global, or free end gaps.
 pub fn scoring(rng: &mut Rng) -> Scoring {
-    let gaps = rng.of(&[
+    let gaps = rng.pick(&[
         Gaps::linear(0),
         Gaps::linear(1),
         Gaps::linear(4),
@@ -24,10 +25,10 @@ pub fn scoring(rng: &mut Rng) -> Scoring {
     let next = rng.below(gaps.next as usize + 1) as i32;
     let first = next + rng.below((gaps.first - next) as usize + 1) as i32;
     let priced = EndGaps::Priced(Gaps { first, next });
-    let end_gaps = rng.of(&[EndGaps::Charged, EndGaps::Free, priced, priced]);
+    let end_gaps = rng.pick(&[EndGaps::Charged, EndGaps::Free, priced, priced]);
     let scoring = match rng.below(5) {
         0 => {
-            let matrix = SubstitutionMatrix::built_in(rng.of(&["BLOSUM62", "PAM30"])).unwrap();
+            let matrix = SubstitutionMatrix::built_in(rng.pick(&["BLOSUM62", "PAM30"])).unwrap();
             Scoring::matrix(Alphabet::Protein, &matrix, gaps, end_gaps)
         }
         1 => Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps),
@@ -35,7 +36,7 @@ pub fn scoring(rng: &mut Rng) -> Scoring {
         3 => Scoring::nucleotide(5, -4, Ambiguity::Mean, gaps, end_gaps),
         _ => Scoring::nucleotide(1, -1, Ambiguity::Mismatch, gaps, end_gaps),
     };
-    Scoring { mode: rng.of(&[Mode::Local, Mode::Local, Mode::Global]), ..scoring.unwrap() }
+    Scoring { mode: rng.pick(&[Mode::Local, Mode::Local, Mode::Global]), ..scoring.unwrap() }
 }
 
 pub fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
@@ -45,13 +46,13 @@ pub fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
         (Alphabet::Dna, _) => b"ACGT",
         _ => b"ARNDCQEGHILKMFPSTWYVBX",
     };
-    (0..length).map(|_| alphabet.encode(rng.of(letters)).unwrap()).collect()
+    (0..length).map(|_| alphabet.encode(rng.pick(letters)).unwrap()).collect()
 }
 
-/// A pair: unrelated, all the same, nothing in common, or with parts in common.
+/// Returns a pair of unrelated, constant, disjoint or partly equal sequences.
 pub fn case(rng: &mut Rng) -> LongCase {
     let scoring = scoring(rng);
-    let (m, n) = (rng.of(&LENGTHS), rng.of(&LENGTHS));
+    let (m, n) = (rng.pick(&LENGTHS), rng.pick(&LENGTHS));
     let query = codes(rng, scoring.alphabet, m);
     let mut target = codes(rng, scoring.alphabet, n);
     match rng.below(4) {
@@ -74,7 +75,7 @@ pub fn case(rng: &mut Rng) -> LongCase {
     LongCase::new(&query, &target, &scoring)
 }
 
-/// A relative: one symbol in ten is another or none, or has one more behind it.
+/// Returns a relative: one symbol in ten is replaced, deleted, or followed by an insertion.
 pub fn relative(rng: &mut Rng, codes: &[Code]) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {

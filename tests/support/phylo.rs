@@ -1,4 +1,4 @@
-//! Random vectors of ancestral states and reads.
+//! Random vectors of ancestral states, and reads.
 #![allow(dead_code)] // each test file uses a part
 
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 use super::Rng;
 
-/// What vectors look like.
+/// Properties of random vectors.
 #[derive(Debug, Clone, Copy)]
-pub struct Looks {
+pub struct VectorProperties {
     pub alphabet: Alphabet,
     pub sites: u32,
     pub vectors: u32,
-    /// Flags differ, as they do in unions.
+    /// Whether flags vary, as they do in unions.
     pub are_unions: bool,
 }
 
-/// Vectors that are a bit alike: mostly one character a site, some sets, some gap sites.
-pub fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
-    let Looks { alphabet, sites, vectors: count, are_unions } = looks;
+/// Returns similar vectors: mostly one character per site, some sets, some gap sites.
+pub fn vectors(rng: &mut Rng, looks: VectorProperties) -> Vectors {
+    let VectorProperties { alphabet, sites, vectors: count, are_unions } = looks;
     let mut vectors = Vectors::new(alphabet, sites, count);
     for site in 0..sites {
         let common = 1 << rng.below(set_bits(alphabet));
@@ -43,12 +43,13 @@ pub fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
     vectors
 }
 
-/// Sites of a vector.
+/// Returns the sites of a vector.
 pub fn sites(vectors: &Vectors, vector: u32) -> Vec<Site> {
     (0..vectors.sites()).map(|site| vectors.site(vector, site)).collect()
 }
 
-/// A read of so many symbols: a part of a vector with some errors, or, beyond its sites, anything.
+/// Returns a read of `length` symbols: a part of a vector with some errors, and random symbols
+/// beyond its sites.
 pub fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) -> Vec<Code> {
     let alphabet = vectors.alphabet();
     let plain: Vec<Code> = (1..alphabet.size() as u32)
@@ -65,17 +66,17 @@ pub fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) ->
         match (rng.below(25), own) {
             (0, _) if ambiguous => codes.push(1 + rng.below(alphabet.size() as u32 - 1) as Code),
             (1, _) => {}
-            (2, _) => codes.extend([rng.of(&plain), rng.of(&plain)]),
+            (2, _) => codes.extend([rng.pick(&plain), rng.pick(&plain)]),
             (_, Some(own)) if own.is_free && rng.below(4) > 0 => {}
             (3.., Some(own)) => codes.push(fitting(own).unwrap_or(plain[0])),
-            _ => codes.push(rng.of(&plain)),
+            _ => codes.push(rng.pick(&plain)),
         }
     }
     codes.truncate(length);
     codes
 }
 
-/// Schemes of all sorts.
+/// Returns schemes with varied costs.
 pub fn schemes() -> Vec<PhyloScheme> {
     let papara = PhyloScheme::papara();
     vec![
@@ -87,7 +88,7 @@ pub fn schemes() -> Vec<PhyloScheme> {
     ]
 }
 
-/// A store of such reads.
+/// Returns a store of these reads.
 pub fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     for (index, codes) in reads.iter().enumerate() {
@@ -96,7 +97,7 @@ pub fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-/// All reads against all octets, or against these, in one batch.
+/// Returns one batch of all reads against all octets, or against the given ones.
 pub fn batch(
     reads: &[Vec<Code>],
     vectors: &Arc<Vectors>,

@@ -1,12 +1,12 @@
-//! Random numbers of all tests.
+//! Random numbers for all tests.
 #![allow(dead_code)] // each test file uses a part
 
-/// Random numbers from a seed.
+/// A random number generator with a fixed seed.
 pub struct Rng(fastrand::Rng);
 
-/// Numbers that [`Rng::below`] gives.
+/// A type of numbers that [`Rng::below`] returns.
 pub trait Number: Copy {
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     fn below(random: &mut fastrand::Rng, bound: Self) -> Self;
 }
 
@@ -28,7 +28,8 @@ impl Number for i32 {
     }
 }
 
-/// Random numbers from a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
+/// Returns a generator whose seed is printed, so that a failure can be reproduced.
+/// PAIRWAVE_TEST_SEED is added to the seed.
 pub fn rng(seed: u64) -> Rng {
     let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     eprintln!("seed {seed} + {more}");
@@ -36,18 +37,18 @@ pub fn rng(seed: u64) -> Rng {
 }
 
 impl Rng {
-    /// The next number, of all.
+    /// Returns the next number of the full range.
     pub fn next_u32(&mut self) -> u32 {
         self.0.u32(..)
     }
 
-    /// A number from 0 and below a bound, which is more than 0.
+    /// Returns a number from 0 up to but excluding a positive bound.
     pub fn below<T: Number>(&mut self, bound: T) -> T {
         T::below(&mut self.0, bound)
     }
 
-    /// One of these.
-    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    /// Returns a random element.
+    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// A stream whose bytes stay at hand.
+/// A stream that keeps its bytes.
 #[derive(Clone, Default)]
 pub struct Tape(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What all tests of a file log, on tape.
+//! Records the log lines of all tests of a program.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -12,7 +12,7 @@ fn lock() -> MutexGuard<'static, Vec<String>> {
     tape().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Begins to record all from this level on; once is enough, and the first one counts.
+/// Starts to record all lines from this level on. Only the first call has an effect.
 pub fn record(level: &str) {
     struct Tape;
     impl Write for Tape {
@@ -31,7 +31,7 @@ pub fn record(level: &str) {
     });
 }
 
-/// The lines with this text so far.
+/// Returns the recorded lines that contain a text.
 pub fn about(text: &str) -> Vec<String> {
     lock().iter().filter(|line| line.contains(text)).cloned().collect()
 }

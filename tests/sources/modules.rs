@@ -1,4 +1,4 @@
-//! The picture of rooms in `src/lib.rs` against what the files really use.
+//! Compares the picture of modules in `src/lib.rs` with the modules that each file uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,24 +8,25 @@ fn root() -> PathBuf {
     PathBuf::from(support::ROOT)
 }
 
-/// The level of each room, from the picture: rooms of one line are beside each other; the topmost line is level 0.
+/// Returns the layer of each module in the picture. Modules on one line share a layer; the topmost
+/// line is layer 0.
 fn picture() -> BTreeMap<String, usize> {
     let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let after = lib.split_once("//! # The rooms").expect("the picture has a headline").1;
-    let lines = after.split("```text").nth(1).unwrap().split("```").next().unwrap();
-    let mut levels = BTreeMap::new();
-    for (level, line) in lines.lines().filter_map(|line| line.strip_prefix("//! ")).enumerate() {
+    let after = lib.split_once("```text").expect("the picture exists").1;
+    let lines = after.split("```").next().unwrap();
+    let mut layers = BTreeMap::new();
+    for (layer, line) in lines.lines().filter_map(|line| line.strip_prefix("//! ")).enumerate() {
         let line = line.trim_end();
         if line.is_empty() {
             continue;
         }
-        // Names stand before the first gap of ten columns or more, or fill the first 26 columns.
+        // Names precede the first gap of ten columns or more, or fill the first 26 columns.
         let names = &line[..line.len().min(26)];
         for name in names.split_whitespace() {
-            assert!(levels.insert(name.to_owned(), level).is_none(), "{name} is twice in the picture");
+            assert!(layers.insert(name.to_owned(), layer).is_none(), "{name} is twice in the picture");
         }
     }
-    levels
+    layers
 }
 
 fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -39,7 +40,8 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Rooms that a text names by a path from the root of the crate, each with the line; comments and tests left out.
+/// Returns the modules that a text names by a path from the crate root, with the line. Skips
+/// comments and tests.
 fn uses(text: &str) -> Vec<(String, usize)> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let mut found = Vec::new();
@@ -53,7 +55,7 @@ fn uses(text: &str) -> Vec<(String, usize)> {
                 }
                 let rest = &line[at + start.len()..];
                 if let Some(list) = rest.strip_prefix('{') {
-                    // Of a list only the first parts of its members count.
+                    // Only the first path segments of list members count.
                     let mut depth = 0;
                     let mut member = String::new();
                     for c in list.chars() {
@@ -80,65 +82,65 @@ fn uses(text: &str) -> Vec<(String, usize)> {
     found.into_iter().map(|(path, line)| (first(&path), line)).collect()
 }
 
-/// Uses that the picture does not allow.
-fn wrong(levels: &BTreeMap<String, usize>, room: &str, text: &str) -> Vec<(String, usize)> {
-    let own = levels[room];
-    let is_wrong = |other: &String| other != room && levels.get(other).is_some_and(|&level| level <= own);
+/// Returns the uses that the picture does not allow.
+fn wrong(layers: &BTreeMap<String, usize>, module: &str, text: &str) -> Vec<(String, usize)> {
+    let layer = layers[module];
+    let is_wrong = |other: &String| other != module \&\& layers.get(other).is_some_and(|\&other_layer| other_layer <= layer);
     uses(text).into_iter().filter(|(other, _)| is_wrong(other)).collect()
 }
 
 #[test]
-fn arrows_only_go_down() {
-    let levels = picture();
+fn dependencies_only_point_downwards() {
+    let layers = picture();
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
     let (mut problems, mut seen) = (Vec::new(), 0);
     let mut arrows: BTreeMap<(usize, String), BTreeSet<String>> = BTreeMap::new();
     for file in files {
         let path = file.strip_prefix(root().join("src")).unwrap().to_str().unwrap().replace('\\', "/");
-        let room = path.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-        if ["lib", "main"].contains(&room.as_str()) || path.ends_with("tests.rs") {
+        let module = path.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        if ["lib", "main"].contains(&module.as_str()) || path.ends_with("tests.rs") {
             continue;
         }
-        assert!(levels.contains_key(&room), "src/{path}: the picture in src/lib.rs has no room {room}");
+        assert!(layers.contains_key(&module), "src/{path}: the picture in src/lib.rs has no module {module}");
         seen += 1;
         let text = fs::read_to_string(&file).unwrap();
         let others = uses(&text).into_iter().map(|(other, _)| other);
-        let others = others.filter(|other| *other != room && levels.contains_key(other));
-        arrows.entry((levels[&room], room.clone())).or_default().extend(others);
+        let others = others.filter(|other| *other != module && layers.contains_key(other));
+        arrows.entry((layers[&module], module.clone())).or_default().extend(others);
         problems.extend(
-            wrong(&levels, &room, &text).into_iter().map(|(other, line)| format!("src/{path}:{line} uses {other}")),
+            wrong(&layers, &module, &text).into_iter().map(|(other, line)| format!("src/{path}:{line} uses {other}")),
         );
     }
-    for ((_, room), others) in &arrows {
-        println!("{room:10} -> {}", others.iter().cloned().collect::<Vec<_>>().join(" "));
+    for ((_, module), others) in &arrows {
+        println!("{module:10} -> {}", others.iter().cloned().collect::<Vec<_>>().join(" "));
     }
     assert!(seen > 150, "only {seen} files were read");
-    assert!(problems.is_empty(), "arrows that go up or sideways:\n{}", problems.join("\n"));
+    assert!(problems.is_empty(), "dependencies that point upwards or sideways:\n{}", problems.join("\n"));
 }
 
 #[test]
-fn every_room_of_the_picture_is_there() {
-    for room in picture().keys() {
-        let (directory, file) = (root().join("src").join(room), root().join(format!("src/{room}.rs")));
-        assert!(directory.is_dir() || file.is_file(), "the picture names {room}, but there is no such room");
+fn every_module_of_the_picture_exists() {
+    for module in picture().keys() {
+        let (directory, file) = (root().join("src").join(module), root().join(format!("src/{module}.rs")));
+        assert!(directory.is_dir() || file.is_file(), "the picture names {module}, but there is no such module");
     }
 }
 
 #[test]
-fn rooms_of_recurrences_are_beside_each_other() {
-    let levels = picture();
-    assert_eq!(levels["pairs"], levels["edit"]);
-    assert_eq!(levels["edit"], levels["long"]);
-    assert!(levels["cli"] < levels["measure"] && levels["measure"] < levels["jobs"]);
-    assert!(levels["cli"] < levels["jobs"] && levels["jobs"] < levels["pairs"] && levels["pairs"] < levels["seq"]);
+fn recurrence_modules_share_a_layer() {
+    let layers = picture();
+    assert_eq!(layers["pairs"], layers["edit"]);
+    assert_eq!(layers["edit"], layers["long"]);
+    assert!(layers["cli"] < layers["measure"] && layers["measure"] < layers["jobs"]);
+    assert!(layers["cli"] < layers["jobs"] && layers["jobs"] < layers["pairs"] && layers["pairs"] < layers["seq"]);
 }
 
-/// The reader of arrows finds them in whatever form they are written.
+/// The test detects dependencies in every form.
 #[test]
-fn wrong_arrows_are_found() {
-    let levels = picture();
-    let found = |room: &str, text: &str| wrong(&levels, room, text).len();
+fn wrong_dependencies_are_found() {
+    let layers = picture();
+    let found = |module: &str, text: &str| wrong(&layers, module, text).len();
     assert_eq!(found("seq", "use crate::score::Scoring;\n"), 1);
     assert_eq!(found("score", "use crate::seq::Code;\n"), 0);
     assert_eq!(found("pairs", "use crate::{edit::Edit, seq::{Code, edit}, long};\n"), 2);
