@@ -71,7 +71,7 @@ struct Replay {
     /// A packed alignment of any two sequences; `None` if only scores are requested.
     alignment: Option<(Vec<u32>, u32)>,
     matches: u64,
-    /// Memory in which alignments are delivered, as from a GPU's engine.
+    /// Memory for delivered alignments, as in a GPU's engine.
     words: BufferPool<u32>,
     waiting: HashMap<Ticket, Arc<PairsBatch>>,
     next: u64,

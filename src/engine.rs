@@ -57,7 +57,7 @@ impl<W: Work> Batch<W> {
     }
 }
 
-/// How much work an engine takes at once.
+/// Amount of work that an engine takes at once.
 ///
 /// The queue gives no more, so that the sequences and results of a launch fit the memory of the
 /// device: the longer the sequences, the fewer of them go into a launch.

@@ -8,28 +8,28 @@
 //   corners        columns / 4 + 4 quads per pair: corners of nw_tiled_diagonal's tiles. Quad 0 of
 //                  nw_diagonal_subgroup holds its number of lanes.
 //   directions     direction_quads quads per pair: CELLS columns of each of four rows. A row takes
-//                  the upper bits of one u32, with BITS bits per cell; direction_place() locates it.
-//                  Bits 0 and 1 of a cell give the origin of V: 3 is a match on the diagonal, 2 a
-//                  mismatch on the diagonal, tag_left(turned) is the left cell, and the other value
-//                  of 0 and 1 is the cell above.
+//                  the upper bits of one u32, with BITS bits per cell; direction_place() locates
+//                  it. Bits 0 and 1 of a cell give the origin of V: 3 is a match on the diagonal, 2
+//                  a mismatch on the diagonal, tag_left(turned) is the left cell, and the other
+//                  value of 0 and 1 is the cell above.
 //                  With affine gaps, bit 2 means that E of the next column opens here, and bit 3
 //                  means that F of this cell opened above.
 //   runs           run_quads() quads per pair: nw_walk's runs until their number is known.
 // Quads:      INTERLEAVED places the same quad of all pairs next to each other (one invocation per
-//             pair: neighbouring invocations store neighbouring quads). Otherwise the quads of a pair
-//             are next to each other (neighbouring invocations work on one pair).
-// Arenas:     each of several arenas has a binding of its own, because a binding is smaller than the
-//             memory that fills a device. One dispatch can then serve tasks in all arenas.
-//             The host supplies `arenas` with read_quad(arena, index), write_quad(arena, index, quad),
+//             pair: neighbouring invocations store neighbouring quads). Otherwise the quads of a
+//             pair are next to each other (neighbouring invocations work on one pair).
+// Arenas:     each of several arenas has a binding of its own, because a binding is smaller than
+//             the memory that fills a device. One dispatch can then serve tasks in all arenas. The
+//             host supplies `arenas` with read_quad(arena, index), write_quad(arena, index, quad),
 //             and read_pair and write_pair for two quads at once. Selecting the arena costs as much
 //             as a dozen operations.
-// Constants:  SLOTS, INTERLEAVED, LANES (invocations per pair; 0 if only the kernel knows),
-//             CELLS, BITS, WORDS (u32 of directions per row for the columns of an invocation),
-//             SKEWED (whether lane l is l rows behind lane 0), TILE_ROWS (rows after which the lanes
-//             start again), DIRECTIONS (whether directions are stored), TAG_BITS (BITS or 0).
-// Tags:       with TAG_BITS, values have that many zero bits at the low end. A candidate carries its
-//             tag there through the maxima, so that the low bits of a maximum identify its origin, at
-//             two instructions per cell. Values that are too large for tags go without.
+// Constants:  SLOTS, INTERLEAVED, LANES (invocations per pair; 0 if only the kernel knows), CELLS,
+//             BITS, WORDS (u32 of directions per row for the columns of an invocation), SKEWED
+//             (whether lane l is l rows behind lane 0), TILE_ROWS (rows after which the lanes start
+//             again), DIRECTIONS (whether directions are stored), TAG_BITS (BITS or 0).
+// Tags:       with TAG_BITS, values have that many zero bits at the low end. A candidate carries
+//             its tag there through the maxima, so that the low bits of a maximum identify its
+//             origin, at two instructions per cell. Values that are too large for tags go without.
 
 #import nw
 #import arenas

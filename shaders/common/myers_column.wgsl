@@ -38,7 +38,7 @@ fn pattern_rows(pair: Pair, word: u32, pads: u32) -> u32 {
 }
 
 // Match bits of word w for a code. `is_mixed`: the code stands for several bases. `first` and
-// `pads` are those of load_rows.
+// `pads` are as in load_rows.
 fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32, t: u32) -> u32 {
     let word = first + w;
     if (BITS == 8u) {

@@ -1,13 +1,13 @@
 // Spreads the words of a pattern over LANES lanes.
 // Lane l keeps WORDS words and is l columns behind lane 0, so that one exchange per step passes the
-// difference along a column of its left neighbour's last row. The carries of the long addition and of
-// the shift (Chacon et al. 2014, algorithm 2) are the same two bits, so that no lane waits for them.
-// More than LANES * WORDS * 32 rows are computed in strips, one pass each. Many columns are computed in
-// parts, one dispatch each.
-// Layout:     scratch of a task, if there are strips or parts: one word per 16 columns, with two bits per
-//             column: whether the last row of the last strip is one more (2) or one less (1) than in
-//             the previous column. From params.kept on every lane has its differences, its score, and
-//             its best value and end.
+// difference along a column of its left neighbour's last row. The carries of the long addition and
+// of the shift (Chacon et al. 2014, algorithm 2) are the same two bits, so that no lane waits for
+// them. More than LANES * WORDS * 32 rows are computed in strips, one pass each. Many columns are
+// computed in parts, one dispatch each.
+// Layout:     scratch of a task, if there are strips or parts: one word per 16 columns, with two
+//             bits per column: whether the last row of the last strip is one more (2) or one less
+//             (1) than in the previous column. From params.kept on every lane has its differences,
+//             its score, and its best value and end.
 //             The result is two words: the distance, and the number of columns up to its end.
 // Invariant:  before step s, lane l has computed its columns up to s - l - 1, and `sent` holds the
 //             differences in the last of these columns.

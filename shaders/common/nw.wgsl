@@ -1,10 +1,10 @@
 // Shared by the nw_ kernels: parameters, tasks, sequences and borders.
-// Constants:  CODES (alphabet size), AFFINE, OWN_ENDS (end gaps have their own costs), END_OPENING (the
-//             first symbol of an end gap costs more than the others), PLANES (values per border cell: 2
-//             if affine, else 1), and the constants of each kernel.
+// Constants:  CODES (alphabet size), AFFINE, OWN_ENDS (end gaps have their own costs), END_OPENING
+//             (the first symbol of an end gap costs more than the others), PLANES (values per
+//             border cell: 2 if affine, else 1), and the constants of each kernel.
 // Padding:    sequences are padded at the front with code 0, so that all pairs of a task end in the
-//             same row and column. Padded cells repeat the border (src/score/offset.rs).
-//             With END_OPENING, cells before both sequences hold edge_opening. The last of these, the
+//             same row and column. Padded cells repeat the border (src/score/offset.rs). With
+//             END_OPENING, cells before both sequences hold edge_opening. The last of these, the
 //             corner, is raised to 0 by the kernel.
 
 // Minus infinity: low enough for all scores, with room for subtractions.

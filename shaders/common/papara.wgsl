@@ -1,27 +1,29 @@
-// Shared by the kernels for phylogeny-aware alignment: scores of a read against vectors of ancestral
-// states.
+// Shared by the kernels for phylogeny-aware alignment: scores of a read against vectors of
+// ancestral states.
 // Recurrence: L[i,j] = max(S[i-1,j] - (free_i ? 0 : deletion.first), L[i-1,j] - (free_i ? 0 : deletion.next)),
 //             U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next),
 //             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger
 //             and Stamatakis 2013, equation 1, maximised).
-//             Values are held as S + insertion.next * column + b_i, where b_i is deletion.next for each
-//             site up to i that is not free. Extending a gap then changes nothing. b restarts at 0
-//             every CHUNK sites.
-// Owns:       four invocations have a read against an octet of vectors, two vectors each. A slice of
-//             COLUMNS columns of the read is in registers while the sites are visited.
-// Layout:     columns are those of the longest read of a workgroup, which is its first, in whole slices.
-//             Shorter reads are padded at the front (row ROWS - 1 of the table), where S stays 0.
-//             vectors: in the format of papara/vectors.rs, four bytes per word, or words.
+//             Values are held as S + insertion.next * column + b_i, where b_i is deletion.next for
+//             each site up to i that is not free. Extending a gap then changes nothing. b restarts
+//             at 0 every CHUNK sites.
+// Owns:       four invocations have a read against an octet of vectors, two vectors each. A slice
+//             of COLUMNS columns of the read is in registers while the sites are visited.
+// Layout:     columns are those of the longest read of a workgroup, which is its first, in whole
+//             slices. Shorter reads are padded at the front (row ROWS - 1 of the table), where S
+//             stays 0. vectors: in the format of papara/vectors.rs, four bytes per word, or words.
 //             reads: a row of the table for every symbol, four per word.
 //             rows: the set of each row.
-//             scratch: every workgroup has params.scratch_vectors. They hold S and L of every column,
-//             then S and U at the last column of the previous slice, one per site of the chunk. Every
-//             WG-th vector belongs to the same invocation.
+//             scratch: every workgroup has params.scratch_vectors. They hold S and L of every
+//             column, then S and U at the last column of the previous slice, one per site of the
+//             chunk. Every WG-th vector belongs to the same invocation.
 //             out: eight scores per place.
-// Invariant:  when a slice of a chunk begins, the borders hold the previous slice's values of the same
-//             sites.
-// Uniform:    no barrier; an invocation reads only its own values from workgroup memory and scratch.
-// Limits:     |S| and the numbers added to it are exact in the number type of S. The host ensures this.
+// Invariant:  when a slice of a chunk begins, the borders hold the previous slice's values of the
+//             same sites.
+// Uniform:    no barrier; an invocation reads only its own values from workgroup memory and
+//             scratch.
+// Limits:     |S| and the numbers added to it are exact in the number type of S. The host ensures
+//             this.
 // Oracle:     src/papara/oracle.rs
 // Constants:  WG, COLUMNS, CHUNK, ROWS (of the table), IS_PLAIN (rows are A, C, G, T and padding),
 //             IS_PROTEIN.
@@ -40,7 +42,7 @@ struct Params {
     site_begin: u32,
     site_end: u32,
     sites: u32,
-    // Number of columns for which scratch has room.
+    // Capacity of scratch in columns.
     columns: u32,
     scratch_vectors: u32,
     free_read_ends: u32,

@@ -1,9 +1,9 @@
-// Shared by the kernels for probabilities of pairs of residues: parameters, pairs, tasks, and arithmetic
-// with identical bits on every device.
-// Layout:     a pair's matrix has the residues of one sequence as rows, and those of the other as columns
-//             from 1 on; column 0 precedes the first residue. It is divided into blocks of 16 columns and
-//             8 rows (a group of rows). Each block has an exponent: values are multiplied by two to this
-//             power (src/posterior/scale.rs).
+// Shared by the kernels for probabilities of pairs of residues: parameters, pairs, tasks, and
+// arithmetic with identical bits on every device.
+// Layout:     a pair's matrix has the residues of one sequence as rows, and those of the other as
+//             columns from 1 on; column 0 precedes the first residue. It is divided into blocks of
+//             16 columns and 8 rows (a group of rows). Each block has an exponent: values are
+//             multiplied by two to this power (src/posterior/scale.rs).
 
 struct Params {
     // Tasks of the dispatch: workgroup k computes task_begin + k.
@@ -20,7 +20,7 @@ struct Params {
     // Weights of a gap's first symbol and of each further one.
     open: f32,
     extend: f32,
-    // Lowest probability that is stored. It is below the lowest one that counts.
+    // Lowest probability that is stored. It is slightly below the threshold.
     cutoff: f32,
     reserved0: u32,
     reserved1: u32,

@@ -1,7 +1,7 @@
-// Shared by the kernels with one pair per invocation: the scores of a slice's query symbols against every
-// code, in workgroup memory, because the workgroup shares a query.
-// Constants:  SLICE (columns per slice), STRIDE4 (length of a profile row in vec4s; odd, so that rows of
-//             neighbouring codes start in different banks).
+// Shared by the kernels with one pair per invocation: the scores of a slice's query symbols against
+// every code, in workgroup memory, because the workgroup shares a query.
+// Constants:  SLICE (columns per slice), STRIDE4 (length of a profile row in vec4s; odd, so that
+//             rows of neighbouring codes start in different banks).
 
 #import nw
 

@@ -23,7 +23,7 @@ struct Problem {
     n: u32,
     // Number of letters divided by four.
     fours: u32,
-    // Scores of letters with columns of the first profile, starting with those of its first column.
+    // Scores of letters with columns of the first profile, starting with its first column.
     scored: u32,
     // Tenths of letters of the second profile, four per word: all columns of the first four letters
     // first.
@@ -34,7 +34,7 @@ struct Problem {
     nodes: u32,
     // n entries for the pass from above, and n for the pass from below.
     rows: u32,
-    // m entries. Those of the upper half belong to the pass from above.
+    // m entries. The entries of the upper half belong to the pass from above.
     columns: u32,
     // Three times corner_count entries for each pass.
     corners: u32,

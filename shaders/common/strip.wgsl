@@ -1,11 +1,11 @@
-// Shared by the kernels in which a team of LANES neighbouring invocations computes one pair along its
-// diagonals.
-// Lane l keeps COLUMNS columns in registers and is one row behind lane l - 1, so that a step computes
-// a diagonal of blocks of 1 x COLUMNS cells. Such a scan needs three diagonals of scores (Truong et al.
-// 2014, section 4.2). The boundaries of the last two pass from lane to lane by from_left()
-// (exchange_workgroup.wgsl or exchange_subgroup.wgsl); the rest stays in registers.
-// Steps come in groups of four. After each group all lanes store their directions together, although
-// they belong to different rows.
+// Shared by the kernels in which a team of LANES neighbouring invocations computes one pair along
+// its diagonals.
+// Lane l keeps COLUMNS columns in registers and is one row behind lane l - 1, so that a step
+// computes a diagonal of blocks of 1 x COLUMNS cells. Such a scan needs three diagonals of scores
+// (Truong et al. 2014, section 4.2). The boundaries of the last two pass from lane to lane by
+// from_left() (exchange_workgroup.wgsl or exchange_subgroup.wgsl); the rest stays in registers.
+// Steps come in groups of four. After each group all lanes store their directions together,
+// although they belong to different rows.
 
 #import arena
 #import substitution

@@ -1,11 +1,11 @@
-// Shared by the kernels of phases 2 and 3 of a long pair's traceback (Li, Ranka and Sahni, "Pairwise
-// Sequence Alignment for Very Long Sequences on GPUs", section V): the region, the borders of its chunks,
-// symbols and scores.
-// Layout:     rows and columns count from the region's first. A region has strips of `strip` columns,
-//             which are divided into chunks of `chunk` rows. Column j > 0 is in strip (j - 1) / strip, and
-//             row i > 0 is in chunk row (i - 1) / chunk. Nothing below `rows` or right of `columns` is
-//             used: the last strip and the last chunks end there. A block is a chunk, or several chunks of
-//             a strip.
+// Shared by the kernels of phases 2 and 3 of a long pair's traceback (Li, Ranka and Sahni,
+// "Pairwise Sequence Alignment for Very Long Sequences on GPUs", section V): the region, the
+// borders of its chunks, symbols and scores.
+// Layout:     rows and columns count from the region's first. A region has strips of `strip`
+//             columns, which are divided into chunks of `chunk` rows. Column j > 0 is in strip (j -
+//             1) / strip, and row i > 0 is in chunk row (i - 1) / chunk. Nothing below `rows` or
+//             right of `columns` is used: the last strip and the last chunks end there. A block is
+//             a chunk, or several chunks of a strip.
 // Constants:  WG, CODES, COLUMN_BITS, LOCAL, EDGES.
 
 // States of a point. NEW: a local alignment starts there, in state H.

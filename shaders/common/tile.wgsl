@@ -1,37 +1,39 @@
 // Local scores of queries against targets, with each pair spread over LANES lanes.
-// A lane keeps COLUMNS columns in registers while the target's symbols stream through them. It is one
-// row behind its left neighbour, so that one exchange per row passes the border between them.
+// A lane keeps COLUMNS columns in registers while the target's symbols stream through them. It is
+// one row behind its left neighbour, so that one exchange per row passes the border between them.
 // Queries lie one after the other, and each starts in a new lane. Their columns are divided into
-// passes of LANES lanes: a pass can hold the last lanes of one query and the first of the next.
-// In half floats two pairs are computed together: two chains of queries with one target, or one chain
+// passes of LANES lanes: a pass can hold the last lanes of one query and the first of the next. In
+// half floats two pairs are computed together: two chains of queries with one target, or one chain
 // with two targets.
 // Recurrence: H is kept only as g = H - first (first, next: costs of a gap's symbols). The table holds
 //             s + first, so that g + table is H + s:
-//               t = max(0, g[i-1,j-1] + table[b[i],a[j]])   H = max(t, F[i,j], E[i,j])   g = H - first
-//               E[i,j+1] = max(E[i,j] - next, g)            F[i+1,j] = max(F[i,j] - next, g)
+//               t = max(0, g[i-1,j-1] + table[b[i],a[j]])   H = max(t, F[i,j], E[i,j])   g = H -
+//               first E[i,j+1] = max(E[i,j] - next, g)            F[i+1,j] = max(F[i,j] - next, g)
 //             With linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, because a best
 //             alignment ends with a match.
-// Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds the scores of a code in the load-th
-//             LOAD columns of a lane. Lanes that load at once use neighbouring banks, whatever their
-//             codes.
+// Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds the scores of a code in the
+//             load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks,
+//             whatever their codes.
 //             scratch of a slot, if there are passes: for each of `slot_borders` targets (or two
 //             targets that are computed together) the border that leaves a pass, with `slot_rows`
-//             entries (g and E), two per vector. If rows are computed in blocks (SPLIT), each invocation
-//             then has its columns (h and F), its corner and its best value, one vector each.
-//             out.data: a status word per task; from values_begin on a score per pair; from list_begin
-//             on (pair, score) of the pairs that reach the floor of their query, if there are floors.
-// Invariant:  before step s, lane l has computed its rows up to s - l - 1. Rows outside the target are
-//             padding, which raises no H, so that a step needs no test. (With SPLIT a test is needed,
-//             because the columns must stay unchanged.)
-// Bounds:     if only pairs that reach a floor are requested (BOUNDED), the best value is updated once
-//             per GROUP columns instead of once per column. E after the last column of a group is at
-//             least g of each of them minus (GROUP - 1) * next, and at most the greatest g. Therefore
-//             E + first is a lower bound of the score, too low by at most (GROUP - 1) * next (linear
-//             gaps: first). The host lowers the floors by that much, and recomputes the listed pairs.
-// Constants:  LANES (a multiple of 4), COLUMNS (a multiple of 4), GROUP (divides COLUMNS, a multiple of
-//             LOAD), ROW_LOADS (distance of codes in the profile; an odd multiple of LANES if two or
-//             more pairs load at once), CODES, OPENING and EXTENSION (costs of a gap's first symbol and
-//             of each further one), AFFINE, BOUNDED, PASSES, SPLIT.
+//             entries (g and E), two per vector. If rows are computed in blocks (SPLIT), each
+//             invocation then has its columns (h and F), its corner and its best value, one vector
+//             each. out.data: a status word per task; from values_begin on a score per pair; from
+//             list_begin on (pair, score) of the pairs that reach the floor of their query, if
+//             there are floors.
+// Invariant:  before step s, lane l has computed its rows up to s - l - 1. Rows outside the target
+//             are padding, which raises no H, so that a step needs no test. (With SPLIT a test is
+//             needed, because the columns must stay unchanged.)
+// Bounds:     if only pairs that reach a floor are requested (BOUNDED), the best value is updated
+//             once per GROUP columns instead of once per column. E after the last column of a group
+//             is at least g of each of them minus (GROUP - 1) * next, and at most the greatest g.
+//             Therefore E + first is a lower bound of the score, too low by at most (GROUP - 1) *
+//             next (linear gaps: first). The host lowers the floors by that much, and recomputes
+//             the listed pairs.
+// Constants:  LANES (a multiple of 4), COLUMNS (a multiple of 4), GROUP (divides COLUMNS, a
+//             multiple of LOAD), ROW_LOADS (distance of codes in the profile; an odd multiple of
+//             LANES if two or more pairs load at once), CODES, OPENING and EXTENSION (costs of a
+//             gap's first symbol and of each further one), AFFINE, BOUNDED, PASSES, SPLIT.
 
 struct Params {
     // The dispatch computes tasks task_begin .. task_end. Without tickets, slot k computes task
@@ -353,7 +355,7 @@ fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
 }
 
 // Stores a pair's score (or its lower bound) in the lane where the query ends in this pass: the
-// greater of this pass's `best` and that of earlier passes. Lists the pair if these were the
+// greater of this pass's `best` and the value of earlier passes. Lists the pair if these were the
 // query's last columns and the score reaches the floor. Does nothing if `is_none`.
 // All lanes take this path to its end. When lanes without a pair returned early, some scores of
 // sw_tile_half_targets on NVIDIA lacked the values of the lanes to the left, as if the last

@@ -1,8 +1,8 @@
 // Shared by the kernels that trace alignments back over stored directions.
 // They collect the runs of a pair's alignment from its end to its start, count columns, and decide
 // whether the pair is kept.
-// State:      the traceback is at row walk_i and column walk_j, counted in real symbols. All columns
-//             after it are counted and emitted.
+// State:      the traceback is at row walk_i and column walk_j, counted in real symbols. All
+//             columns after it are counted and emitted.
 
 #import arena
 
@@ -119,7 +119,7 @@ fn reaches(m: u32, n: u32) -> bool {
     return f32(matches) >= params.filter_threshold * f32(denominator);
 }
 
-// Starts a traceback at a cell, after end gaps to the corner, at most one of which is not empty.
+// Starts a traceback at a cell, after end gaps to the corner, of which at most one is not empty.
 // `turned`: the columns of the kernel are symbols of the query, but of the target in the reported
 // alignment.
 fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {

@@ -25,7 +25,7 @@ impl<T> Default for BufferPool<T> {
 }
 
 impl<T> BufferPool<T> {
-    /// Returns an empty buffer: the one that was returned last, or a new one.
+    /// Returns an empty buffer: the most recently returned one, or a new one.
     pub fn take(&self) -> PooledVec<T> {
         let mut buffers = self.buffers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let buffer = buffers.pop().unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! An engine is silent while it is in a call and does not call back. It calls back when it passes
 //! on a border, reports cells, or waits for its left neighbour. An engine that is silent for too
-//! long is abandoned. From then on all its results are ignored, so that other engines can take over
+//! long is abandoned. From then on all its results are ignored, so that other engines can continue
 //! its work whenever it wakes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +12,8 @@ use std::time::Duration;
 use super::patience::limit;
 use crate::error::{Error, Result};
 
-/// Time in which a thread was awake to watch the engines. Time in which the whole process was
-/// stopped does not count.
+/// Time that a thread spent awake, watching the engines. Time while the whole process was stopped
+/// does not count.
 #[derive(Debug, Default)]
 pub(crate) struct WatchClock(AtomicU64);
 
@@ -22,7 +22,7 @@ impl WatchClock {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
 
-    /// Adds time in which a thread was awake.
+    /// Adds time that a thread spent awake.
     pub(crate) fn advance(&self, awake: Duration) {
         self.0.fetch_add(awake.as_nanos() as u64, Ordering::Relaxed);
     }
@@ -51,7 +51,7 @@ struct CallState {
     abandoned: bool,
     /// Number of computed cells.
     cells: u64,
-    /// Time in which the engine worked.
+    /// Working time of the engine.
     busy: Duration,
 }
 
@@ -107,7 +107,7 @@ impl Heartbeat {
         result
     }
 
-    /// Ends a period in which the engine worked.
+    /// Ends a working period of the engine.
     fn end_work(&self, state: &mut CallState) {
         let now = self.clock.now();
         if state.callbacks == 0 {

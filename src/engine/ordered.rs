@@ -1,11 +1,10 @@
 //! Results of chunks in input order, and a limit on how far planning may run ahead.
 //!
 //! Engines finish blocks in any order. [`Ordered`] gathers the results of each chunk until all its
-//! pairs are finished, and delivers the chunks in the order in which they were planned. Results of
-//! later chunks wait for the oldest incomplete chunk. Its engine may be a hundred times slower than
-//! the others, or about to be abandoned. [`ReorderWindow`] bounds the memory of the waiting
-//! results: [`Ordered`] records there how much is waiting, and the queue plans no further chunk
-//! while that is too much.
+//! pairs are finished, and delivers the chunks in planning order. Results of later chunks wait for
+//! the oldest incomplete chunk. Its engine may be a hundred times slower than the others, or about
+//! to be abandoned. [`ReorderWindow`] bounds the memory of the waiting results: [`Ordered`] records
+//! there how much is waiting, and the queue plans no further chunk while that is too much.
 //!
 //! The window cannot cause a deadlock. Work of planned chunks is always handed out, the oldest
 //! chunk is planned before all chunks that wait for it, and its returned blocks are the next to be
@@ -120,8 +119,8 @@ impl<B> Ordered<B> {
     }
 
     /// Adds the results of `pairs` finished pairs of a chunk. `begin` creates the gathered value
-    /// with the first results. `gather` adds the results and returns the bytes by which the value
-    /// grows.
+    /// with the first results. `gather` adds the results and returns the growth of the value in
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Internal`] if the chunk has fewer than `pairs` pairs left; errors of `gather`.

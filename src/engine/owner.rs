@@ -91,7 +91,7 @@ impl<W: Work> EngineSet<W> {
         self.members.is_empty()
     }
 
-    /// Closes all engines for which `is_kept` is false.
+    /// Closes all engines except those that `is_kept` accepts.
     pub fn retain(&mut self, is_kept: impl Fn(&dyn Engine<W>) -> bool) {
         self.members.retain(|(engine, _)| is_kept(engine.as_ref()));
     }
@@ -138,8 +138,8 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
 /// Computes all chunks on the engines and passes every outcome to `sink`, in no particular order.
 ///
 /// An engine is abandoned with a warning if it fails, if its report cannot be correct, or if it
-/// does not answer in time. The other engines take over its work. The `reserve` takes over if no
-/// engine is left, or if none that accepts every batch is left and some work needs one.
+/// does not answer in time. Its work goes to the other engines, or to the `reserve` if no engine is
+/// left, or if none that accepts every batch is left and some work needs one.
 ///
 /// # Errors
 /// Errors of `sink`; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
@@ -250,8 +250,8 @@ fn drive<W: Work>(
             // Unreachable: the owner holds a sender itself.
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // Time in which this thread did not run, because of `sink` or because the process was
-        // stopped, does not count as silence.
+        // Time while this thread did not run, because of `sink` or because the process was stopped,
+        // does not count as silence.
         let awake = looked.elapsed().min(2 * tick);
         looked = Instant::now();
         for (engine, silent) in owner.queue.overdue(awake, patience) {

@@ -7,9 +7,9 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a job waits at its end for engines whose results are no longer needed, and for devices
 /// to close.
 pub const GRACE: Duration = Duration::from_secs(5);
-/// Factor by which a call may exceed its expected time.
+/// Largest ratio of the duration of a call to its expected duration.
 const CALL_PATIENCE: f64 = 20.0;
-/// Factor by which the limit is raised for the first calls of an engine, which compile and upload.
+/// Factor of the limit for the first calls of an engine, which compile and upload.
 const FIRST_CALL_PATIENCE: f64 = 4.0;
 
 /// Returns the longest allowed duration of a call in seconds.

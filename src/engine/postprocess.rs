@@ -6,7 +6,7 @@
 
 use super::{Batch, Work};
 
-/// Postprocesses reports in parallel, before they are put in order.
+/// Postprocesses reports in parallel, before they are sorted.
 pub trait Postprocess<W: Work>: Send + Sync {
     /// Returns the postprocessed report, which covers the same blocks.
     ///

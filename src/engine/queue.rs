@@ -35,7 +35,7 @@ use crate::seq::SequenceId;
 /// Seconds between two checks of the interrupt flag by a thread that waits for work. Setting the
 /// flag does not wake threads.
 const INTERRUPT_SECONDS: f64 = 0.2;
-/// Seconds between two requests to a source of chunks that had none but may get some.
+/// Seconds between two requests to a source of chunks that is empty but not at its end.
 const SOURCE_SECONDS: f64 = 0.005;
 /// Assumed lowest speed of a device in cells per second, until its speed has been measured.
 const MIN_SPEED: f64 = 1e8;
@@ -57,7 +57,7 @@ pub struct WorkLease<W: Work> {
     pub pairs: u64,
     /// Number of cells in the batch.
     pub cells: u64,
-    /// Time at which the engine took the work, in seconds by the queue's clock.
+    /// Start of the lease, in seconds by the queue's clock.
     pub since: f64,
 }
 
@@ -397,8 +397,8 @@ impl<W: Work> WorkQueue<W> {
         result
     }
 
-    /// Advances the watch clock by `awake`, the time in which the owner was running. Returns the
-    /// engines that are newly overdue, with the duration of their silence.
+    /// Advances the watch clock by `awake`, the time since the last call while the owner was
+    /// running. Returns the engines that are newly overdue, with the duration of their silence.
     ///
     /// An engine is overdue when its silence exceeds both `patience` and 20 times the duration
     /// expected from its speed. Four times as long is allowed until it finishes its first batch,

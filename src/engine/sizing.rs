@@ -92,9 +92,9 @@ struct EngineLoad {
     trusted: u64,
     /// Number of cells that the engine holds.
     held: u64,
-    /// Time at which these cells should be finished, in seconds.
+    /// Expected end of these cells, in seconds.
     until: f64,
-    /// Time at which the last batch ended, in seconds.
+    /// End of the last batch, in seconds.
     ended: f64,
 }
 

@@ -28,12 +28,11 @@ pub struct EngineStats {
     pub gcups: f64,
     /// Seconds from the earliest possible start of a batch to its end, summed over batches.
     pub busy_seconds: f64,
-    /// Seconds of the job in which the engine was not busy.
+    /// Seconds of the job while the engine was idle.
     pub idle_seconds: f64,
     /// Seconds in the kernel of a device or in the CPU's scoring, without tracebacks.
     pub kernel_seconds: f64,
-    /// Time at which the last batch ended, in seconds after the start of the job; 0 if there was
-    /// none.
+    /// End of the last batch, in seconds after the start of the job; 0 if there was none.
     pub finished_at: f64,
     /// Reason why the engine was abandoned, if it was.
     pub lost: Option<String>,
@@ -77,8 +76,8 @@ impl EngineStats {
     }
 }
 
-/// Appends the statistics of a run to those of earlier runs, which took `start` seconds in all.
-/// Engines of the same name share a row.
+/// Appends the statistics of a run to the statistics of earlier runs, which took `start` seconds in
+/// all. Engines of the same name share a row.
 pub(crate) fn append_run(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, start: f64) {
     for engine in later {
         match rows.iter_mut().find(|row| row.name == engine.name) {

@@ -1,4 +1,4 @@
-//! Lists adapters and finds the ones that the user selects.
+//! Lists adapters and finds the selected ones.
 
 use serde::Serialize;
 

@@ -30,13 +30,13 @@ const DISPATCH_SECONDS: f64 = 4e-6;
 /// Seconds of one column of a traceback, which waits for memory every few columns (measured on an
 /// H200).
 const TRACEBACK_COLUMN_SECONDS: f64 = 0.9e-6;
-/// Weight of the time in which the device or the host waits for the other, because the last batch
-/// has nothing to overlap with.
+/// Weight of the time while the device or the host waits for the other, because the last batch has
+/// nothing to overlap with.
 const IDLE_WEIGHT: f64 = 0.1;
 /// Smallest fraction of a batch's time that its cells must take at the full rate, for the batch to
 /// correct that rate.
 const MIN_BULK_PART: f64 = 0.6;
-/// Largest factor by which a later batch corrects a rate. The first one is not limited.
+/// Largest correction factor of a later batch. The first one is not limited.
 const CORRECTION: f64 = 2.0;
 /// Number of trials of a way whose batches are too short to measure.
 const MAX_TRIALS: u32 = 3;
@@ -105,7 +105,7 @@ pub struct Trials {
     pub seconds: f64,
     /// Additional seconds of a trial: shaders are compiled, and the device runs dry.
     pub overhead_seconds: f64,
-    /// Factor by which a way may be faster than assumed.
+    /// Largest ratio of the real speed of a way to its assumed speed.
     pub doubt: f64,
 }
 
@@ -113,8 +113,8 @@ impl Trials {
     /// Returns whether a trial pays off: whether it may save more than it costs.
     ///
     /// The way should take `ratio` times as long as the best one. The trial has `seconds` seconds
-    /// of work, all of which count as lost. The best way needs `remaining_seconds` for all
-    /// remaining work.
+    /// of work, which all count as lost. The best way needs `remaining_seconds` for all remaining
+    /// work.
     pub fn pay(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
         (1.0 - ratio / self.doubt) * remaining_seconds > seconds + self.overhead_seconds
     }
@@ -141,7 +141,7 @@ struct LearnedRate {
     is_trying: bool,
 }
 
-/// A batch for which the prices of ways were compared.
+/// A batch with the prices of its ways.
 #[derive(Debug, Clone)]
 struct Priced<W> {
     candidates: Vec<CandidateKernel<W>>,
@@ -250,8 +250,8 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         candidates.iter().map(|candidate| price(candidate, known(candidate))).collect()
     }
 
-    /// Returns the way to try: the cheapest one whose trial pays off, if the best way is measured.
-    /// `small`: the trial would use a batch of trial size, not this batch.
+    /// Returns the way to try: the cheapest candidate with a trial that pays off, if the best way
+    /// is measured. `small`: the trial would use a batch of trial size, not this batch.
     fn due(&self, priced: &Priced<W>, small: bool) -> Option<usize> {
         let (trials, candidates) = (self.trials?, &priced.candidates);
         let prices = self.prices(candidates);

@@ -46,8 +46,8 @@ pub trait GpuKind: Work {
     /// Largest number of pairs in a batch.
     const MAX_PAIRS: u64;
 
-    /// Returns the largest number of cells in a batch for which result buffers and scratch memory
-    /// suffice.
+    /// Returns the largest number of cells in a batch, as limited by result buffers and scratch
+    /// memory.
     fn max_cells(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
@@ -78,8 +78,8 @@ pub trait GpuKind: Work {
     /// Frees the scratch memory that all batches share.
     fn release_scratch(_host: &mut Self::DeviceState) {}
 
-    /// Returns the kernel for a batch: the one that the user named, or the one that is expected to
-    /// be fastest.
+    /// Returns the kernel for a batch: the kernel that the user named, or the kernel with the
+    /// lowest expected time.
     ///
     /// # Errors
     /// [`Error::Unsuited`] if no kernel can compute the batch.
@@ -114,8 +114,8 @@ pub trait GpuKind: Work {
     ) -> Result<Self::Report>;
 
     /// Returns a second batch for the slot of a finished one, with the work that it left, and its
-    /// choice; `None` if a second batch does not pay. `beside` is the work of the device in its
-    /// other slots, in seconds, during which the host could do the same work.
+    /// choice; `None` if a second batch does not pay. `other_seconds` is the work of the device in
+    /// its other slots, in seconds, during which the host could do the same work.
     ///
     /// # Errors
     /// Any error that prevents the second batch. If the device still works, the first report
@@ -124,7 +124,7 @@ pub trait GpuKind: Work {
         _host: &mut Self::DeviceState,
         _site: &mut BatchContext<'_>,
         _first: FinishedBatch<'_, Self>,
-        _beside: f64,
+        _other_seconds: f64,
     ) -> Result<Option<FollowUp<Self>>> {
         Ok(None)
     }
@@ -282,8 +282,7 @@ impl<K: GpuKind> GpuEngine<K> {
         self.speed = speed;
     }
 
-    /// Starts a batch on the device. If memory is short, frees what can be freed and tries once
-    /// more.
+    /// Starts a batch on the device. If memory is short, frees unused memory and tries once more.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
         let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, cells, sparing))?;
         started.map_err(|error| {

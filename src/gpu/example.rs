@@ -111,7 +111,7 @@ impl Work for Hamming {
 
 // ---- The oracle: the definition in its simplest form. Both engines must match it.
 
-/// Returns the number of positions at which two texts differ.
+/// Returns the number of positions where two texts differ.
 fn hamming(first: &[u32], second: &[u32]) -> u32 {
     first.iter().zip(second).filter(|(a, b)| a != b).count() as u32
 }

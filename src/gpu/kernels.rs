@@ -35,7 +35,7 @@ pub enum Family {
     Profile,
 }
 
-/// Order in which a kernel visits the matrix.
+/// Order of a kernel on the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scan {
     /// `nw_rows`.
@@ -247,7 +247,7 @@ impl Kernel {
     }
 }
 
-/// A kernel with its constants, from which a pipeline is compiled.
+/// A kernel with its constants: the input of a pipeline.
 pub trait KernelProgram {
     /// Returns the kernel.
     fn kernel(&self) -> &'static Kernel;

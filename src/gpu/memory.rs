@@ -62,7 +62,7 @@ pub struct MemoryShares {
     /// queries and targets.
     pub store_bytes: u64,
     /// Bytes of the results of a batch on the device: a thirty-second. Two batches have results,
-    /// each in a buffer on the device and in one that is read back.
+    /// each in a buffer on the device and in a staging buffer.
     pub output_bytes: u64,
     /// Largest number of pairs in a batch: each has at most three u32 of results.
     pub pairs: u64,

@@ -21,8 +21,8 @@ pub(crate) trait MemoryHolder {
     fn free(&mut self);
 }
 
-/// Runs an attempt. If memory is short, frees what can be freed and runs it once more, with `true`
-/// for "use less memory". Returns `Ok(Err(message))` if memory was short both times.
+/// Runs an attempt. If memory is short, frees unused memory and runs it once more, with `true` for
+/// "use less memory". Returns `Ok(Err(message))` if memory was short both times.
 ///
 /// # Errors
 /// Other errors of the attempts.
@@ -49,8 +49,7 @@ pub(crate) fn shortage_message<T>(gpu: &Gpu, refused: u64, result: &Result<T>) -
     (gpu.refused_buffers() > refused && gpu.check().is_ok()).then(|| message.clone())
 }
 
-/// Frees what can be freed, warns the user once, and waits until the device has released the
-/// memory.
+/// Frees unused memory, warns the user once, and waits until the device has released the memory.
 pub(crate) fn recover<H: MemoryHolder>(holder: &mut H, error: &str) {
     let has_warned = std::mem::replace(holder.has_warned(), true);
     let name = holder.gpu().label();

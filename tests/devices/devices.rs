@@ -1,5 +1,5 @@
 //! Several devices share a job. Each has its own buffers and gets a share by its speed. The results
-//! equal those of one device, even if one device is lost.
+//! equal the results of one device, even if one device is lost.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier, OnceLock};

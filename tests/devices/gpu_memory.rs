@@ -234,7 +234,7 @@ fn distances_are_computed_if_a_buffer_is_refused() {
 
 #[test]
 fn results_that_cannot_be_read_back_are_unfinished() {
-    // So many pairs pass the filter that the second copy needs more memory than the first.
+    // Many pairs pass the filter, so that the second copy needs more memory than the first.
     let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 560]);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
     let batch = pairs_of(&store, ResultFilter::Reaching(Arc::new(filter)));

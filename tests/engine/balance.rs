@@ -52,10 +52,10 @@ impl SimulatedKind {
 struct Simulated {
     kind: SimulatedKind,
     in_flight: VecDeque<(WorkLease<Pairs>, f64)>,
-    /// Time in seconds at which the engine has finished the work that it holds.
+    /// Expected end of the work that it holds, in seconds.
     free_at: f64,
     cells: u64,
-    /// Time at which the last batch ended.
+    /// End of the last batch, in seconds.
     ended: f64,
 }
 

@@ -92,7 +92,7 @@ impl Meeting {
 
 impl Drop for Meeting {
     fn drop(&mut self) {
-        // No engine may wait for one that is lost, however it ended.
+        // No engine may wait for a lost engine, however it ended.
         if self.opens_after.is_some() {
             self.gate.open();
         }
@@ -480,8 +480,8 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
 }
 
 /// A device cannot be opened, or is lost before its first batch or later. The rows equal the rows
-/// of the CPU. If the device cannot be opened, the engines equal those of a job on the CPU, too,
-/// including the filter.
+/// of the CPU. If the device cannot be opened, the engines equal the engines of a job on the CPU,
+/// too, including the filter.
 #[test]
 fn every_job_computes_the_same_rows_without_a_failing_device() {
     for (name, job) in every_job().0 {

@@ -141,5 +141,5 @@ fn a_shader_that_is_refused_is_named() {
     };
     let engine = engine(pairwave::gpu::kernels::find("nw_forward_reverse"));
     let error = engine.with_rewritten_shaders(Box::new(spoilt)).submit(batch).expect_err("it has no meaning");
-    assert!(error.to_string().contains("nw_forward_reverse: the shader was refused"), "{error}");
+    assert!(error.to_string().contains("nw_forward_reverse: the shader does not compile"), "{error}");
 }

@@ -85,7 +85,8 @@ fn uses(text: &str) -> Vec<(String, usize)> {
 /// Returns the uses that the picture does not allow.
 fn wrong(layers: &BTreeMap<String, usize>, module: &str, text: &str) -> Vec<(String, usize)> {
     let layer = layers[module];
-    let is_wrong = |other: &String| other != module \&\& layers.get(other).is_some_and(|\&other_layer| other_layer <= layer);
+    let is_wrong =
+        |other: &String| other != module && layers.get(other).is_some_and(|&other_layer| other_layer <= layer);
     uses(text).into_iter().filter(|(other, _)| is_wrong(other)).collect()
 }
 

@@ -354,7 +354,7 @@ fn texts() -> Vec<Text> {
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(matrices.iter().map(of_matrix));
-    // The traceback does not depend on the workgroup size, so many texts are equal.
+    // The traceback does not depend on the workgroup size, so that many texts are equal.
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
     all.extend(tiles().into_iter().map(|variant| Text {

@@ -60,7 +60,7 @@ pub(super) struct QueueState<W: Work> {
     pub(super) universal: Vec<bool>,
     /// Heartbeat of each engine during calls of its device.
     pub(super) heartbeats: Vec<Arc<Heartbeat>>,
-    /// Time in which the owner was awake to watch.
+    /// Time that the owner spent awake, watching the engines.
     pub(super) watch_clock: Arc<WatchClock>,
     pub(super) stopped: bool,
     pub(super) window: Arc<ReorderWindow>,

@@ -37,7 +37,7 @@ pub(crate) fn grow(seconds: f64, mut run: impl FnMut(u32) -> Result<f64>) -> Res
 pub(crate) enum MeasuredLoad {
     /// The smallest work, which measures the chain.
     Lone,
-    /// Units of work, each of which fills a part of the device.
+    /// Units of work. Each fills a part of the device.
     Units(u32),
 }
 

@@ -65,7 +65,7 @@ fn trial_is_announced_and_small() {
     let pick = |chooser: &mut Chooser<usize>| chooser.pick(&candidates, BATCH, 2 * BATCH);
     assert_eq!((pick(&mut chooser), chooser.trial_seconds()), (Some(0), None));
     chooser.learn(&candidates[0], 0.5);
-    // One second of work remains: enough for a small trial, but not for one of half a second.
+    // One second of work remains: enough for a small trial, but not for a trial of half a second.
     assert_eq!(chooser.trial_seconds(), Some(0.05));
     assert_eq!(pick(&mut chooser), Some(0));
     let small: Vec<CandidateKernel<usize>> = candidates

@@ -19,7 +19,7 @@ const PATIENCE_FACTOR: u32 = 50;
 pub struct FinishedBatch<'a, K: GpuKind> {
     /// The batch.
     pub batch: &'a Arc<Batch<K>>,
-    /// The choice with which it was computed.
+    /// Its choice.
     pub choice: &'a K::Choice,
     /// Its report.
     pub report: &'a K::Report,
@@ -106,10 +106,10 @@ impl<K: GpuKind> GpuEngine<K> {
         }
         let computed =
             |pending: &PendingBatch<K>| matches!(pending.stage, Some(BatchStage::First(_))).then_some(pending.cells);
-        let beside = self.in_flight.values().filter_map(computed).sum::<u64>() as f64 / self.speed;
+        let other_seconds = self.in_flight.values().filter_map(computed).sum::<u64>() as f64 / self.speed;
         let refused = self.gpu.refused_buffers();
         let (state, mut context, slot) = self.parts(slot, cells, false);
-        let followed = K::follow_up(state, &mut context, first, beside).and_then(|next| {
+        let followed = K::follow_up(state, &mut context, first, other_seconds).and_then(|next| {
             let Some((batch, mut choice)) = next else { return Ok(None) };
             context.cells = batch.cells();
             K::record(state, &mut context, slot, &batch, &mut choice)?;
