@@ -48,16 +48,16 @@ fn batch(scoring: &Scoring, filter: ResultFilter, length: usize, count: usize) -
 }
 
 fn cpu(criterion: &mut Criterion) {
-    for level in InstructionSet::available() {
+    for instructions in InstructionSet::available() {
         for form in [LaneForm::Targets, LaneForm::Rows] {
             for (name, scoring, filter) in works() {
-                let mut group = criterion.benchmark_group(format!("{level:?}/{form:?}/{name}"));
+                let mut group = criterion.benchmark_group(format!("{instructions:?}/{form:?}/{name}"));
                 group.sample_size(10).sampling_mode(SamplingMode::Flat);
                 group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
                 for length in LENGTHS {
                     let count = if form == LaneForm::Targets { 64 } else { 8 };
                     let batch = batch(&scoring, filter.clone(), length, count);
-                    let mut workspace = ScoreWorkspace::with(level, form);
+                    let mut workspace = ScoreWorkspace::with(instructions, form);
                     group.throughput(Throughput::Elements(batch.cells()));
                     group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
                         bencher.iter(|| compute::run(&batch, &mut workspace).expect("the batch is computed").len())
@@ -71,14 +71,14 @@ fn cpu(criterion: &mut Criterion) {
 
 /// Reads of about 100 symbols against 64 vectors.
 fn papara_cpu(criterion: &mut Criterion) {
-    for level in InstructionSet::available() {
+    for instructions in InstructionSet::available() {
         for (name, alphabet) in [("dna", Alphabet::Dna), ("protein", Alphabet::Protein)] {
-            let mut group = criterion.benchmark_group(format!("{level:?}/papara/{name}"));
+            let mut group = criterion.benchmark_group(format!("{instructions:?}/papara/{name}"));
             group.sample_size(10).sampling_mode(SamplingMode::Flat);
             group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
             for sites in LENGTHS {
                 let batch = phylo_batch(alphabet, sites as u32, 64, 8);
-                let mut workspace = papara::cpu::Workspace::with(level);
+                let mut workspace = papara::cpu::Workspace::with(instructions);
                 group.throughput(Throughput::Elements(batch.cells()));
                 group.bench_function(BenchmarkId::from_parameter(sites), |bencher| {
                     bencher.iter(|| papara::cpu::run(&batch, &mut workspace).len())

@@ -4,7 +4,7 @@
 //! The example contains all parts of a kind of work, from top to bottom: the work, the oracle, the
 //! CPU engine, the kernel, the GPU engine, and a job that runs them. A real kind keeps each part in
 //! a file of its own, puts its shader into `shaders/`, and adds the kernel's row to
-//! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a job").
+//! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a kind of work").
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

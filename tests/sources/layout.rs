@@ -199,7 +199,7 @@ fn structures_of_tiles_match() {
         let data = members.iter().find(|(name, _)| name == "data").expect("the scores");
         assert_eq!(data.1 as u64, 4 * sw_tile::OUTPUT_HEADER_WORDS);
         let mut all = module.global_variables.iter();
-        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
         assert_eq!(u64::from(stride), sw_tile::VECTOR_BYTES);
     }
@@ -439,7 +439,7 @@ fn scratch_numbers_have_the_expected_size() {
     for numbers in [ScoreType::I32, ScoreType::F16] {
         let (module, columns) = (block(numbers), block::columns(numbers)[1]);
         let mut all = module.global_variables.iter();
-        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
         let variant = block::Variant { numbers, workgroup: 16, columns, chunk: 32, is_plain: true, is_protein: false };
         assert_eq!(u64::from(stride), variant.vector_bytes(), "{numbers:?}");
@@ -481,19 +481,19 @@ fn lists_of_clustal_passes_match() {
 /// The host sizes scratch memory by the size of its entries.
 #[test]
 fn scratch_entries_have_the_expected_size() {
-    for own in Pass::ALL {
-        let module = pass(own);
+    for kind in Pass::ALL {
+        let module = pass(kind);
         let mut all = module.global_variables.iter();
-        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
         // One vector per invocation, or three; or two per half.
-        let each = match own {
+        let each = match kind {
             Pass::Ends | Pass::Starts => 16,
             Pass::ForwardReverse => 4,
             Pass::ForwardReverseThread => 48,
         };
-        let variant = clustal::Variant::new(own, Alphabet::Protein, 16);
-        assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{own:?}");
+        let variant = clustal::Variant::new(kind, Alphabet::Protein, 16);
+        assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{kind:?}");
     }
 }
 
@@ -590,15 +590,15 @@ fn declared(module: &naga::Module) -> Vec<(u32, String, Access)> {
     layouter.update(module.to_ctx()).expect("types have layouts");
     let mut all = Vec::new();
     for (_, variable) in module.global_variables.iter() {
-        let Some(place) = variable.binding else { continue };
-        assert_eq!(place.group, 0);
+        let Some(binding) = variable.binding else { continue };
+        assert_eq!(binding.group, 0);
         let access = match variable.space {
             naga::AddressSpace::Uniform => Access::Uniform(layouter[variable.ty].size.into()),
             naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Access::Write,
             naga::AddressSpace::Storage { .. } => Access::Read,
             space => panic!("{space:?} is bound"),
         };
-        all.push((place.binding, variable.name.clone().expect("bindings have names"), access));
+        all.push((binding.binding, variable.name.clone().expect("bindings have names"), access));
     }
     all.sort_by_key(|(number, ..)| *number);
     all

@@ -503,11 +503,11 @@ fn every_shader_file_is_used() {
         let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("the folder is there");
         entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
     };
-    let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
+    let mut files: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
     let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
-    own.sort();
+    files.sort();
     expected.sort();
-    assert_eq!(own, expected);
+    assert_eq!(files, expected);
     let texts = texts();
     let mut files = names("common");
     files.sort();

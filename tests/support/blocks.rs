@@ -92,19 +92,19 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     assert_eq!(job.cut(cells).expect("it can be cut"), blocks, "it is cut the same once more");
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     if rng.below(2u32) == 0 {
-        (1..order.len()).for_each(|place| order.swap(place, rng.below(place + 1)));
+        (1..order.len()).for_each(|index| order.swap(index, rng.below(index + 1)));
     }
     let mut sessions = [session(), session()];
     let mut rows: Vec<Option<Vec<J::Row>>> = blocks.iter().map(|_| None).collect();
     while !order.is_empty() {
         let some: Vec<usize> = order.drain(..(1 + rng.below(5usize)).min(order.len())).collect();
-        let own: Vec<Block> = some.iter().map(|&place| blocks[place].clone()).collect();
+        let selected: Vec<Block> = some.iter().map(|&index| blocks[index].clone()).collect();
         let mut kept = BlockRows { job, blocks: Vec::new(), open: Vec::new() };
         let session = &mut sessions[rng.below(2usize)];
         let summary = match rng.below(2u32) {
-            0 => job.run_blocks(&own, session, run, &mut kept).expect("blocks are computed"),
+            0 => job.run_blocks(&selected, session, run, &mut kept).expect("blocks are computed"),
             _ => {
-                let late = SourceWithGaps::new(&own);
+                let late = SourceWithGaps::new(&selected);
                 let source: Arc<dyn BlockSource> = Arc::<SourceWithGaps>::clone(&late);
                 let mut total = Summary::default();
                 while late.left() > 0 {
@@ -114,28 +114,32 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
                 total
             }
         };
-        assert!(kept.open.is_empty() && kept.blocks.len() == own.len(), "{} of {own:?} ended", kept.blocks.len());
-        let sums = own.iter().fold((0, 0), |sum, block| (sum.0 + block.pairs, sum.1 + block.cells));
-        assert_eq!((summary.pairs, summary.cells), sums, "what was done of {own:?}");
+        assert!(
+            kept.open.is_empty() && kept.blocks.len() == selected.len(),
+            "{} of {selected:?} ended",
+            kept.blocks.len()
+        );
+        let sums = selected.iter().fold((0, 0), |sum, block| (sum.0 + block.pairs, sum.1 + block.cells));
+        assert_eq!((summary.pairs, summary.cells), sums, "sums of {selected:?}");
         assert_eq!(summary.written, kept.blocks.iter().map(|rows| rows.len() as u64).sum::<u64>());
-        some.into_iter().zip(kept.blocks).for_each(|(place, of_block)| rows[place] = Some(of_block));
+        some.into_iter().zip(kept.blocks).for_each(|(index, of_block)| rows[index] = Some(of_block));
     }
     let mut all: Vec<J::Row> = Vec::new();
     let mut left = blocks.iter().zip(rows).peekable();
-    while let Some((block, own)) = left.next() {
-        let mut own = own.expect("every block was computed");
+    while let Some((block, parts)) = left.next() {
+        let mut parts = parts.expect("every block was computed");
         if block.targets.is_some() {
             while let Some((_, more)) = left.next_if(|(next, _)| next.targets.is_some() && next.units == block.units) {
-                own.extend(more.expect("every block was computed"));
+                parts.extend(more.expect("every block was computed"));
             }
-            job.join(&mut own);
+            job.join(&mut parts);
         }
-        all.extend(own);
+        all.extend(parts);
     }
-    if let Some((place, (ours, theirs))) =
+    if let Some((index, (ours, theirs))) =
         (0..).zip(all.iter().zip(expected)).find(|(_, (ours, theirs))| ours != theirs)
     {
-        panic!("row {place} of {} blocks: {ours:?} where {theirs:?} was expected", blocks.len());
+        panic!("row {index} of {} blocks: {ours:?} where {theirs:?} was expected", blocks.len());
     }
     assert_eq!(all.len(), expected.len(), "rows of {} blocks", blocks.len());
     blocks

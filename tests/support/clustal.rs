@@ -26,18 +26,18 @@ pub fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<C
     let ancestor: Vec<Code> = (0..longest + 8).map(|_| code(rng, alphabet, letters)).collect();
     let mut all = Vec::new();
     for &length in lengths {
-        let (mut own, mut at) = (Vec::new(), rng.below(9_usize));
-        while own.len() < length {
+        let (mut sequence, mut at) = (Vec::new(), rng.below(9_usize));
+        while sequence.len() < length {
             match rng.below(12) {
-                0 => own.push(code(rng, alphabet, letters)),
+                0 => sequence.push(code(rng, alphabet, letters)),
                 1 => at += rng.below(4_usize),
-                2 => (0..rng.below(4_usize)).for_each(|_| own.push(code(rng, alphabet, letters))),
-                _ => own.push(ancestor[at % ancestor.len()]),
+                2 => (0..rng.below(4_usize)).for_each(|_| sequence.push(code(rng, alphabet, letters))),
+                _ => sequence.push(ancestor[at % ancestor.len()]),
             }
             at += 1;
         }
-        own.truncate(length);
-        all.push(own);
+        sequence.truncate(length);
+        all.push(sequence);
     }
     all
 }

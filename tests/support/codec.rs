@@ -25,8 +25,8 @@ pub fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row
         for _ in 0..20 {
             let mut damaged = whole.to_vec();
             for _ in 0..=random.below(3u32) {
-                let place = random.below(damaged.len());
-                damaged[place] = random.next_u32() as u8;
+                let index = random.below(damaged.len());
+                damaged[index] = random.next_u32() as u8;
             }
             let mut left = &damaged[..];
             // The decoded rows cannot be more than the bytes can hold.

@@ -195,10 +195,10 @@ pub fn priced() -> Vec<Scoring> {
 /// Returns all pairs of a store as batches, one per length class and chunk.
 pub fn batches(job: &PairsSpec, cells: u64) -> Vec<Arc<PairsBatch>> {
     let mut all = Vec::new();
-    for (_, band, blocks) in job.chunks(cells, u64::MAX) {
+    for (_, chunk, blocks) in job.chunks(cells, u64::MAX) {
         for class in blocks.chunk_by(|a, b| a.0 == b.0) {
             let blocks = class.iter().map(|(_, block)| block.clone()).collect();
-            all.push(Arc::new(PairsBatch { chunk: Arc::clone(&band), blocks }));
+            all.push(Arc::new(PairsBatch { chunk: Arc::clone(&chunk), blocks }));
         }
     }
     all

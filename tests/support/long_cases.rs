@@ -63,11 +63,11 @@ pub fn case(rng: &mut Rng) -> LongCase {
             let length = (m - from).min(n - at);
             target[at..at + length].copy_from_slice(&query[from..from + length]);
             for _ in 0..length / 20 {
-                let place = at + rng.below(length);
+                let position = at + rng.below(length);
                 match rng.below(3) {
-                    0 => target[place] = query[0],
-                    1 => target[place..].rotate_left(1),
-                    _ => target[place..].rotate_right(1),
+                    0 => target[position] = query[0],
+                    1 => target[position..].rotate_left(1),
+                    _ => target[position..].rotate_right(1),
                 }
             }
         }

@@ -60,15 +60,15 @@ pub fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) ->
     let mut site = rng.below(vectors.sites().max(1) + 3);
     let mut codes = Vec::with_capacity(length);
     while codes.len() < length {
-        let own = (site < vectors.sites()).then(|| vectors.site(vector, site));
+        let state = (site < vectors.sites()).then(|| vectors.site(vector, site));
         site += 1;
-        let fitting = |own: Site| plain.iter().copied().find(|&code| set_of(alphabet, code) & own.set != 0);
-        match (rng.below(25), own) {
+        let fitting = |state: Site| plain.iter().copied().find(|&code| set_of(alphabet, code) & state.set != 0);
+        match (rng.below(25), state) {
             (0, _) if ambiguous => codes.push(1 + rng.below(alphabet.size() as u32 - 1) as Code),
             (1, _) => {}
             (2, _) => codes.extend([rng.pick(&plain), rng.pick(&plain)]),
-            (_, Some(own)) if own.is_free && rng.below(4) > 0 => {}
-            (3.., Some(own)) => codes.push(fitting(own).unwrap_or(plain[0])),
+            (_, Some(state)) if state.is_free && rng.below(4) > 0 => {}
+            (3.., Some(state)) => codes.push(fitting(state).unwrap_or(plain[0])),
             _ => codes.push(rng.pick(&plain)),
         }
     }

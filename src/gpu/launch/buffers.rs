@@ -58,13 +58,13 @@ struct InFlightReadback {
 impl Buffers {
     /// Returns the buffer with this name, if there is one.
     pub(crate) fn get(&self, name: &str) -> Option<&wgpu::Buffer> {
-        self.named.iter().find(|(own, _)| *own == name).and_then(|(_, buffer)| buffer.get())
+        self.named.iter().find(|(key, _)| *key == name).and_then(|(_, buffer)| buffer.get())
     }
 
     /// Returns the buffer with this name, with at least `bytes` bytes.
     pub(super) fn reserve(&mut self, gpu: &Gpu, name: &'static str, bytes: u64) -> Result<wgpu::Buffer> {
         use wgpu::BufferUsages as Usage;
-        let index = self.named.iter().position(|(own, _)| *own == name).unwrap_or_else(|| {
+        let index = self.named.iter().position(|(key, _)| *key == name).unwrap_or_else(|| {
             self.named.push((name, GrowingBuffer::default()));
             self.named.len() - 1
         });
@@ -72,16 +72,16 @@ impl Buffers {
         self.named[index].1.reserve(gpu, label(name), bytes, usage).cloned()
     }
 
-    /// Submits commands, with room for `room` bytes of results at least.
+    /// Submits commands, with staging memory for at least `min_result_bytes` bytes of results.
     pub(super) fn submit(
         &mut self,
         gpu: &Gpu,
         label: &str,
         commands: Commands,
         programs: &[super::BoundProgram],
-        room: u64,
+        min_result_bytes: u64,
     ) -> Result<()> {
-        let bytes = commands.staging_bytes(true).max(room + TIME_BYTES);
+        let bytes = commands.staging_bytes(true).max(min_result_bytes + TIME_BYTES);
         let staging = self.staging.reserve(gpu, "staging", bytes, STAGING)?;
         let (words, is_timed) = (commands.bytes_back() as usize / 4, commands.has_dispatches());
         let readback = commands.submit(gpu, label, programs, staging, Some(&self.clock));

@@ -20,8 +20,8 @@ pub(crate) struct Recording<'a> {
     commands: Commands,
     /// Largest number of workgroups in one dimension of a dispatch.
     max_workgroups: u32,
-    /// Bytes of results that the slot has room for, at least.
-    room: u64,
+    /// Smallest staging memory of the slot, in bytes of results.
+    min_result_bytes: u64,
 }
 
 impl Buffers {
@@ -34,7 +34,7 @@ impl Buffers {
             uniforms: Uniforms::new(gpu),
             commands: Commands::default(),
             max_workgroups: gpu.device.limits().max_compute_workgroups_per_dimension,
-            room: 0,
+            min_result_bytes: 0,
             gpu,
         }
     }
@@ -54,7 +54,7 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Binds a buffer of the slot with room for `bytes` bytes, whose content is undefined.
+    /// Binds a buffer of the slot of `bytes` bytes, whose content is undefined.
     pub(crate) fn reserve(&mut self, name: &'static str, bytes: u64) -> Result<wgpu::Buffer> {
         let buffer = self.buffers.reserve(self.gpu, name, bytes)?;
         self.bound.push((name, buffer.clone()));
@@ -102,7 +102,7 @@ impl<'a> Recording<'a> {
     }
 
     fn dispatch_grid<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: [u32; 3]) {
-        let known = self.programs.iter().position(|own| own.pipeline == program.pipeline);
+        let known = self.programs.iter().position(|other| other.pipeline == program.pipeline);
         let index = known.unwrap_or_else(|| {
             self.programs.push(program);
             self.programs.len() - 1
@@ -125,7 +125,7 @@ impl<'a> Recording<'a> {
 
     /// Makes room for `bytes` bytes of results, so that the next batch may copy back more than this one.
     pub(crate) fn make_room_for_results(&mut self, bytes: u64) {
-        self.room = bytes;
+        self.min_result_bytes = bytes;
     }
 
     /// Submits the batch. Does not wait.
@@ -140,12 +140,14 @@ impl<'a> Recording<'a> {
         let bound: Vec<_> = self.bound.iter().map(|(name, buffer)| (*name, buffer)).collect();
         let programs: Vec<BoundProgram> =
             self.programs.iter().map(|program| program.bound(gpu, &bound)).collect::<Result<_>>()?;
-        buffers.submit(gpu, label, commands, &programs, self.room)
+        buffers.submit(gpu, label, commands, &programs, self.min_result_bytes)
     }
 
     /// Returns the buffer that is bound to a name.
     fn named(&self, name: &str) -> Result<wgpu::Buffer> {
-        let found = self.bound.iter().find(|(own, _)| *own == name);
-        found.map(|(_, buffer)| buffer.clone()).ok_or_else(|| self.gpu.error(format!("no buffer is bound to '{name}'")))
+        let buffer = self.bound.iter().find(|(key, _)| *key == name);
+        buffer
+            .map(|(_, buffer)| buffer.clone())
+            .ok_or_else(|| self.gpu.error(format!("no buffer is bound to '{name}'")))
     }
 }
