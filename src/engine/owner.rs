@@ -45,7 +45,7 @@ pub struct Control {
     pub coming: Arc<AtomicU64>,
 }
 
-/// LeaseEnd work.
+/// Finished work.
 #[derive(Debug)]
 pub struct BatchOutcome<W: Work> {
     /// Chunk that the batch belongs to.

@@ -51,7 +51,7 @@ pub struct MinWork {
     pub fill: u64,
 }
 
-/// PendingWork work, as seen by an engine.
+/// Waiting work, as seen by an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingWork {
     /// Number of unassigned cells, in this chunk and later ones.

@@ -29,8 +29,8 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy)]
 struct Hamming;
 
-/// HammingTexts of equal length, stored one after the other. Pair `k` consists of the texts `2 k` and `2 k
-/// + 1`.
+/// Texts of equal length, stored one after the other. Pair `k` consists of the texts `2 k` and
+/// `2 k + 1`.
 #[derive(Debug)]
 struct HammingTexts {
     texts: Arc<[u32]>,

@@ -1,4 +1,4 @@
-//! QueueState of a queue: future chunks, piles of waiting blocks, and leases of blocks that engines
+//! State of a queue: future chunks, piles of waiting blocks, and leases of blocks that engines
 //! compute.
 
 use std::collections::{BTreeMap, VecDeque};
