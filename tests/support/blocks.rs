@@ -49,7 +49,11 @@ pub struct SourceWithGaps {
 
 impl SourceWithGaps {
     pub fn new(blocks: &[Block]) -> Arc<Self> {
-        Arc::new(SourceWithGaps { blocks: ListedBlocks::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
+        Arc::new(SourceWithGaps {
+            blocks: ListedBlocks::new(blocks),
+            is_late: Mutex::new(false),
+            left: blocks.len().into(),
+        })
     }
 
     /// Returns the number of blocks that were not taken.
