@@ -80,7 +80,7 @@ fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64
 
 fn kernels(criterion: &mut Criterion) {
     let pool = pairwave::engine::thread_pool(0).expect("threads start");
-    let worker = |_| CpuWorker::default().with_scratch(PairsScratch::of_scores());
+    let worker = |_| CpuWorker::default().with_scratch(PairsScratch::for_scores());
     let mut workers: Vec<CpuWorker> = (0..pool.current_num_threads()).map(worker).collect();
     let mut on_threads = |batch: &Arc<PairsBatch>| {
         compute_together(&pool, &mut workers, batch).map(|reports| reports.iter().map(|report| report.hits.len()).sum())

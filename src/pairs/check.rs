@@ -45,49 +45,49 @@ pub fn report(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::Thr
         }
     }
     if next.peek().is_some() {
-        each_once(batch, &finished, hits)?;
+        check_each_once(batch, &finished, hits)?;
     }
-    traced(batch, report, pool)
+    check_alignments(batch, report, pool)
 }
 
 /// Checks that each hit is a pair of a finished block, and that no pair has two hits.
-fn each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> Result<(), String> {
+fn check_each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> Result<(), String> {
     let order = &batch.chunk.order;
     // Index of each target in the order. Selected pairs can have a target several times. In that
     // case the index is looked up by query and target.
-    let mut places: HashMap<SequenceId, u32> = HashMap::new();
-    let mut of_query: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
+    let mut indices: HashMap<SequenceId, u32> = HashMap::new();
+    let mut query_ranges: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
     let mut pairs = 0u64;
     for (block, _) in batch.blocks.iter().zip(finished).filter(|(_, finished)| **finished) {
-        of_query.entry(block.query).or_default().push((block.targets.start, block.targets.end, pairs));
+        query_ranges.entry(block.query).or_default().push((block.targets.start, block.targets.end, pairs));
         pairs += block.pairs();
     }
     let begin = batch.blocks.iter().map(|block| block.targets.start).min().unwrap_or(0);
     let end = batch.blocks.iter().map(|block| block.targets.end).max().unwrap_or(0);
-    places.extend((begin..end).map(|place| (order[place as usize], place)));
-    let are_repeated = places.len() < (end - begin) as usize;
-    let mut of_pair: HashMap<(SequenceId, SequenceId), u64> = HashMap::new();
+    indices.extend((begin..end).map(|index| (order[index as usize], index)));
+    let are_repeated = indices.len() < (end - begin) as usize;
+    let mut pair_indices: HashMap<(SequenceId, SequenceId), u64> = HashMap::new();
     if are_repeated {
-        for (&query, ranges) in &of_query {
+        for (&query, ranges) in &query_ranges {
             for &(start, end, first) in ranges {
-                of_pair.extend((first..).zip(start..end).map(|(at, place)| ((query, order[place as usize]), at)));
+                pair_indices.extend((first..).zip(start..end).map(|(at, index)| ((query, order[index as usize]), at)));
             }
         }
     }
-    let place_of = |hit: &PairHit| {
+    let pair_index = |hit: &PairHit| {
         if are_repeated {
-            return of_pair.get(&(hit.query, hit.target)).copied();
+            return pair_indices.get(&(hit.query, hit.target)).copied();
         }
-        let (&place, ranges) = places.get(&hit.target).zip(of_query.get(&hit.query))?;
-        let range = ranges.iter().find(|(start, end, _)| (*start..*end).contains(&place))?;
-        Some(range.2 + u64::from(place - range.0))
+        let (&index, ranges) = indices.get(&hit.target).zip(query_ranges.get(&hit.query))?;
+        let range = ranges.iter().find(|(start, end, _)| (*start..*end).contains(&index))?;
+        Some(range.2 + u64::from(index - range.0))
     };
     let mut seen = vec![0u64; pairs.div_ceil(64) as usize];
     for hit in hits {
-        let Some(place) = place_of(hit) else {
-            return Err(format!("a result for the pair {}-{}, which it was not given", hit.query, hit.target));
+        let Some(index) = pair_index(hit) else {
+            return Err(format!("a result for the pair {}-{}, which is not in the batch", hit.query, hit.target));
         };
-        let (word, bit) = ((place / 64) as usize, 1 << (place % 64));
+        let (word, bit) = ((index / 64) as usize, 1 << (index % 64));
         if seen[word] & bit != 0 {
             return Err(format!("two results for the pair {}-{}", hit.query, hit.target));
         }
@@ -98,7 +98,7 @@ fn each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> Result<
 
 /// Checks that traced alignments are within the reported runs, and that they cover both sequences
 /// and have the reported numbers of matches.
-fn traced(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
+fn check_alignments(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let (words, spans) = (&report.traced.words, &report.traced.spans);
     if !spans.is_empty() && spans.len() != report.hits.len() {
         return Err(format!("{} alignments for {} results", spans.len(), report.hits.len()));
@@ -109,9 +109,10 @@ fn traced(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadP
     let chunk = &batch.chunk;
     let is_right = |(hit, span): (&PairHit, &Option<(usize, u32)>)| {
         let Some((first, runs)) = *span else { return Ok(()) };
-        let damaged = || Err(format!("the alignment of the pair {}-{} is damaged", hit.query, hit.target));
+        let wrong =
+            || Err(format!("the alignment of the pair {}-{} does not match its sequences", hit.query, hit.target));
         let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
-        let Some(held) = held else { return damaged() };
+        let Some(held) = held else { return wrong() };
         if chunk.scoring.mode == Mode::Local {
             // A local alignment covers only parts of both sequences.
             return Ok(());
@@ -122,7 +123,7 @@ fn traced(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadP
         let (query, target, matches) = packed::spans(held, runs);
         let lengths_differ = (query, target) != (u64::from(lengths.0), u64::from(lengths.1));
         if lengths_differ || hit.matches.is_some_and(|expected| expected != matches) {
-            return damaged();
+            return wrong();
         }
         Ok(())
     };
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn right_reports_pass_in_any_order() {
+    fn correct_reports_pass_in_any_order() {
         for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
             let (batch, mut report) = right(filter);
             super::report(&batch, &report, None).unwrap();
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_is_missing_twice_there_or_not_of_the_batch_is_found() {
+    fn missing_repeated_and_foreign_pairs_are_detected() {
         for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
             let (batch, good) = right(filter);
             let wrong = |change: &dyn Fn(&mut Vec<PairHit>)| {

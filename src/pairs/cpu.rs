@@ -60,7 +60,7 @@ impl Default for PairsScratch {
 
 impl PairsScratch {
     /// Returns memory for a worker that leaves all tracebacks to the job. Used to measure scores.
-    pub fn of_scores() -> Self {
+    pub fn for_scores() -> Self {
         PairsScratch { trace: None, ..PairsScratch::default() }
     }
 }
@@ -77,13 +77,13 @@ impl CpuKind for Pairs {
     fn compute(batch: &PairsBatch, scratch: &mut PairsScratch, interrupt: &AtomicBool) -> Result<PairsReport> {
         let begin = Instant::now();
         let PairsScratch { compute, trace } = scratch;
-        let mut found = compute::run_tracing(batch, trace.is_some(), compute)?;
-        let kernel_time = Some(begin.elapsed().saturating_sub(found.trace_time()));
+        let mut computed = compute::run_tracing(batch, trace.is_some(), compute)?;
+        let kernel_time = Some(begin.elapsed().saturating_sub(computed.trace_time()));
         let traced = match trace {
-            Some(workspace) => trace_hits(batch, &mut found, workspace, interrupt)?,
+            Some(workspace) => trace_hits(batch, &mut computed, workspace, interrupt)?,
             None => PackedAlignments::default(),
         };
-        Ok(PairsReport { hits: found.hits, traced, ends: found.ends, kernel_time, ..PairsReport::default() })
+        Ok(PairsReport { hits: computed.hits, traced, ends: computed.ends, kernel_time, ..PairsReport::default() })
     }
 }
 
@@ -91,7 +91,7 @@ impl CpuKind for Pairs {
 /// [`crate::jobs::allpairs`].
 fn trace_hits(
     batch: &PairsBatch,
-    found: &mut compute::ComputedHits,
+    computed: &mut compute::ComputedHits,
     workspace: &mut trace::TracebackWorkspace,
     interrupt: &AtomicBool,
 ) -> Result<PackedAlignments> {
@@ -101,9 +101,9 @@ fn trace_hits(
     if !chunk.filter.has_alignments() || chunk.scoring.mode == Mode::Local {
         return Ok(PackedAlignments::default());
     }
-    let Traces { mut words, mut spans, .. } = found.traces.take().unwrap_or_default();
-    spans.resize(found.hits.len(), None);
-    for (place, (hit, span)) in found.hits.iter().zip(&mut spans).enumerate() {
+    let Traces { mut words, mut spans, .. } = computed.traces.take().unwrap_or_default();
+    spans.resize(computed.hits.len(), None);
+    for (index, (hit, span)) in computed.hits.iter().zip(&mut spans).enumerate() {
         if span.is_some() {
             continue;
         }
@@ -115,7 +115,7 @@ fn trace_hits(
         let (query, target) = if is_turned { (b, a) } else { (a, b) };
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
         // Fails if the traceback finds another score or number of matches.
-        let alignment = traceback_from(query, target, &chunk.scoring, hint, found.ends.get(place), workspace)?;
+        let alignment = traceback_from(query, target, &chunk.scoring, hint, computed.ends.get(index), workspace)?;
         *span = Some(packed::pack(&alignment.cigar, &mut words));
     }
     Ok(PackedAlignments { words: words.into(), spans })

@@ -262,7 +262,8 @@ impl PairsGpu {
     fn work(&self, batch: &PairsBatch) -> Result<WorkEstimate> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
-        let scoring = scoring.ok_or_else(|| self.gpu().unsuited("scores of this length do not fit 32 bits"))?;
+        let scoring =
+            scoring.ok_or_else(|| self.gpu().unsuited("scores of sequences of this length do not fit in 32 bits"))?;
         Ok(self.state.choose(self.kernel(), batch, extent, &scoring).work)
     }
 
@@ -367,7 +368,7 @@ impl GpuKind for Pairs {
         if let Some(kernel) = site.kernel
             && kernel.family() != Family::Pairs
         {
-            return Err(host.kernels.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
+            return Err(host.kernels.gpu.unsuited(format!("{} does not compute global scores", kernel.stem)));
         }
         if let Some(kernel) = site.kernel
             && !host.kernels.gpu.device.features().contains(kernel.features)
@@ -376,7 +377,7 @@ impl GpuKind for Pairs {
         }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
-            return Err(host.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(host.kernels.gpu.unsuited("scores of sequences of this length do not fit in 32 bits"));
         };
         if site.remaining_cells > 0 && batch.chunk.filter.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
@@ -414,7 +415,7 @@ impl GpuKind for Pairs {
         let stores = match choice.kernel.kind {
             KernelKind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
             KernelKind::Scan(scan) => host.start_matrix(site, matrix, scan, batch, extent, scoring.clone())?,
-            _ => return Err(host.kernels.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
+            _ => return Err(host.kernels.gpu.unsuited(format!("{} does not compute pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);
         Ok(())

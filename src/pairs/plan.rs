@@ -43,7 +43,7 @@ pub struct LengthClass {
 
 impl LengthClass {
     /// Returns the class of pairs of these lengths. The class never falls as either length grows.
-    pub fn of(scoring: &Scoring, query_symbols: u32, target_symbols: u32) -> Self {
+    pub fn for_lengths(scoring: &Scoring, query_symbols: u32, target_symbols: u32) -> Self {
         let (shorter, sum) = (query_symbols.min(target_symbols) as u64, query_symbols as u64 + target_symbols as u64);
         let format = if fits(scoring, shorter, sum, true, 31) {
             0
@@ -158,20 +158,20 @@ impl Iterator for PlannedChunks {
     fn next(&mut self) -> Option<Self::Item> {
         let part = self.left.front()?;
         let queries = &self.job.queries;
-        let (begin, total) = (part.queries.start, part.queries.end);
+        let (start, total) = (part.queries.start, part.queries.end);
         let targets = self.job.targets();
         let (triangle, strands) = (self.job.against.is_none(), self.job.strands);
         let (later, copies) = (self.job.is_later(), strands.copies());
         if part.targets.is_some() {
-            self.left.advance(begin + copies);
-            return Some(self.some_targets(begin..begin + copies, &part));
+            self.left.advance(start + copies);
+            return Some(self.some_targets(start..start + copies, &part));
         }
         let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
         let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
         let sequence = |query: SequenceId| strands.sequence_of(query).0;
         let left = if later { sequence(begin) } else { 0 };
         let mut left_symbols: u64 = targets.lengths()[left as usize..].iter().map(|&length| length as u64).sum();
-        while end < total && (end == begin || (cells < self.cells && pairs < self.pairs)) {
+        while end < total && (end == start || (cells < self.cells && pairs < self.pairs)) {
             let length = queries.length(end) as u64;
             if later {
                 left_symbols -= length;
@@ -186,13 +186,13 @@ impl Iterator for PlannedChunks {
         let mut later_of = Vec::new();
         let order: Arc<[SequenceId]> = if strands.later_only {
             let order;
-            (order, later_of) = later::lists(targets, strands.sequences(begin..end));
+            (order, later_of) = later::lists(targets, strands.sequences(start..end));
             order.into()
         } else if triangle {
             // The chunk's own queries come first. The query at index p is compared with all targets
             // after p. Each pair within the chunk thus occurs once, and each query's targets form
             // one range.
-            let mut order = sorted_by_length(queries, begin..end);
+            let mut order = sorted_by_length(queries, start..end);
             order.extend(sorted_by_length(queries, end..queries.len() as SequenceId));
             order.into()
         } else {
@@ -200,24 +200,24 @@ impl Iterator for PlannedChunks {
             let sorted = || sorted_by_length(&store, 0..store.len() as SequenceId).into();
             Arc::clone(self.by_length.get_or_insert_with(sorted))
         };
-        let own = (end - begin) as usize;
+        let chunk_queries = (end - start) as usize;
         let mut blocks = Vec::new();
-        for place in 0..own {
-            let (query, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
+        for index in 0..chunk_queries {
+            let (query, first) = if triangle { (order[index], index + 1) } else { (start + index as SequenceId, 0) };
             let symbols = queries.length(query);
             let mut cut = |run| cut_by_class(&self.job.scoring, symbols, targets, &order, run, query, &mut blocks);
             // Blocks of one store cover two runs of decreasing length, blocks of two stores one
             // run.
-            match later_of.get(place / copies as usize) {
-                Some(LaterTargets { own, others }) => {
-                    own.clone().for_each(|place| cut(place..place + 1));
+            match later_of.get(index / copies as usize) {
+                Some(LaterTargets { nearby, others }) => {
+                    nearby.clone().for_each(|index| cut(index..index + 1));
                     cut(others.clone());
                 }
-                None if triangle => [first..own, own..order.len()].into_iter().for_each(cut),
+                None if triangle => [first..chunk_queries, chunk_queries..order.len()].into_iter().for_each(cut),
                 None => cut(0..order.len()),
             }
         }
-        Some(planned(&self.job, begin..end, order, blocks))
+        Some(planned(&self.job, start..end, order, blocks))
     }
 }
 
@@ -282,9 +282,9 @@ fn cut_by_class(
 ) {
     let mut first = run.start;
     while first < run.end {
-        let class = LengthClass::of(scoring, query_symbols, targets.length(order[first]));
+        let class = LengthClass::for_lengths(scoring, query_symbols, targets.length(order[first]));
         let same = order[first..run.end]
-            .partition_point(|&id| LengthClass::of(scoring, query_symbols, targets.length(id)) == class);
+            .partition_point(|&id| LengthClass::for_lengths(scoring, query_symbols, targets.length(id)) == class);
         let last = first + same.max(1);
         let cells = order[first..last].iter().map(|&id| targets.length(id) as u64).sum::<u64>() * query_symbols as u64;
         blocks.push((class, PairsBlock { query, targets: first as u32..last as u32, cells }));

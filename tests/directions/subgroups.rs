@@ -85,7 +85,7 @@ fn subgroups_of_every_size() {
 /// A device with several subgroup sizes does not report which size a kernel gets. The start of a
 /// team does not depend on the scheme.
 #[test]
-fn subgroups_of_a_size_that_is_not_known() {
+fn subgroups_of_unknown_size_are_supported() {
     for (lanes, sizes) in [(4, [4, 128]), (8, [8, 32]), (16, [8, 32]), (32, [8, 32]), (128, [4, 128]), (64, [32, 64])] {
         team_under(&four_scorings()[..2], lanes, with_subgroups(lanes, sizes), 0x5b7 + lanes as u64);
     }
@@ -104,7 +104,7 @@ fn subgroups_take_turns() {
 
 #[test]
 #[should_panic(expected = "of Hit")]
-fn the_emulation_is_looked_at() {
+fn the_harness_sees_a_wrong_emulation() {
     // Teams of 4 lanes that act as teams of 8.
     let engine = with_subgroups(8, [8, 8]).with_rewritten_shaders(Box::new(|source| {
         emulate_subgroups(source, 8).replace("let sg_lane = t % sg_lanes", "let sg_lane = t % 4u")

@@ -92,7 +92,7 @@ on_every_engine! {
 
 /// A batch that is followed up while another is computed gives the results of one batch at a time.
 #[test]
-fn survivors_of_several_batches_are_those_of_one() {
+fn survivors_do_not_depend_on_the_batches() {
     let mut rng = rng(0x5071);
     let ancestor = random_codes(&mut rng, Alphabet::Dna, 70);
     let sequences: Vec<_> = (0..24).map(|index| mutated(&mut rng, Alphabet::Dna, &ancestor, 1 + index % 9)).collect();

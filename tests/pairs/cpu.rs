@@ -54,7 +54,7 @@ fn times(scoring: &Scoring, factor: i32) -> Scoring {
 const FACTORS: [i32; 4] = [1, 30, 3_000, 10_000_000];
 
 #[test]
-fn global_scores_in_every_width_equal_the_textbook() {
+fn global_scores_agree_with_the_oracle_in_every_width() {
     let mut rng = rng(0xc9a);
     for base in scorings() {
         // Lengths around strips of 4 rows and vectors of 4 to 64 lanes.
@@ -81,7 +81,7 @@ fn global_scores_in_every_width_equal_the_textbook() {
 }
 
 #[test]
-fn matches_ride_along_in_every_width() {
+fn matches_are_correct_in_every_width() {
     let mut rng = rng(0x3a7c);
     for base in scorings() {
         let store = mixed_store(&mut rng, base.alphabet, &[0, 1, 4, 17, 40, 64, 65, 80]);
@@ -138,7 +138,7 @@ fn local_score(a: &[Code], b: &[Code], scoring: &Scoring) -> i64 {
 }
 
 #[test]
-fn local_scores_equal_the_textbook_and_widen_where_they_must() {
+fn local_scores_agree_with_the_oracle_in_every_width() {
     let mut rng = rng(0x10ca1);
     let mut widest = 0;
     for base in scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged) {

@@ -136,7 +136,7 @@ fn every_listed_pair_has_the_canonical_alignment() {
 }
 
 #[test]
-fn the_judge_refuses_wrong_rows() {
+fn the_judge_rejects_wrong_rows() {
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let sets = sets(&mut rng(7), &scoring, 3);
     let pairs = vec![(0, 0), (1, 1)].into();
@@ -195,7 +195,7 @@ fn files_in_step_are_the_list_of_their_numbers() {
 /// Engines that fail or leave work unfinished change no row, and neither does a GPU. The mock does
 /// not support local alignments.
 #[test]
-fn whoever_computes_the_rows_are_the_same() {
+fn every_engine_gives_the_same_rows() {
     let mut rng = rng(0xe9e);
     for scoring in [Scoring::dna(), Scoring { mode: Mode::Local, ..Scoring::dna() }, Scoring::protein()] {
         let sets = sets(&mut rng, &scoring, 20);
@@ -217,7 +217,7 @@ fn whoever_computes_the_rows_are_the_same() {
 
 /// An unreadable record ends the job with the reader's error, after the rows that came before it.
 #[test]
-fn a_file_that_breaks_off_ends_the_job() {
+fn a_truncated_file_ends_the_job() {
     let scoring = Scoring::truong();
     let [queries, targets] = sets(&mut rng(5), &scoring, 9);
     let mut files = [file(&queries), file(&targets)];

@@ -68,7 +68,7 @@ fn judge(answer: &Alignment, expected: &ReferenceLocalAlignment) -> Result<(), S
 }
 
 #[test]
-fn the_judge_refuses_wrong_answers() {
+fn the_judge_rejects_wrong_answers() {
     let expected =
         ReferenceLocalAlignment { score: 10, matches: 2, query: 3..6, target: 4..6, cigar: "1=1I1=".parse().unwrap() };
     let right = Alignment { score: 10, query_start: 3, target_start: 4, cigar: "1=1I1=".parse().unwrap() };

@@ -58,7 +58,7 @@ fn every_built_in_equals_its_file_and_is_symmetric() {
 }
 
 #[test]
-fn values_known_from_print() {
+fn built_in_scores_equal_printed_ones() {
     let score = |name: &str, a, b| SubstitutionMatrix::built_in(name).unwrap().score(a, b).unwrap();
     for (name, pair, value) in [
         ("BLOSUM45", b"WW", 15),
@@ -112,7 +112,7 @@ fn a_scheme_from_a_matrix_scores_every_code() {
 }
 
 #[test]
-fn letters_that_a_file_lacks() {
+fn missing_letters_have_default_scores() {
     let amino_acids = "ARNDCQEGHILKMFPSTWYV";
     let table = |letters: &str, score: &dyn Fn(char, char) -> i32| {
         let mut text: String = letters.chars().flat_map(|letter| [' ', letter]).collect();
@@ -158,7 +158,7 @@ fn letters_that_a_file_lacks() {
 }
 
 #[test]
-fn any_order_of_rows_and_ragged_blanks_are_fine() {
+fn rows_in_any_order_and_extra_blanks_are_accepted() {
     let text = "# comment\n\n  # another\r\n\tA   c *\r\n*  -9 -9   1\r\n c -2\t4 -9 \r\nA 5 -2 -9   \n\n";
     let matrix = SubstitutionMatrix::parse("my.mat", text.as_bytes()).unwrap();
     assert_eq!(matrix.letters(), b"AC*");
@@ -167,7 +167,7 @@ fn any_order_of_rows_and_ragged_blanks_are_fine() {
 }
 
 #[test]
-fn broken_files_are_refused_with_their_place() {
+fn broken_files_are_refused_with_line_and_column() {
     let errors = [
         "",
         "# nothing\n\n",
@@ -211,7 +211,7 @@ fn broken_files_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_matrix_by_name_or_path() {
+fn matrices_open_by_name_or_path() {
     assert_eq!(SubstitutionMatrix::open("pam30").unwrap().name(), "PAM30");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/matrices/PAM70");
     let matrix = SubstitutionMatrix::open(path).unwrap();
@@ -224,7 +224,7 @@ fn a_matrix_by_name_or_path() {
 }
 
 #[test]
-fn names_tell_the_edition() {
+fn names_distinguish_the_editions() {
     let matrix = |name: &str| SubstitutionMatrix::built_in(name).unwrap();
     assert_eq!([matrix("eblosum50").name(), matrix("Epam250").name()], ["EBLOSUM50", "EPAM250"]);
     assert_eq!((matrix("BLOSUM62").score(b'B', b'N'), matrix("EBLOSUM62").score(b'B', b'N')), (Some(4), Some(3)));

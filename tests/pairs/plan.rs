@@ -77,7 +77,11 @@ fn hold(job: &PairsSpec, cells: u64, pairs: u64) -> Held {
             let mut block_cells = 0;
             for &target in &chunk.order[block.targets.start as usize..block.targets.end as usize] {
                 let (m, n) = (chunk.queries.length(block.query), chunk.targets.length(target));
-                assert_eq!(*class, LengthClass::of(&job.scoring, m, n), "{m} and {n} symbols in a block of {class:?}");
+                assert_eq!(
+                    *class,
+                    LengthClass::for_lengths(&job.scoring, m, n),
+                    "{m} and {n} symbols in a block of {class:?}"
+                );
                 let pair = if triangle && target < block.query { (target, block.query) } else { (block.query, target) };
                 assert!(queries.contains(&pair.0), "{pair:?} in the chunk of {queries:?}");
                 assert!(!triangle || pair.0 < pair.1, "{pair:?} in a triangle");
@@ -168,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(800) })]
 
     #[test]
-    fn bands_of_a_triangle_hold_every_pair_once(
+    fn chunks_of_one_store_hold_every_pair_once(
         queries in lengths(30), scoring in scoring(), cells in limit(), pairs in limit()
     ) {
         let job = job(&queries, None, scoring);
@@ -178,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn bands_of_a_rectangle_hold_every_pair_once(
+    fn chunks_of_two_stores_hold_every_pair_once(
         queries in lengths(16), against in lengths(16), scoring in scoring(), cells in limit(), pairs in limit()
     ) {
         let job = job(&queries, Some(&against), scoring);
@@ -188,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn bands_of_strands_hold_every_pair_once(
+    fn chunks_of_strands_hold_every_pair_once(
         queries in lengths(100), against in prop::option::of(lengths(16)), both in any::<bool>(), scoring in scoring(),
         cells in limit(), pairs in limit()
     ) {
@@ -256,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_a_block_are_the_block(queries in lengths(24), scoring in scoring(), portion in portion()) {
+    fn split_blocks_add_up_to_the_block(queries in lengths(24), scoring in scoring(), portion in portion()) {
         let job = job(&queries, None, scoring);
         for (_, chunk, blocks) in job.chunks(u64::MAX, u64::MAX) {
             for (_, whole) in blocks {
@@ -287,11 +291,11 @@ proptest! {
         scoring in scoring(), m in 0..1u32 << 28, n in 0..1u32 << 28, more in 0..1u32 << 28, shift in 0..28u32
     ) {
         let (m, n, more) = (m >> shift, n >> shift, more >> shift);
-        let class = LengthClass::of(&scoring, m, n);
-        for longer in [LengthClass::of(&scoring, m + more, n), LengthClass::of(&scoring, m, n + more)] {
+        let class = LengthClass::for_lengths(&scoring, m, n);
+        for longer in [LengthClass::for_lengths(&scoring, m + more, n), LengthClass::for_lengths(&scoring, m, n + more)] {
             prop_assert!(longer.format >= class.format && longer.long >= class.long, "{:?} after {:?}", longer, class);
         }
-        prop_assert_eq!(class, LengthClass::of(&scoring, n, m));
+        prop_assert_eq!(class, LengthClass::for_lengths(&scoring, n, m));
         prop_assert_eq!(class.long, m as u64 * n as u64 > LONG_PAIR_CELLS);
     }
 }
@@ -303,12 +307,12 @@ fn every_class_is_reached() {
         let table = |a: u8, b: u8| if a & b != 0 { (5 * factor, true) } else { (-4 * factor, false) };
         Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), ..Scoring::truong() }
     };
-    let class = |factor, m, n| LengthClass::of(&scale(factor), m, n);
+    let class = |factor, m, n| LengthClass::for_lengths(&scale(factor), m, n);
     assert_eq!(class(1, 59, 59), LengthClass { format: 0, long: false });
     assert_eq!(class(1, 4549, 4549), LengthClass { format: 0, long: true });
     assert_eq!(class(1, 70_000, 70_000), LengthClass { format: 1, long: true });
     let local = Scoring { mode: Mode::Local, ..scale(1) };
-    assert_eq!(LengthClass::of(&local, 70_000, 70_000), LengthClass { format: 1, long: false });
+    assert_eq!(LengthClass::for_lengths(&local, 70_000, 70_000), LengthClass { format: 1, long: false });
     assert_eq!(class(1_000_000, 59, 59).format, 1);
     assert_eq!(class(1_000_000, 4549, 4549).format, 2);
 }
@@ -332,7 +336,7 @@ fn the_harness_sees_a_pair_that_comes_twice() {
 }
 
 #[test]
-fn bands_of_a_rectangle_share_their_order() {
+fn chunks_of_two_stores_share_their_order() {
     let job = job(&[5, 9, 7], Some(&[3, 8, 8, 1]), Scoring::truong());
     let orders: Vec<Arc<[u32]>> = job.chunks(1, 1).map(|(_, chunk, _)| Arc::clone(&chunk.order)).collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);

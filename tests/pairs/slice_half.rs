@@ -207,7 +207,7 @@ fn extremes(length: usize) -> Vec<Vec<Code>> {
 }
 
 #[test]
-fn numbers_come_to_the_limits_and_stay_within() {
+fn numbers_reach_the_limits_of_f16_without_exceeding_them() {
     for slice in [12, 28] {
         for (scoring, by_steps) in limits(slice) {
             let offset = offset_of(&scoring);
@@ -227,7 +227,7 @@ fn numbers_come_to_the_limits_and_stay_within() {
 }
 
 #[test]
-fn what_halves_do_not_hold_is_refused() {
+fn scores_beyond_f16_are_refused() {
     let words = |scoring: &Scoring, slice| group_words(&offset_of(scoring), slice);
     // Steps of 25: 81 rows or columns are 2025.
     assert_eq!(words(&Scoring::truong(), 28), Some(16));
@@ -268,7 +268,7 @@ proptest! {
 
     /// If the host accepts a scheme, every number fits in f16 and the value equals the oracle's.
     #[test]
-    fn whatever_is_let_through_is_exact(
+    fn accepted_schemes_are_exact(
         scoring in any_scoring(),
         query in any_sequence(),
         target in any_sequence(),
@@ -375,7 +375,7 @@ fn long_pairs_equal_the_cpu() {
 
 /// `nw_slice` computes matches, and scores that exceed f16.
 #[test]
-fn what_halves_cannot_do_goes_to_words() {
+fn work_beyond_f16_goes_to_nw_slice() {
     let (mut engine, compiled) = halves();
     let store = mixed_store(&mut rng(0xbe), Alphabet::Dna, &[30, 41, 52]);
     let beyond = scheme(400, -4, Gaps::linear(10), EndGaps::Charged);

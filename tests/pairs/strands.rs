@@ -312,7 +312,7 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
 }
 
 #[test]
-fn what_has_one_strand_is_refused() {
+fn sequences_without_a_reverse_strand_are_refused() {
     let proteins = support::store(Alphabet::Protein, &[vec![1, 2, 3], vec![1, 2]]);
     let job = AllPairs { strand: Strands::Both, ..AllPairs::new(Arc::clone(&proteins), Arc::new(Scoring::protein())) };
     let error = job.run(&support::two_threads(), |_| Ok(())).unwrap_err();

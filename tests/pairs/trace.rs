@@ -179,7 +179,7 @@ proptest! {
 }
 
 #[test]
-fn every_pair_of_short_lengths_under_every_scheme() {
+fn short_pairs_of_all_lengths_agree_for_every_scheme() {
     let (query, target): (Vec<Code>, Vec<Code>) =
         ((0..10).map(|k| 1 << (k % 3)).collect(), vec![2, 1, 1, 4, 15, 8, 2, 1]);
     for scoring in DNA.iter() {
@@ -231,7 +231,7 @@ fn end_gaps_of_either_extreme_are_free_or_charged() {
 }
 
 #[test]
-fn wrong_hints_are_found_out() {
+fn wrong_hints_are_errors() {
     let scoring = Scoring::truong();
     let query: Vec<Code> = (0..50).map(|k| 1 << (k * k % 7 % 4)).collect();
     let mut target = query.clone();
@@ -251,7 +251,7 @@ fn wrong_hints_are_found_out() {
 }
 
 #[test]
-fn the_judge_refuses_wrong_answers() {
+fn the_judge_rejects_wrong_answers() {
     let expected = ReferenceAlignment { score: 10, matches: 2, cigar: "2=1I".parse().unwrap() };
     judge(&Alignment::whole(10, "2=1I".parse().unwrap()), &expected).unwrap();
     judge(&Alignment::whole(9, "2=1I".parse().unwrap()), &expected).unwrap_err();

@@ -81,7 +81,7 @@ pub fn kernel_default(stem: &str) -> PairsGpu {
 
 /// Returns a CPU thread as an engine. It computes scores but no tracebacks.
 pub fn cpu() -> CpuWorker {
-    CpuWorker::default().with_scratch(PairsScratch::of_scores())
+    CpuWorker::default().with_scratch(PairsScratch::for_scores())
 }
 
 /// Returns a random code. `ambiguous` percent of the codes are not a single residue.

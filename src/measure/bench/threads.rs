@@ -24,7 +24,7 @@ pub(crate) struct AllThreads {
 impl AllThreads {
     /// Creates a worker for every thread of a pool.
     pub(crate) fn new(pool: Arc<rayon::ThreadPool>) -> Self {
-        let worker = |_| CpuWorker::default().with_scratch(PairsScratch::of_scores());
+        let worker = |_| CpuWorker::default().with_scratch(PairsScratch::for_scores());
         let workers = (0..pool.current_num_threads()).map(worker).collect();
         AllThreads { pool, workers, waiting: PendingBatches::default() }
     }

@@ -77,8 +77,8 @@ impl<E: Element> Checkpoints<E> {
     /// The processor has the instructions of the vectors.
     #[inline(always)]
     pub(super) unsafe fn keep<W: Lanes<Elem = E>>(&mut self, left: usize, edge: &[E; MAX_LANES], dh: &[E], f: &[E]) {
-        let place = left / self.spacing - 1;
-        let (kept, numbers) = (self.kept(place), self.numbers(place));
+        let index = left / self.spacing - 1;
+        let (kept, numbers) = (self.kept(index), self.numbers(index));
         let to = &mut self.values.at_least(numbers.end)[numbers.clone()];
         // SAFETY: the caller guarantees the instructions, and all slices hold whole vectors.
         unsafe {
@@ -107,14 +107,14 @@ impl<E: Element> Checkpoints<E> {
 
     /// Returns the first kept column of the row before the last `index + 1` spacings. Returns
     /// `None` unless all columns from there up to `end` are kept.
-    pub(super) fn first_column(&self, place: usize, end: usize) -> Option<usize> {
-        let kept = self.kept(place);
+    pub(super) fn first_column(&self, index: usize, end: usize) -> Option<usize> {
+        let kept = self.kept(index);
         (kept.start < end && end <= kept.end).then_some(kept.start)
     }
 
     /// Reads dh and f of some kept columns of a row, in one lane.
-    pub(super) fn read(&mut self, place: usize, lane: usize, columns: Range<usize>, dh: &mut [E], f: &mut [E]) {
-        let (kept, numbers, lanes) = (self.kept(place), self.numbers(place), self.lanes);
+    pub(super) fn read(&mut self, index: usize, lane: usize, columns: Range<usize>, dh: &mut [E], f: &mut [E]) {
+        let (kept, numbers, lanes) = (self.kept(index), self.numbers(index), self.lanes);
         let first = numbers.start + (columns.start - kept.start) * lanes + lane;
         let mut values = self.values.at_least(numbers.end)[first..].iter().step_by(lanes);
         let mut before = values.next().map_or(0, |value| value.number());
@@ -131,10 +131,10 @@ impl<E: Element> Checkpoints<E> {
     /// Returns the low bits of V in a lane of the row before the last `index + 1` spacings, after
     /// `columns` columns. Returns `None` if this value was not kept.
     #[inline(always)]
-    pub(super) fn value(&mut self, place: usize, lane: usize, columns: usize) -> Option<E> {
-        let (kept, numbers) = (self.kept(place), self.numbers(place));
-        let place = columns.checked_sub(kept.start).filter(|_| columns <= kept.end)?;
-        Some(self.values.at_least(numbers.end)[numbers.start + place * self.lanes + lane])
+    pub(super) fn value(&mut self, index: usize, lane: usize, columns: usize) -> Option<E> {
+        let (kept, numbers) = (self.kept(index), self.numbers(index));
+        let index = columns.checked_sub(kept.start).filter(|_| columns <= kept.end)?;
+        Some(self.values.at_least(numbers.end)[numbers.start + index * self.lanes + lane])
     }
 
     /// Adapts the number of kept columns to the number of the group's alignments that left them. It
@@ -159,16 +159,16 @@ impl<E: Element> Checkpoints<E> {
     }
 
     /// Returns the range of kept columns of a row.
-    fn kept(&self, place: usize) -> Range<usize> {
-        let left = (place + 1) * self.spacing;
+    fn kept(&self, index: usize) -> Range<usize> {
+        let left = (index + 1) * self.spacing;
         let line = (self.rows - left) * self.columns / self.rows;
         let start = line.saturating_sub(self.reach()).min(self.columns - self.width());
         start..start + self.width()
     }
 
     /// Returns the range of a row's values in `values` and `f`.
-    fn numbers(&self, place: usize) -> Range<usize> {
+    fn numbers(&self, index: usize) -> Range<usize> {
         let each = (self.width() + 1) * self.lanes;
-        place * each..(place + 1) * each
+        index * each..(index + 1) * each
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::difference::Greatest;
-use super::group::{GroupBuffers, GroupTask, TargetGroup, codes_of};
+use super::group::{GroupBuffers, GroupTask, TargetGroup, distinct_codes};
 use super::local::{BestCell, Span};
 pub use super::share::LaneForm;
 use super::share::{ComputePlan, LaneFill};
@@ -41,8 +41,8 @@ impl ScoreWorkspace {
     }
 
     /// Returns a workspace for this instruction set and lane use. Neither changes results.
-    pub fn with(level: InstructionSet, form: LaneForm) -> Self {
-        ScoreWorkspace { plan: ComputePlan { level, form }, buffers: Default::default() }
+    pub fn with(instructions: InstructionSet, form: LaneForm) -> Self {
+        ScoreWorkspace { plan: ComputePlan { instructions, form }, buffers: Default::default() }
     }
 }
 
@@ -57,11 +57,11 @@ impl Default for ScoreWorkspace {
 /// # Errors
 /// See [`run_block`].
 pub fn run(batch: &PairsBatch, workspace: &mut ScoreWorkspace) -> Result<Vec<PairHit>> {
-    let mut found = ComputedHits::default();
+    let mut results = ComputedHits::default();
     for block in &batch.blocks {
-        block_found(&batch.chunk, block, workspace, &mut found)?;
+        compute_block(&batch.chunk, block, workspace, &mut results)?;
     }
-    Ok(found.hits)
+    Ok(results.hits)
 }
 
 /// Computes a batch with the ends of its alignments. If `traces` is set, it also returns those
@@ -70,11 +70,11 @@ pub fn run(batch: &PairsBatch, workspace: &mut ScoreWorkspace) -> Result<Vec<Pai
 /// # Errors
 /// See [`run_block`].
 pub(super) fn run_tracing(batch: &PairsBatch, traces: bool, workspace: &mut ScoreWorkspace) -> Result<ComputedHits> {
-    let mut found = ComputedHits { traces: traces.then(Traces::default), ..ComputedHits::default() };
+    let mut results = ComputedHits { traces: traces.then(Traces::default), ..ComputedHits::default() };
     for block in &batch.blocks {
-        block_found(&batch.chunk, block, workspace, &mut found)?;
+        compute_block(&batch.chunk, block, workspace, &mut results)?;
     }
-    Ok(found)
+    Ok(results)
 }
 
 /// Results of pairs.
@@ -110,8 +110,8 @@ pub fn ends(
     scoring.check_alphabet(scoring.alphabet)?;
     scoring.check_codes(query)?;
     targets.iter().try_for_each(|target| scoring.check_codes(target))?;
-    let found = locals(query, targets, scoring, true, workspace)?;
-    Ok(found.into_iter().zip(targets).map(|(found, target)| found.end(query, target, false)).collect())
+    let results = locals(query, targets, scoring, true, workspace)?;
+    Ok(results.into_iter().zip(targets).map(|(results, target)| results.end(query, target, false)).collect())
 }
 
 /// Computes all pairs of a block on this thread. Returns the hits of all pairs that the chunk's
@@ -126,16 +126,16 @@ pub fn ends(
 /// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences
 /// have codes without a score.
 pub fn run_block(chunk: &PairsChunk, block: &PairsBlock, workspace: &mut ScoreWorkspace) -> Result<Vec<PairHit>> {
-    let mut found = ComputedHits::default();
-    block_found(chunk, block, workspace, &mut found)?;
-    Ok(found.hits)
+    let mut results = ComputedHits::default();
+    compute_block(chunk, block, workspace, &mut results)?;
+    Ok(results.hits)
 }
 
-fn block_found(
+fn compute_block(
     chunk: &PairsChunk,
     block: &PairsBlock,
     workspace: &mut ScoreWorkspace,
-    found: &mut ComputedHits,
+    results: &mut ComputedHits,
 ) -> Result<()> {
     [&chunk.queries, &chunk.targets]
         .into_iter()
@@ -145,13 +145,13 @@ fn block_found(
             let ScoreWorkspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
             for width in widths {
-                if width.run(chunk, block, *plan, found)? {
+                if width.run(chunk, block, *plan, results)? {
                     return Ok(());
                 }
             }
             Err(Error::Internal("scores that do not fit 64 bits".into()))
         }
-        Mode::Local => run_local(chunk, block, workspace, found),
+        Mode::Local => run_local(chunk, block, workspace, results),
     }
 }
 
@@ -182,9 +182,9 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let carry = chunk.filter.has_alignments() && offset::carries_matches(&chunk.scoring, shorter, m + longest);
         let Some(form) = DifferenceScoring::<E>::new(&chunk.scoring, shorter, carry) else { return Ok(false) };
         let form = &form;
-        let codes = &codes_of(query);
-        let ids = targets_of(chunk, block);
-        let is_turned = |target: SequenceId| chunk.earlier_is_query && target < block.query;
+        let codes = &distinct_codes(query);
+        let ids = block_targets(chunk, block);
+        let is_exchanged = |target: SequenceId| chunk.earlier_is_query && target < block.query;
         let kept = |target: SequenceId, greatest: Greatest| {
             let (m, n) = (query.len() as u32, chunk.targets.length(target));
             let (score, matches) = form.decode(greatest.value, m, n);
@@ -192,10 +192,10 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         };
         // Without query symbols there is nothing to trace.
         let may_trace = chunk.filter.has_alignments() && form.determines_alignments() && m > 0;
-        let mut found = vec![Greatest::default(); ids.len()];
+        let mut results = vec![Greatest::default(); ids.len()];
         let mut spans = vec![None; ids.len()];
-        let (lanes, mut outcome) = (E::lanes(plan.level), Ok(()));
-        plan.share_out(query, &symbols_of(chunk, ids), lanes, |fill, places| match fill {
+        let (lanes, mut outcome) = (E::lanes(plan.instructions), Ok(()));
+        plan.distribute(query, &target_symbols(chunk, ids), lanes, |fill, indices| match fill {
             LaneFill::Together(targets) => {
                 let mut values = [Greatest::default(); MAX_LANES];
                 let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
@@ -206,45 +206,53 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 if !is_kept {
                     buffers.checkpoints.none();
                 }
-                plan.level.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
-                places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
+                plan.instructions.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
+                indices.iter().zip(values).for_each(|(&index, value)| results[index] = value);
                 let Some(traces) = traces else { return };
                 let wanted =
-                    places.iter().enumerate().filter(|(_, place)| kept(ids[**place], found[**place]).is_some());
+                    indices.iter().enumerate().filter(|(_, index)| kept(ids[**index], results[**index]).is_some());
                 let wanted: Vec<WantedTrace> = wanted
-                    .map(|(lane, &place)| WantedTrace {
+                    .map(|(lane, &index)| WantedTrace {
                         lane,
-                        place,
-                        is_turned: is_turned(ids[place]),
-                        greatest: found[place],
+                        index,
+                        is_exchanged: is_exchanged(ids[index]),
+                        greatest: results[index],
                     })
                     .collect();
-                self.tracer.count(places.len(), wanted.len());
+                self.tracer.count(indices.len(), wanted.len());
                 if is_kept && outcome.is_ok() {
                     let (substitution, kept) = (&chunk.scoring.substitution, &mut self.group.checkpoints);
-                    let group = ScoredGroup { level: plan.level, form, substitution, query, codes, targets, kept };
+                    let group = ScoredGroup {
+                        instructions: plan.instructions,
+                        form,
+                        substitution,
+                        query,
+                        codes,
+                        targets,
+                        kept,
+                    };
                     outcome = self.tracer.trace(group, wanted, traces, &mut spans);
                 }
             }
             LaneFill::Alone { rows, columns } => {
-                let (codes, buffers) = (&codes_of(columns), &mut self.pair);
-                let value = &mut found[places[0]];
-                plan.level.run(PairTask { form, rows, columns, codes, buffers, value });
+                let (codes, buffers) = (&distinct_codes(columns), &mut self.pair);
+                let value = &mut results[indices[0]];
+                plan.instructions.run(PairTask { form, rows, columns, codes, buffers, value });
                 if std::ptr::eq(rows, query) {
                     // Elsewhere the query is in columns.
-                    *value = value.turned();
+                    *value = value.exchanged();
                 }
             }
         });
         outcome?;
         let tells_ends = chunk.filter.has_alignments() && chunk.scoring.has_own_ends();
-        for ((&target, greatest), span) in ids.iter().zip(found).zip(spans) {
+        for ((&target, greatest), span) in ids.iter().zip(results).zip(spans) {
             let Some((score, matches)) = kept(target, greatest) else { continue };
             into.hits.push(PairHit { query: block.query, target, score, matches });
             if tells_ends {
                 let (m, n) = (query.len() as u32, chunk.targets.length(target));
                 let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
-                into.ends.push(if is_turned(target) { region.exchanged() } else { region });
+                into.ends.push(if is_exchanged(target) { region.exchanged() } else { region });
             }
             if let Some(traces) = &mut into.traces {
                 traces.spans.push(span);
@@ -263,11 +271,11 @@ struct LocalBest {
 }
 
 impl LocalBest {
-    /// Returns the region that contains the canonical alignment's end. With `is_turned`, the target
+    /// Returns the region that contains the canonical alignment's end. With `is_exchanged`, the target
     /// is the alignment's query.
-    fn end(&self, query: &[Code], target: &[Code], is_turned: bool) -> EndRegion {
+    fn end(&self, query: &[Code], target: &[Code], is_exchanged: bool) -> EndRegion {
         let (query, target) = ((self.query, query.len() as u32), (self.target, target.len() as u32));
-        let ((first, m), (second, n)) = if is_turned { (target, query) } else { (query, target) };
+        let ((first, m), (second, n)) = if is_exchanged { (target, query) } else { (query, target) };
         // The end has the shortest prefix of the alignment's query, and any prefix of its target.
         EndRegion { query: first.start..first.first_end.min(m), target: second.start..second.end.min(n) }
     }
@@ -276,15 +284,15 @@ impl LocalBest {
 /// Computes local scores in one integer width.
 trait Locals {
     /// Computes the scores of a query against all targets that have none yet, if the width holds
-    /// them. Finds the positions of the best cells if `places` is set.
+    /// them. Finds the positions of the best cells if `with_positions` is set.
     fn run(
         &mut self,
         query: &[Code],
         targets: &[&[Code]],
         scoring: &Scoring,
         plan: ComputePlan,
-        places: bool,
-        found: &mut [Option<LocalBest>],
+        with_positions: bool,
+        results: &mut [Option<LocalBest>],
     );
 }
 
@@ -295,39 +303,46 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
         all: &[&[Code]],
         scoring: &Scoring,
         plan: ComputePlan,
-        places: bool,
-        found: &mut [Option<LocalBest>],
+        with_positions: bool,
+        results: &mut [Option<LocalBest>],
     ) {
         let Some(form) = LocalScoring::<E>::new(scoring) else { return };
-        let open: Vec<usize> = (0..all.len()).filter(|&place| found[place].is_none()).collect();
-        let targets: Vec<&[Code]> = open.iter().map(|&place| all[place]).collect();
-        let codes = &codes_of(query);
-        plan.share_out(query, &targets, E::lanes(plan.level), |fill, of| {
+        let open: Vec<usize> = (0..all.len()).filter(|&index| results[index].is_none()).collect();
+        let targets: Vec<&[Code]> = open.iter().map(|&index| all[index]).collect();
+        let codes = &distinct_codes(query);
+        plan.distribute(query, &targets, E::lanes(plan.instructions), |fill, of| {
             let none = BestCell { value: form.zero(), ..BestCell::default() };
             let mut bests = [none; MAX_LANES];
-            let mut is_turned = false;
+            let mut is_exchanged = false;
             match fill {
                 LaneFill::Together(targets) => {
                     let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
-                    if places {
+                    if with_positions {
                         let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut bests };
-                        plan.level.run(task);
+                        plan.instructions.run(task);
                     } else {
                         let values = &mut [form.zero(); MAX_LANES];
-                        plan.level.run(GroupTask { form: &form, query, codes, group, buffers, values: &mut *values });
+                        plan.instructions.run(GroupTask {
+                            form: &form,
+                            query,
+                            codes,
+                            group,
+                            buffers,
+                            values: &mut *values,
+                        });
                         bests.iter_mut().zip(values).for_each(|(best, value)| best.value = *value);
                     }
                 }
                 LaneFill::Alone { rows, columns } => {
-                    is_turned = std::ptr::eq(rows, query);
-                    let (codes, buffers) = (&codes_of(columns), &mut self.pair);
+                    is_exchanged = std::ptr::eq(rows, query);
+                    let (codes, buffers) = (&distinct_codes(columns), &mut self.pair);
                     let value = &mut bests[0];
-                    plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
+                    plan.instructions.run(PairTask { form: &form, rows, columns, codes, buffers, value });
                 }
             }
-            for (&place, BestCell { value, rows, columns }) in of.iter().zip(bests) {
-                let (query, target) = if is_turned { (rows, columns) } else { (columns, rows) };
-                found[open[place]] = form.decode(value).map(|score| LocalBest { score, query, target });
+            for (&index, BestCell { value, rows, columns }) in of.iter().zip(bests) {
+                let (query, target) = if is_exchanged { (rows, columns) } else { (columns, rows) };
+                results[open[index]] = form.decode(value).map(|score| LocalBest { score, query, target });
             }
         });
     }
@@ -339,19 +354,19 @@ fn locals(
     query: &[Code],
     targets: &[&[Code]],
     scoring: &Scoring,
-    places: bool,
+    with_positions: bool,
     workspace: &mut ScoreWorkspace,
 ) -> Result<Vec<LocalBest>> {
     let ScoreWorkspace { plan, buffers } = workspace;
-    let mut found = vec![None; targets.len()];
+    let mut results = vec![None; targets.len()];
     let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
     for width in widths {
-        if found.iter().any(Option::is_none) {
-            width.run(query, targets, scoring, *plan, places, &mut found);
+        if results.iter().any(Option::is_none) {
+            width.run(query, targets, scoring, *plan, with_positions, &mut results);
         }
     }
-    let found: Option<Vec<LocalBest>> = found.into_iter().collect();
-    found.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))
+    let results: Option<Vec<LocalBest>> = results.into_iter().collect();
+    results.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))
 }
 
 /// Computes the local scores of a block.
@@ -362,11 +377,11 @@ fn run_local(
     into: &mut ComputedHits,
 ) -> Result<()> {
     let query = chunk.queries.codes(block.query);
-    let ids = targets_of(chunk, block);
-    let targets = symbols_of(chunk, ids);
+    let ids = block_targets(chunk, block);
+    let targets = target_symbols(chunk, ids);
     let traced = chunk.filter.has_alignments();
-    let found = locals(query, &targets, &chunk.scoring, traced, workspace)?;
-    for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
+    let results = locals(query, &targets, &chunk.scoring, traced, workspace)?;
+    for ((&target, symbols), best) in ids.iter().zip(&targets).zip(results) {
         if chunk.filter.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
             into.hits.push(PairHit { query: block.query, target, score: best.score, matches: None });
             if traced {
@@ -378,12 +393,12 @@ fn run_local(
 }
 
 /// Returns the ids of a block's targets.
-fn targets_of<'a>(chunk: &'a PairsChunk, block: &PairsBlock) -> &'a [SequenceId] {
+fn block_targets<'a>(chunk: &'a PairsChunk, block: &PairsBlock) -> &'a [SequenceId] {
     &chunk.order[block.targets.start as usize..block.targets.end as usize]
 }
 
 /// Returns the symbols of targets.
-fn symbols_of<'a>(chunk: &'a PairsChunk, ids: &[SequenceId]) -> Vec<&'a [Code]> {
+fn target_symbols<'a>(chunk: &'a PairsChunk, ids: &[SequenceId]) -> Vec<&'a [Code]> {
     ids.iter().map(|&id| chunk.targets.codes(id)).collect()
 }
 

@@ -39,13 +39,13 @@ pub(super) const NO_GAP: u32 = u32::MAX;
 
 impl Greatest {
     /// Returns the value of an alignment without columns of two symbols: one gap of each sequence.
-    pub(super) fn of_gaps(value: i64, rows: usize, columns: usize) -> Self {
+    pub(super) fn from_gaps(value: i64, rows: usize, columns: usize) -> Self {
         let (rows, columns) = (rows as u32, columns as u32);
         Greatest { value, rows_left: rows, columns_left: columns, least_rows: rows, least_columns: columns }
     }
 
     /// Returns the value with rows and columns exchanged.
-    pub(super) fn turned(self) -> Self {
+    pub(super) fn exchanged(self) -> Self {
         let Greatest { value, rows_left, columns_left, least_rows, least_columns } = self;
         Greatest {
             value,
@@ -113,7 +113,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
     let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
         let n = group.symbols(lane);
-        Greatest::of_gaps(form.edge(m) + form.edge(n), n, m)
+        Greatest::from_gaps(form.edge(m) + form.edge(n), n, m)
     });
     let is_narrow = size_of::<W::Elem>() <= 2 && group.rows() + m < NARROW;
     let mut row_ends = None;
@@ -177,7 +177,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     *values = along_last_row::<W>(form, &group, m, dh, best, is_narrow);
     // If a sequence is empty, the alignment is a single gap that reaches no corner.
     for (lane, value) in values.iter_mut().enumerate().filter(|(lane, _)| m == 0 || group.symbols(*lane) == 0) {
-        *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
+        *value = Greatest::from_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
     }
 }
 
@@ -249,7 +249,7 @@ fn along_last_row<W: Lanes>(
             ends.take(form, dh, left);
         }
         for (lane, best) in best[..count].iter_mut().enumerate() {
-            let (value, first, least) = ends.of(lane);
+            let (value, first, least) = ends.greatest(lane);
             if value > best.value {
                 *best = Greatest { value, least_rows: NO_GAP, ..Greatest::default() };
             }

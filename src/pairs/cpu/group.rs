@@ -113,7 +113,7 @@ impl<'a> TargetGroup<'a> {
 }
 
 /// Returns the distinct codes of a sequence in increasing order.
-pub(super) fn codes_of(sequence: &[Code]) -> Vec<Code> {
+pub(super) fn distinct_codes(sequence: &[Code]) -> Vec<Code> {
     let present = sequence.iter().fold(0u32, |set, &code| set | 1 << code);
     (0..32).filter(|code| present >> code & 1 == 1).collect()
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_end_together() {
+    fn targets_end_in_the_same_row() {
         let (long, short, empty) = (vec![1, 2, 4, 8, 1], vec![3, 5], vec![]);
         let targets: Vec<&[Code]> = vec![&long, &short, &empty];
         let group = TargetGroup::new(&targets);
@@ -139,6 +139,6 @@ mod tests {
         assert!(group.is_corner(5, 1) && group.is_corner(7, 2));
         assert!(!group.is_inside(6) && group.is_inside(7));
         assert!(TargetGroup::new(&targets[..1]).is_inside(4) && !TargetGroup::new(&targets[..1]).is_inside(3));
-        assert_eq!(codes_of(&[8, 1, 8]), [1, 8]);
+        assert_eq!(distinct_codes(&[8, 1, 8]), [1, 8]);
     }
 }

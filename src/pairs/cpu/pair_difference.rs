@@ -39,7 +39,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     if rows.is_empty() || n == 0 {
-        *value = Greatest::of_gaps(form.edge(rows.len() + n), rows.len(), n);
+        *value = Greatest::from_gaps(form.edge(rows.len() + n), rows.len(), n);
         return;
     }
     for j in 0..n {
@@ -52,7 +52,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         dh[MAX_LANES] = W::Elem::from_number(form.edge_step());
         f[MAX_LANES] = W::Elem::from_number(form.edge_step() - form.opening());
     }
-    let mut best = Greatest::of_gaps(form.edge(n) + form.edge(rows.len()), rows.len(), n);
+    let mut best = Greatest::from_gaps(form.edge(n) + form.edge(rows.len()), rows.len(), n);
     let mut last = form.edge(n);
     let mut lanes = [0; MAX_LANES];
     let mut edges = [W::Elem::default(); MAX_LANES];

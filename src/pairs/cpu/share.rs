@@ -18,7 +18,7 @@ pub enum LaneForm {
 /// Parameters of a workspace's computations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ComputePlan {
-    pub level: InstructionSet,
+    pub instructions: InstructionSet,
     pub form: LaneForm,
 }
 
@@ -37,27 +37,27 @@ impl ComputePlan {
     /// Passes all targets to `compute`, with their indices in `targets`. Targets come in the order
     /// of decreasing length, so that little padding is needed. Targets that are much longer than
     /// the others are passed alone.
-    pub(super) fn share_out<'a>(
+    pub(super) fn distribute<'a>(
         self,
         query: &'a [Code],
         targets: &[&'a [Code]],
         lanes: usize,
         mut compute: impl FnMut(LaneFill<'_, 'a>, &[usize]),
     ) {
-        let mut places: Vec<usize> = (0..targets.len()).collect();
-        places.sort_by_key(|&place| std::cmp::Reverse(targets[place].len()));
-        let sorted: Vec<&[Code]> = places.iter().map(|&place| targets[place]).collect();
+        let mut indices: Vec<usize> = (0..targets.len()).collect();
+        indices.sort_by_key(|&index| std::cmp::Reverse(targets[index].len()));
+        let sorted: Vec<&[Code]> = indices.iter().map(|&index| targets[index]).collect();
         let mut from = 0;
         while from < sorted.len() {
             let alone = self.alone(query.len(), &sorted[from..], lanes);
-            for (target, place) in sorted[from..][..alone].iter().zip(&places[from..]) {
+            for (target, index) in sorted[from..][..alone].iter().zip(&indices[from..]) {
                 let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
-                compute(LaneFill::Alone { rows, columns }, std::slice::from_ref(place));
+                compute(LaneFill::Alone { rows, columns }, std::slice::from_ref(index));
             }
             from += alone;
             let to = sorted.len().min(from + lanes);
             if from < to {
-                compute(LaneFill::Together(&sorted[from..to]), &places[from..to]);
+                compute(LaneFill::Together(&sorted[from..to]), &indices[from..to]);
             }
             from = to;
         }
@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_that_are_much_longer_go_alone() {
+    fn much_longer_targets_are_computed_alone() {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = ComputePlan { level: InstructionSet::PORTABLE, form: LaneForm::Cheaper };
+        let plan = ComputePlan { instructions: InstructionSet::PORTABLE, form: LaneForm::Cheaper };
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
@@ -104,8 +104,8 @@ mod tests {
         assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
         let mut seen = Vec::new();
         let mixed = targets(&[10, 300, 9_000, 20, 300]);
-        plan.share_out(&code[..300], &mixed, 2, |fill, places| {
-            seen.push((matches!(fill, LaneFill::Together(_)), places.to_vec()));
+        plan.distribute(&code[..300], &mixed, 2, |fill, indices| {
+            seen.push((matches!(fill, LaneFill::Together(_)), indices.to_vec()));
         });
         // Two targets at a time by decreasing length, with an empty lane at the end.
         assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);

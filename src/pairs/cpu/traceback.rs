@@ -57,7 +57,7 @@ const RECENT_PAIRS: u64 = 4096;
 /// Memory for the alignments of groups, and statistics of recent pairs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GroupTracer<E> {
-    walks: Vec<LaneTraceback>,
+    lane_traces: Vec<LaneTraceback>,
     buffers: PartBuffers<E>,
     pairs: u64,
     traced: u64,
@@ -65,7 +65,7 @@ pub(super) struct GroupTracer<E> {
 
 /// A group whose scores were computed with kept rows.
 pub(super) struct ScoredGroup<'a, E> {
-    pub level: InstructionSet,
+    pub instructions: InstructionSet,
     pub form: &'a DifferenceScoring<E>,
     pub substitution: &'a Substitution,
     /// The query, not empty.
@@ -81,9 +81,9 @@ pub(super) struct ScoredGroup<'a, E> {
 pub(super) struct WantedTrace {
     pub lane: usize,
     /// Index of the lane's pair in the block.
-    pub place: usize,
+    pub index: usize,
     /// Whether the target is the alignment's query.
-    pub is_turned: bool,
+    pub is_exchanged: bool,
     pub greatest: Greatest,
 }
 
@@ -125,33 +125,35 @@ impl<E: LaneElement> GroupTracer<E> {
         spans: &mut [Option<(usize, u32)>],
     ) -> Result<()> {
         let begin = Instant::now();
-        let ScoredGroup { level, form, query, targets, .. } = group;
+        let ScoredGroup { instructions, form, query, targets, .. } = group;
         wanted.retain(|wanted| !targets[wanted.lane].is_empty());
         let count = wanted.len();
-        if self.walks.len() < count {
-            self.walks.resize_with(count, LaneTraceback::default);
+        if self.lane_traces.len() < count {
+            self.lane_traces.resize_with(count, LaneTraceback::default);
         }
-        let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
-        let start = |walk: &mut LaneTraceback, WantedTrace { lane, place, is_turned, greatest }| {
-            (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
-            walk.begin(form, targets[lane].len(), query.len(), greatest);
+        let (lane_traces, buffers) = (&mut self.lane_traces[..count], &mut self.buffers);
+        let start = |lane_trace: &mut LaneTraceback, WantedTrace { lane, index, is_exchanged, greatest }| {
+            (lane_trace.lane, lane_trace.index, lane_trace.is_exchanged) = (lane, index, is_exchanged);
+            lane_trace.begin(form, targets[lane].len(), query.len(), greatest);
         };
-        walks.iter_mut().zip(&wanted).for_each(|(walk, &wanted)| start(walk, wanted));
-        level.run(GroupTraceback { group: &mut group, buffers: &mut *buffers, walks: &mut *walks });
+        lane_traces.iter_mut().zip(&wanted).for_each(|(lane_trace, &wanted)| start(lane_trace, wanted));
+        instructions.run(GroupTraceback { group: &mut group, buffers: &mut *buffers, lane_traces: &mut *lane_traces });
         let mut is_astray = false;
-        for (walk, &wanted) in walks.iter_mut().zip(&wanted).filter(|(walk, _)| walk.is_astray()) {
-            start(walk, wanted);
-            (walk.trusts_bits, is_astray) = (false, true);
+        for (lane_trace, &wanted) in
+            lane_traces.iter_mut().zip(&wanted).filter(|(lane_trace, _)| lane_trace.is_astray())
+        {
+            start(lane_trace, wanted);
+            (lane_trace.trusts_bits, is_astray) = (false, true);
         }
         if is_astray {
             // Tracebacks that are complete do not change.
-            level.run(GroupTraceback { group: &mut group, buffers, walks: &mut *walks });
+            instructions.run(GroupTraceback { group: &mut group, buffers, lane_traces: &mut *lane_traces });
         }
         let mut lost = 0;
-        for walk in walks {
-            let span = walk.runs()?.map(|runs| packed::pack_from_last(runs, &mut traces.words));
+        for lane_trace in lane_traces {
+            let span = lane_trace.runs()?.map(|runs| packed::pack_from_last(runs, &mut traces.words));
             lost += usize::from(span.is_none());
-            spans[walk.place] = span;
+            spans[lane_trace.index] = span;
         }
         group.kept.learn(lost, count);
         traces.time += begin.elapsed();

@@ -86,7 +86,7 @@ impl Prices {
 
     fn assumed(&self, batch: &PairsBatch, kernel: &Kernel, aligned: bool) -> Speed {
         let PairsSpeeds(speeds) = if batch.chunk.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
-        let speed = speeds[place(kernel)];
+        let speed = speeds[kernel_index(kernel)];
         if aligned { speed.aligned } else { speed.scores }
     }
 
@@ -115,8 +115,10 @@ impl Prices {
         let candidates: Vec<CandidateKernel<SpeedKey>> =
             choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
         let cheapest = self.chooser.cheapest(&candidates);
-        cheapest
-            .map_or_else(|| choice_of(situation, of_kind(KernelKind::Slice(ScoreType::I32))), |place| choices[place])
+        cheapest.map_or_else(
+            || requested_choice(situation, of_kind(KernelKind::Slice(ScoreType::I32))),
+            |index| choices[index],
+        )
     }
 
     /// Returns the kernel that traces a batch back in the least time, and this time in seconds.
@@ -156,7 +158,7 @@ impl Prices {
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
-        let work = work_of(situation, kernel, aligned)?;
+        let work = estimate_work(situation, kernel, aligned)?;
         let traced_by_host = match batch.chunk.filter {
             _ if aligned => 0.0,
             ResultFilter::Scores | ResultFilter::AtLeast(_) => 0.0,
@@ -169,7 +171,7 @@ impl Prices {
         // A kernel that can store directions stores them if alignments are requested, unless its
         // memory cannot hold a pair.
         let is_possible =
-            aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
+            aligned || kernel.scan().is_none() || !wants_walk || estimate_work(situation, kernel, true).is_none();
         is_possible.then_some(KernelChoice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 
@@ -192,7 +194,7 @@ fn chosen(situation: &BatchSituation<'_>) -> impl Iterator<Item = &'static Kerne
 }
 
 /// Returns the index of a kernel among the kernels for pairs.
-fn place(kernel: &Kernel) -> usize {
+fn kernel_index(kernel: &Kernel) -> usize {
     offered(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
 }
 
@@ -202,15 +204,15 @@ fn is_half(kernel: &Kernel) -> bool {
 
 /// Returns the requested kernel with its work. It replaces `nw_slice_half` by `nw_slice` if the
 /// former cannot compute the batch.
-pub(super) fn choice_of(situation: &BatchSituation<'_>, kernel: &'static Kernel) -> KernelChoice {
+pub(super) fn requested_choice(situation: &BatchSituation<'_>, kernel: &'static Kernel) -> KernelChoice {
     let is_beyond = is_half(kernel) && situation.half.is_none();
     let kernel = if is_beyond { of_kind(KernelKind::Slice(ScoreType::I32)) } else { kernel };
     let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.chunk.filter.has_alignments();
-    KernelChoice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
+    KernelChoice { kernel, work: estimate_work(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
 /// Returns a batch as work for a kernel, or `None` if the kernel's memory cannot hold a pair.
-fn work_of(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
+fn estimate_work(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
     let batch = situation.batch;
     let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
@@ -263,7 +265,7 @@ fn work_of(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool) -> Op
     let step_weight = if scan == Scan::Rows { 1.0 } else { (1.0 + 4.0 / variant.columns as f64) / 1.25 };
     let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * step_weight;
     let columns = padded(extent.query_symbols);
-    let (chain, steps) = chain_of(&variant, scan, columns, rows as f64, extent.query_symbols);
+    let (chain, steps) = longest_chain(&variant, scan, columns, rows as f64, extent.query_symbols);
     let columns_walked = if aligned { 0.6 * extent.sum as f64 } else { 0.0 };
     Some(WorkEstimate {
         cells: padded_cells(batch, padded),
@@ -282,7 +284,7 @@ fn padded_cells(batch: &PairsBatch, padded: impl Fn(u32) -> f64) -> f64 {
 }
 
 /// Returns the cells of the longest chain, and the number of successive dispatches.
-fn chain_of(variant: &MatrixVariant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
+fn longest_chain(variant: &MatrixVariant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
     if scan != Scan::TiledDiagonal {
         return (columns * rows, 1.0);
     }

@@ -184,15 +184,15 @@ impl MatrixSlot {
                 let target = chunk.order[(task.first + slot) as usize];
                 let (m, n) = (chunk.queries.length(query), chunk.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
-                let found = PairHit { query, target, score, matches };
+                let hit = PairHit { query, target, score, matches };
                 if !walk && !chunk.filter.keeps(query, score, matches, m, n) {
                     continue;
                 }
-                report.hits.push(found);
+                report.hits.push(hit);
                 if walk {
                     let span = (runs != NO_INDEX).then_some((runs_begin + first as usize, runs));
                     if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
-                        return Err(gpu.error("runs beyond what was read back"));
+                        return Err(gpu.error("the kernel reports runs beyond the end of its output"));
                     }
                     report.traced.spans.push(span);
                 }
@@ -248,7 +248,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
         ..filter_params(work.batch, scoring)
     };
     if !list.parts.is_empty() {
-        return by_parts(work, params);
+        return dispatches_by_parts(work, params);
     }
     let mut dispatches = Vec::new();
     for round in &list.rounds {
@@ -265,7 +265,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
 /// one dispatch in which workgroups draw them by ticket. If the device limits loops, each workgroup
 /// has one task instead. It computes a few passes per dispatch, and traces back in the last
 /// dispatch.
-fn by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
+fn dispatches_by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
     let list = &work.list;
     let of = |params, workgroups| MatrixDispatch { params, walk: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
@@ -286,9 +286,9 @@ fn by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
             in_vain += count;
             continue;
         };
-        let own = &list.tasks[tasks.start as usize..tasks.end as usize];
-        let passes = own.iter().map(|task| work.variant.passes(task)).max().unwrap_or(1);
-        let rows = own.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+        let part_tasks = &list.tasks[tasks.start as usize..tasks.end as usize];
+        let passes = part_tasks.iter().map(|task| work.variant.passes(task)).max().unwrap_or(1);
+        let rows = part_tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
         let step = (budget / work.variant.iterations_a_sweep(rows)).clamp(1, passes as u64) as u32;
         for task_begin in tasks.step_by(count as usize) {
             let round = count.min(params.task_count - task_begin);
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_enough_and_within_the_budget() {
+    fn buffers_are_large_enough_and_within_the_budget() {
         const BUDGET: u64 = 128 << 20;
         assert_eq!(room_for(100 << 20, 1.0, BUDGET), 104 << 20);
         assert_eq!(room_for(60 << 20, FIRST_GROWTH, BUDGET), 88 << 20);

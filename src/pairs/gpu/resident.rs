@@ -59,7 +59,7 @@ impl ResidentStores {
     }
 
     /// Returns buffers with a batch's queries and targets.
-    pub(super) fn of_batch(
+    pub(super) fn for_batch(
         &self,
         gpu: &Gpu,
         residents: &mut Residents,
@@ -67,8 +67,8 @@ impl ResidentStores {
     ) -> Result<[Arc<ResidentSequences>; 2]> {
         let chunk = &batch.chunk;
         let queries = self.get(gpu, residents, &chunk.queries, batch.blocks.iter().map(|block| block.query))?;
-        let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
-        let targets = self.get(gpu, residents, &chunk.targets, places.map(|place| chunk.order[place as usize]))?;
+        let indices = batch.blocks.iter().flat_map(|block| block.targets.clone());
+        let targets = self.get(gpu, residents, &chunk.targets, indices.map(|index| chunk.order[index as usize]))?;
         Ok([queries, targets])
     }
 

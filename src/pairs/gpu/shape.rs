@@ -218,7 +218,7 @@ impl MatrixKernelShape {
             subgroup_sizes: adapter.subgroup_sizes.map(|size| size.clamp(4, 128)),
             codes: scoring.alphabet.size() as u32,
             affine,
-            ends: EndGapKind::of(scoring),
+            ends: EndGapKind::from_scoring(scoring),
             directions,
             tags: fits(scoring, extent.shorter as u64, extent.sum, true, 31 - if affine { 4 } else { 2 }),
         };
@@ -245,13 +245,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arenas_have_a_little_room() {
+    fn arenas_have_a_little_slack() {
         assert_eq!([0, 1, 7, 9, 1000, 1024, 1025].map(with_room), [0, 1, 7, 10, 1024, 1024, 1280]);
         assert!((1..100_000).all(|quads| (quads..=quads + quads / 4 + 1).contains(&with_room(quads))));
     }
 
     #[test]
-    fn more_arenas_pay_the_more_is_stored() {
+    fn more_directions_need_more_arenas() {
         const BYTES: u64 = 1 << 31;
         let pay_beside =
             |cells: f64, affine, devices| arenas_that_pay(Expected { cells: cells as u64, affine, devices }, BYTES);

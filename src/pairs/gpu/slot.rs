@@ -84,7 +84,7 @@ impl SliceSlot {
         let (status, values) = words[header..].split_at(flight.list.tasks.len());
         let is_known = |status: u32| [nw_slice::STATUS_NONE, nw_slice::STATUS_DONE].contains(&status);
         if let Some(status) = status.iter().find(|&&status| !is_known(status)) {
-            return Err(gpu.error(format!("status {status}, which the kernel does not know")));
+            return Err(gpu.error(format!("the kernel returned the unknown status {status}")));
         }
         let mut unfinished: Vec<usize> = status
             .iter()
@@ -98,7 +98,7 @@ impl SliceSlot {
         let hits = if matches!(flight.batch.chunk.filter, ResultFilter::Reaching(_)) {
             let kept = words[1] as u64;
             if kept > flight.list.pairs {
-                return Err(gpu.error(format!("{kept} pairs kept of {}", flight.list.pairs)));
+                return Err(gpu.error(format!("the kernel reports {kept} kept pairs out of {}", flight.list.pairs)));
             }
             let mut pairs = values[..2 * kept.min(flight.kept_in_staging) as usize].to_vec();
             if kept > flight.kept_in_staging {

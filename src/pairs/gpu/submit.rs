@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::choice::{BatchSituation, KernelChoice, choice_of};
+use super::choice::{BatchSituation, KernelChoice, requested_choice};
 use super::dispatch;
 use super::matrix::TEAM_STEP_CELLS;
 use super::matrix::{MatrixSlot, MatrixWork};
@@ -29,7 +29,7 @@ impl PairsDeviceState {
             workgroup: self.config.workgroup,
             codes: scoring.alphabet.size() as u32,
             affine: !scoring.gaps.is_linear(),
-            ends: EndGapKind::of(scoring),
+            ends: EndGapKind::from_scoring(scoring),
         }
     }
 
@@ -60,7 +60,7 @@ impl PairsDeviceState {
     ) -> KernelChoice {
         let situation = self.situation(batch, extent, scoring);
         match kernel {
-            Some(kernel) => choice_of(&situation, kernel),
+            Some(kernel) => requested_choice(&situation, kernel),
             None => self.prices.choose(&situation),
         }
     }
@@ -108,7 +108,7 @@ impl PairsDeviceState {
         numbers: ScoreType,
         scoring: OffsetScoring,
     ) -> Result<[Arc<ResidentSequences>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.for_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let half = if numbers == ScoreType::F16 { self.half_variant(batch, &scoring) } else { None };
         let (shader, slice, list, slot_bytes, table) = match half {
@@ -125,13 +125,16 @@ impl PairsDeviceState {
             }
         };
         if slot_bytes > self.scratch_budget {
+            return Err(self.kernels.gpu.unsuited(format!(
+                "{slot_bytes} bytes of scratch memory exceed the limit of {}",
+                self.scratch_budget
+            )));
+        }
+        if self.kernels.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
             return Err(self
                 .kernels
                 .gpu
-                .unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
-        }
-        if self.kernels.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
-            return Err(self.kernels.gpu.unsuited("the driver ends loops as long as these sequences"));
+                .unsuited("the driver limits loops to fewer iterations than these sequences need"));
         }
         let program = self.kernels.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
@@ -163,7 +166,7 @@ impl PairsDeviceState {
         extent: BatchLengths,
         scoring: OffsetScoring,
     ) -> Result<[Arc<ResidentSequences>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.for_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let wants_walk = batch.chunk.filter.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
@@ -187,7 +190,7 @@ impl PairsDeviceState {
             return Err(self
                 .kernels
                 .gpu
-                .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
+                .unsuited(format!("{} bytes of memory do not suffice for a pair", 16 * self.arenas.quads())));
         };
         self.check_matrix_loops(&variant, &list, &extent)?;
         let program = self.kernels.get(Shader::Matrix(variant))?;
@@ -201,7 +204,7 @@ impl PairsDeviceState {
                 if !site.sparing || !self.arenas.shrink() {
                     return Err(error);
                 }
-                tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
+                tracing::warn!("{error}; continuing with {} MiB for directions", self.arenas.bytes() >> 20);
                 return self.start_matrix(site, slot, scan, batch, extent, scoring);
             }
         };
@@ -244,14 +247,17 @@ impl PairsDeviceState {
         let iterations = if variant.scan == Scan::Checkpoint {
             let columns = variant.padded_columns(extent.query_symbols);
             if rows * columns > TEAM_STEP_CELLS {
-                return Err(self.kernels.gpu.unsuited("pairs as long as these would hold the device too long"));
+                return Err(self.kernels.gpu.unsuited("pairs of this length would occupy the device too long"));
             }
             variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
         } else {
             variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum))
         };
         if self.kernels.loop_budget.is_some_and(|budget| iterations > budget) {
-            return Err(self.kernels.gpu.unsuited("the driver ends loops as long as these sequences"));
+            return Err(self
+                .kernels
+                .gpu
+                .unsuited("the driver limits loops to fewer iterations than these sequences need"));
         }
         Ok(())
     }
@@ -267,7 +273,7 @@ impl PairsDeviceState {
                 Err(error) => {
                     slots /= 2;
                     self.scratch_budget = slot_bytes * slots;
-                    tracing::warn!("{error}; going on with {} MiB of scratch memory", self.scratch_budget >> 20);
+                    tracing::warn!("{error}; continuing with {} MiB of scratch memory", self.scratch_budget >> 20);
                 }
             }
         }

@@ -53,7 +53,7 @@ impl PairsDeviceState {
         if by_price && on_host <= MIN_SAVED_SECONDS {
             return None;
         }
-        let survivors = batch_of(&batch.chunk, &report.hits);
+        let survivors = survivors_batch(&batch.chunk, &report.hits);
         let extent = survivors.extent();
         let scoring = nw_slice::offset_scoring(&survivors, &extent)?;
         // The remaining batches are expected to have as many survivors.
@@ -73,16 +73,16 @@ fn count_cells(chunk: &PairsChunk, hit: &PairHit) -> u64 {
 
 /// Returns the pairs of some hits as a batch: one block per query, with targets by decreasing
 /// length.
-fn batch_of(chunk: &PairsChunk, hits: &[PairHit]) -> PairsBatch {
+fn survivors_batch(chunk: &PairsChunk, hits: &[PairHit]) -> PairsBatch {
     let mut pairs: Vec<(u32, Reverse<u32>, u32)> =
         hits.iter().map(|hit| (hit.query, Reverse(chunk.targets.length(hit.target)), hit.target)).collect();
     pairs.sort_unstable();
     let mut blocks = Vec::new();
     let mut first = 0;
-    for own in pairs.chunk_by(|(one, ..), (other, ..)| one == other) {
-        let query = own[0].0;
-        let symbols: u64 = own.iter().map(|(_, Reverse(symbols), _)| u64::from(*symbols)).sum();
-        let targets = first..first + own.len() as u32;
+    for group in pairs.chunk_by(|(one, ..), (other, ..)| one == other) {
+        let query = group[0].0;
+        let symbols: u64 = group.iter().map(|(_, Reverse(symbols), _)| u64::from(*symbols)).sum();
+        let targets = first..first + group.len() as u32;
         first = targets.end;
         blocks.push(PairsBlock { query, targets, cells: u64::from(chunk.queries.length(query)) * symbols });
     }
@@ -109,13 +109,13 @@ mod tests {
     fn survivors_are_blocks_of_their_queries() {
         let batch = random_batch(&Arc::new(Scoring::truong()), 4, 6, 20, ResultFilter::Scores);
         let hit = |query, target| PairHit { query, target, score: 0, matches: None };
-        let survivors = batch_of(&batch.chunk, &[hit(3, 5), hit(0, 2), hit(3, 1), hit(0, 0), hit(2, 4)]);
+        let survivors = survivors_batch(&batch.chunk, &[hit(3, 5), hit(0, 2), hit(3, 1), hit(0, 0), hit(2, 4)]);
         let block = |query, targets: std::ops::Range<u32>| {
             let cells = 400 * targets.len() as u64;
             PairsBlock { query, targets, cells }
         };
         assert_eq!(survivors.blocks, [block(0, 0..2), block(2, 2..3), block(3, 3..5)]);
         assert_eq!(&survivors.chunk.order[..], [0, 2, 4, 1, 5]);
-        assert_eq!(batch_of(&batch.chunk, &[]).blocks, []);
+        assert_eq!(survivors_batch(&batch.chunk, &[]).blocks, []);
     }
 }

@@ -65,14 +65,15 @@ impl PairsDeviceState {
     pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &PairsBatch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
-            return Err(self.kernels.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(self.kernels.gpu.unsuited("scores of sequences of this length do not fit in 32 bits"));
         }
         let ways = self.tiles.ways(&self.kernels.gpu, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
-            Some(kernel) => {
-                self.kernels.gpu.unsuited(format!("{} does not run here, or has no local scores", kernel.stem))
-            }
-            None => self.kernels.gpu.unsuited("no kernel for local scores runs here"),
+            Some(kernel) => self
+                .kernels
+                .gpu
+                .unsuited(format!("{} does not run on this device, or does not compute local scores", kernel.stem)),
+            None => self.kernels.gpu.unsuited("no kernel for local scores runs on this device"),
         })?;
         tracing::trace!(?ways, pairs = batch.pairs(), cells = batch.cells(), "batch");
         Ok(ChosenTiles { ways, stores: None })
@@ -86,7 +87,7 @@ impl PairsDeviceState {
         batch: &Arc<PairsBatch>,
         chosen: &mut ChosenTiles,
     ) -> Result<()> {
-        let stores = self.stores.of_batch(&self.kernels.gpu, site.residents, batch)?;
+        let stores = self.stores.for_batch(&self.kernels.gpu, site.residents, batch)?;
         let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
@@ -118,7 +119,7 @@ impl PairsDeviceState {
                 Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
                 Err(error) => {
                     self.scratch_budget = plan.scratch_bytes / 2;
-                    tracing::warn!("{error}; going on with {} MiB of scratch memory", self.scratch_budget >> 20);
+                    tracing::warn!("{error}; continuing with {} MiB of scratch memory", self.scratch_budget >> 20);
                 }
             }
         };
@@ -171,8 +172,8 @@ impl PairsDeviceState {
                     let Some(right) = outcome.scores else { return Ok(unfinished()) };
                     right
                 };
-                for (place, score) in right {
-                    scores[twice[again.named(place)]].1 = score;
+                for (index, score) in right {
+                    scores[twice[again.named(index)]].1 = score;
                 }
             }
             let saturated = twice.iter().filter(|&&at| scores[at].1 >= SATURATED).count();
@@ -181,9 +182,9 @@ impl PairsDeviceState {
                 self.tiles.observe_listed(twice.len(), outcome.bounded);
             }
         }
-        let mut places = PairLocator::new(batch);
+        let mut locator = PairLocator::new(batch);
         let hits = scores.into_iter().map(|(pair, score)| {
-            let (query, target) = places.find(pair);
+            let (query, target) = locator.find(pair);
             PairHit { query, target, score: score.into(), matches: None }
         });
         let is_wanted = |hit: &PairHit| {

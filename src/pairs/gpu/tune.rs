@@ -352,7 +352,7 @@ fn choose_with_slice(
         }
     }
     let name = engine.gpu().description.name.clone();
-    tracing::info!(target: "pairwave::tune", "{name}: measuring slices, workgroups and kernels, some seconds");
+    tracing::info!(target: "pairwave::tune", "{name}: measuring slice widths, workgroup sizes and kernels for a few seconds");
     let untuned = engine.config();
     let trials = sweep(engine, ScoreType::I32, scoring, TRIAL_LENGTH, interrupt)?;
     let Some(best) = trials.first() else {
@@ -378,7 +378,7 @@ fn choose_with_slice(
     let config = Config { speeds: Some(measure_kernels(engine, scoring, interrupt)?), ..best };
     tracing::info!(
         target: "pairwave::tune",
-        "{name}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
+        "{name}: {} columns per slice, {} invocations per workgroup, {:.1} GCUPS (measured in {:.1} s)",
         config.slice,
         config.workgroup,
         config.cells_per_second / 1e9,
@@ -404,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_measurement_pays_for_a_job_of_a_minute() {
+    fn a_measurement_saves_time_in_a_job_of_a_minute() {
         let pays = |seconds| MEASUREMENT.pay(1.0, MEASUREMENT.seconds, seconds);
         assert!(pays(61.0) && !pays(59.0) && !pays(1.2));
     }

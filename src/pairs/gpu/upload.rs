@@ -78,7 +78,7 @@ mod tests {
     use crate::score::Scoring;
 
     #[test]
-    fn targets_are_uploaded_once_a_chunk() {
+    fn targets_are_uploaded_once_per_chunk() {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
@@ -88,7 +88,7 @@ mod tests {
         let (mut buffers, mut held_targets) = (Buffers::new(&gpu), HeldTargets::default());
         let mut fill = |batch: &PairsBatch| {
             let stores = ResidentStores::new(u64::MAX);
-            let [queries, targets] = &stores.of_batch(&gpu, &mut Residents::default(), batch).unwrap();
+            let [queries, targets] = &stores.for_batch(&gpu, &mut Residents::default(), batch).unwrap();
             let held = held_targets.holds(&batch.chunk, targets);
             let tasks: &[NwTask] = &[];
             let inputs = Inputs { chunk: &batch.chunk, queries, targets, tasks, table: &[0; 4] };

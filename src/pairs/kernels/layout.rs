@@ -30,7 +30,7 @@ impl EndGapKind {
     pub const ALL: [EndGapKind; 3] = [EndGapKind::Charged, EndGapKind::Linear, EndGapKind::Affine];
 
     /// Returns the variant of a scoring scheme.
-    pub fn of(scoring: &Scoring) -> Self {
+    pub fn from_scoring(scoring: &Scoring) -> Self {
         match (scoring.has_own_ends(), scoring.end_costs().is_linear()) {
             (false, _) => EndGapKind::Charged,
             (true, true) => EndGapKind::Linear,

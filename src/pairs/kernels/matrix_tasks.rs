@@ -88,7 +88,7 @@ impl MatrixTasks {
         let has_parts = variant.scan == Scan::Checkpoint;
         if has_parts {
             let sizes: Vec<TaskSize> = all.iter().map(|(_, quads, task)| TaskSize::new(*quads, task)).collect();
-            list.parts = parts_of(&sizes, variant, arena_quads);
+            list.parts = divide_arenas(&sizes, variant, arena_quads);
             // The first arenas are full.
             let quads = |parts: &ArenaParts, arena: u32| {
                 let count = parts.count.saturating_sub(arena * parts.an_arena).min(parts.an_arena);
@@ -146,7 +146,7 @@ impl TaskSize {
 /// Divides arenas into parts for tasks of decreasing size. Each task must fit in an arena. The
 /// number of parts is the number that fits if each part holds the largest task. Tasks of at most
 /// half the size get their own division if that saves time.
-fn parts_of(sizes: &[TaskSize], variant: &MatrixVariant, arena_quads: u64) -> Vec<ArenaParts> {
+fn divide_arenas(sizes: &[TaskSize], variant: &MatrixVariant, arena_quads: u64) -> Vec<ArenaParts> {
     let count = |tasks: &Range<usize>| {
         let room = arena_quads / sizes[tasks.start].quads;
         variant.tasks_together(tasks.len() as u64).min(room.saturating_mul(variant.arenas.into()))
@@ -204,12 +204,12 @@ mod tests {
     fn parts(arenas: u32, arena_quads: u64, sizes: &[(u64, u64)]) -> Vec<(Range<u32>, u32, u32, u32)> {
         let of = |&(quads, count): &(u64, u64)| (0..count).map(move |_| TaskSize { quads, cells: 100 * quads });
         let sizes: Vec<TaskSize> = sizes.iter().flat_map(of).collect();
-        let parts = parts_of(&sizes, &variant(arenas), arena_quads);
+        let parts = divide_arenas(&sizes, &variant(arenas), arena_quads);
         parts.into_iter().map(|parts| (parts.tasks, parts.quads, parts.an_arena, parts.count)).collect()
     }
 
     #[test]
-    fn smaller_tasks_have_smaller_parts_where_that_pays() {
+    fn smaller_tasks_get_smaller_parts_if_that_saves_time() {
         // Memory suffices for all workgroups of a device.
         assert_eq!(parts(1, 1_000_000, &[(100, 500), (10, 5000)]), [(0..5500, 100, 640, 640)]);
         // Two arenas of ten large parts, or of a hundred small ones.

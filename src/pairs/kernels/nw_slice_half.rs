@@ -140,26 +140,26 @@ fn padded(symbols: u32, slice: u32) -> u64 {
 /// Joins blocks with queries of similar length if that saves cells.
 fn couples(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
     let blocks = &batch.blocks;
-    let symbols = |place: usize| batch.chunk.queries.length(blocks[place].query);
-    let mut order: Vec<usize> = (0..blocks.len()).filter(|&place| !blocks[place].targets.is_empty()).collect();
-    order.sort_by_key(|&place| (Reverse(symbols(place)), blocks[place].targets.start, place));
-    let alone = |place: usize| Couple { blocks: [Some(place), None], targets: blocks[place].targets.clone() };
-    let columns = |place: usize| padded(symbols(place), slice);
+    let symbols = |index: usize| batch.chunk.queries.length(blocks[index].query);
+    let mut order: Vec<usize> = (0..blocks.len()).filter(|&index| !blocks[index].targets.is_empty()).collect();
+    order.sort_by_key(|&index| (Reverse(symbols(index)), blocks[index].targets.start, index));
+    let alone = |index: usize| Couple { blocks: [Some(index), None], targets: blocks[index].targets.clone() };
+    let columns = |index: usize| padded(symbols(index), slice);
     let mut all = Vec::with_capacity(order.len().div_ceil(2));
     let mut waiting: Option<usize> = None;
-    for place in order {
+    for index in order {
         let Some(first) = waiting.take() else {
-            waiting = Some(place);
+            waiting = Some(index);
             continue;
         };
-        let (one, other) = (&blocks[first].targets, &blocks[place].targets);
+        let (one, other) = (&blocks[first].targets, &blocks[index].targets);
         let targets = one.start.min(other.start)..one.end.max(other.end);
-        let apart = columns(first) * one.len() as u64 + columns(place) * other.len() as u64;
+        let apart = columns(first) * one.len() as u64 + columns(index) * other.len() as u64;
         if columns(first) * (targets.len() as u64) < apart {
-            all.push(Couple { blocks: [Some(first), Some(place)], targets });
+            all.push(Couple { blocks: [Some(first), Some(index)], targets });
         } else {
             all.push(alone(first));
-            waiting = Some(place);
+            waiting = Some(index);
         }
     }
     all.extend(waiting.map(alone));
@@ -170,15 +170,15 @@ fn couples(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
 /// It includes padding, and the unused half of registers without a second query.
 pub fn computed_cells(batch: &PairsBatch, slice: u32) -> f64 {
     let chunk = &batch.chunk;
-    let symbols = |place: usize| chunk.queries.length(batch.blocks[place].query);
-    let of_couple = |couple: &Couple| {
+    let symbols = |index: usize| chunk.queries.length(batch.blocks[index].query);
+    let couple_cells = |couple: &Couple| {
         let Some(first) = couple.blocks[0] else { return 0.0 };
         let block = &batch.blocks[first];
         // Rows of average length of the first block's targets.
         let rows = block.cells as f64 / f64::from(symbols(first).max(1)) / block.pairs() as f64;
         2.0 * padded(symbols(first), slice) as f64 * rows * couple.targets.len() as f64
     };
-    couples(batch, slice).iter().map(of_couple).sum()
+    couples(batch, slice).iter().map(couple_cells).sum()
 }
 
 /// Divides a batch into tasks of two queries, with two entries each, against at most `workgroup`
@@ -193,21 +193,21 @@ pub fn tasks(batch: &PairsBatch, variant: &HalfSliceVariant, query_end_word: imp
         for first in targets.clone().step_by(variant.workgroup as usize) {
             let end = targets.end.min(first + variant.workgroup);
             let rows_words = chunk.longest(first..end).div_ceil(4).max(1);
-            let entry = |place: Option<usize>| {
-                let place = place.or(blocks[0])?;
-                let block = &batch.blocks[place];
-                let own = first.max(block.targets.start)..end.min(block.targets.end);
-                let own = if own.is_empty() { first..first } else { own };
+            let entry = |index: Option<usize>| {
+                let index = index.or(blocks[0])?;
+                let block = &batch.blocks[index];
+                let overlap = first.max(block.targets.start)..end.min(block.targets.end);
+                let overlap = if overlap.is_empty() { first..first } else { overlap };
                 let task = NwTask {
                     query_end_word: query_end_word(block.query),
                     query_symbols: chunk.queries.length(block.query),
-                    first: own.start,
-                    count: own.len() as u32,
+                    first: overlap.start,
+                    count: overlap.len() as u32,
                     rows_words,
-                    pairs_begin: (begins[place] + u64::from(own.start.saturating_sub(block.targets.start))) as u32,
+                    pairs_begin: (begins[index] + u64::from(overlap.start.saturating_sub(block.targets.start))) as u32,
                     ..bytemuck::Zeroable::zeroed()
                 };
-                Some((task, place as u32))
+                Some((task, index as u32))
             };
             let (Some(one), Some(mut other)) = (entry(blocks[0]), entry(blocks[1])) else { continue };
             if blocks[1].is_none() {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_that_go_together_cost_half() {
+    fn joined_queries_cost_half() {
         let cells = |queries: &[usize], targets: usize| {
             let batch = batch(store(queries.iter().copied()), Some(store(std::iter::repeat_n(100, targets))));
             computed_cells(&batch, 20)

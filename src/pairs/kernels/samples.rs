@@ -5,7 +5,7 @@ use super::layout::EndGapKind;
 use super::{matrix, nw_slice, nw_slice_half, sw_tile};
 use crate::gpu::kernels::{KernelKind, KernelProgram, LaneGrouping, Packing, Scan, ScoreType};
 
-fn matrix_of(scan: Scan) -> matrix::MatrixVariant {
+fn sample_matrix(scan: Scan) -> matrix::MatrixVariant {
     matrix::MatrixVariant {
         scan,
         workgroup: 16,
@@ -21,7 +21,7 @@ fn matrix_of(scan: Scan) -> matrix::MatrixVariant {
     }
 }
 
-fn tile_of(grouping: LaneGrouping, packing: Packing) -> sw_tile::TileVariant {
+fn sample_tile(grouping: LaneGrouping, packing: Packing) -> sw_tile::TileVariant {
     sw_tile::TileVariant {
         grouping,
         packing,
@@ -51,9 +51,9 @@ pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
                 }
             }
         }
-        KernelKind::Scan(scan) => vec![Box::new(matrix_of(scan))],
-        KernelKind::PairTraceback => vec![Box::new(matrix::MatrixTraceback(matrix_of(Scan::Rows)))],
-        KernelKind::Tile(grouping, packing) => vec![Box::new(tile_of(grouping, packing))],
+        KernelKind::Scan(scan) => vec![Box::new(sample_matrix(scan))],
+        KernelKind::PairTraceback => vec![Box::new(matrix::MatrixTraceback(sample_matrix(Scan::Rows)))],
+        KernelKind::Tile(grouping, packing) => vec![Box::new(sample_tile(grouping, packing))],
         _ => Vec::new(),
     }
 }

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_as_low_as_is_allowed() {
+    fn bounded_variants_respect_the_allowed_error() {
         let group = |columns, most| variant(Packing::Queries, 8, columns, 28).bounded(most).map(|to| to.group);
         assert_eq!([0, 2, 3, 6, 7, 10, 11, 99].map(|most| group(24, most)), {
             [None, None, Some(4), Some(4), Some(8), Some(8), Some(12), Some(12)].map(|columns| columns.map(Some))
@@ -351,14 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn a_query_of_nothing_has_a_lane() {
+    fn an_empty_query_has_a_lane() {
         let variant = variant(Packing::One, 8, 20, 16);
         assert_eq!([0, 1, 20, 21, 480].map(|symbols| variant.lanes_of(symbols)), [1, 1, 1, 2, 24]);
         assert_eq!((variant.teams(), variant.slot_vectors(9, 9, 1)), (8, 0));
     }
 
     #[test]
-    fn numbers_hold_what_they_say() {
+    fn number_formats_hold_the_scores_that_they_accept() {
         let protein = Scoring::protein();
         assert!(halves_hold_symbols(&protein) && words_hold(&protein, u32::MAX / 128));
         assert!(!words_hold(&protein, 1 << 28));

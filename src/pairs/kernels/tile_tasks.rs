@@ -45,10 +45,10 @@ impl TileRun {
 
     /// Returns the number of lanes of the longer chain, in all passes.
     pub fn lanes(&self, chunk: &PairsChunk, variant: &TileVariant) -> u32 {
-        let of_chain = |chain: &Vec<ChainLink>| -> u32 {
+        let chain_lanes = |chain: &Vec<ChainLink>| -> u32 {
             chain.iter().map(|link| variant.lanes_of(chunk.queries.length(link.query))).sum()
         };
-        self.chains.iter().map(of_chain).max().unwrap_or(0)
+        self.chains.iter().map(chain_lanes).max().unwrap_or(0)
     }
 
     /// Returns the number of passes over the longer chain.
@@ -67,11 +67,11 @@ impl TileRun {
     /// and the others. Either part may be empty.
     pub fn divided(self, chunk: &PairsChunk, most_rows: u64) -> [Self; 2] {
         let Range { start, end } = self.targets.clone();
-        let places = &chunk.order[start as usize..end as usize];
+        let ids = &chunk.order[start as usize..end as usize];
         let is_long = |target: &SequenceId| u64::from(chunk.targets.length(*target)) > most_rows;
         // If targets are in another order, the first part contains all targets up to the last long
         // one.
-        let middle = start + places.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
+        let middle = start + ids.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
         [self.cut(start..middle), self.cut(middle..end)]
     }
 }
@@ -127,36 +127,36 @@ pub fn chained_runs(
             let shorter = usize::from(chains == 2 && filled[1] < filled[0]);
             let gap = most - filled[shorter];
             let begin = all.partition_point(|(lanes, _)| *lanes > gap);
-            let mut place = free(&mut next, begin.max(first + 1));
+            let mut index = free(&mut next, begin.max(first + 1));
             let mut looked_at = 0;
-            let found = loop {
-                if place >= all.len() || looked_at == MAX_LOOKED_AT {
+            let fitting = loop {
+                if index >= all.len() || looked_at == MAX_LOOKED_AT {
                     break None;
                 }
-                let own = &all[place].1.targets;
-                let both = common.start.max(own.start)..common.end.min(own.end);
+                let others = &all[index].1.targets;
+                let both = common.start.max(others.start)..common.end.min(others.end);
                 // If the common targets are few, computing the remaining ones alone costs more than
                 // joining saves.
-                if both.len() * 10 >= 9 * common.len().max(own.len()) {
-                    break Some((place, both));
+                if both.len() * 10 >= 9 * common.len().max(others.len()) {
+                    break Some((index, both));
                 }
                 looked_at += 1;
-                place = free(&mut next, place + 1);
+                index = free(&mut next, index + 1);
             };
-            let Some((place, both)) = found else { break };
-            next[place] = place + 1;
-            members[shorter].push(place);
-            (common, filled[shorter]) = (both, filled[shorter] + all[place].0);
+            let Some((index, both)) = fitting else { break };
+            next[index] = index + 1;
+            members[shorter].push(index);
+            (common, filled[shorter]) = (both, filled[shorter] + all[index].0);
         }
         if chains == 2 && f64::from(filled[1]) < least_fill * f64::from(filled[0]) {
-            members.iter().flatten().skip(1).for_each(|&place| next[place] = place);
+            members.iter().flatten().skip(1).for_each(|&index| next[index] = index);
             rest.push(run.clone());
             continue;
         }
         let chain =
-            |of: &Vec<usize>| of.iter().flat_map(|&place| all[place].1.cut(common.clone()).chains[0].clone()).collect();
+            |of: &Vec<usize>| of.iter().flat_map(|&index| all[index].1.cut(common.clone()).chains[0].clone()).collect();
         together.push(TileRun { chains: members.each_ref().map(chain), targets: common.clone() });
-        for single in members.iter().flatten().map(|&place| &all[place].1) {
+        for single in members.iter().flatten().map(|&index| &all[index].1) {
             let left = [single.targets.start..common.start, common.end..single.targets.end];
             rest.extend(left.into_iter().filter(|left| !left.is_empty()).map(|left| single.cut(left)));
         }
@@ -170,9 +170,9 @@ fn free(next: &mut [usize], from: usize) -> usize {
     while next[end] != end {
         end = next[end];
     }
-    let mut place = from;
-    while next[place] != place {
-        place = std::mem::replace(&mut next[place], end);
+    let mut index = from;
+    while next[index] != index {
+        index = std::mem::replace(&mut next[index], end);
     }
     end
 }
@@ -323,7 +323,7 @@ mod tests {
 
     /// Four lanes of 4 columns per pass, so that chains have at least 64 lanes.
     #[test]
-    fn chains_are_filled_alike() {
+    fn chains_are_filled_equally() {
         let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {
             let batch = batch(job(store(lengths.iter().copied()), Some(store([9, 8, 7].into_iter()))));
             let queries =
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn one_chain_takes_all_where_there_are_not_two() {
+    fn a_single_chain_takes_all_queries() {
         let batch = batch(job(store([80, 20, 300].into_iter()), Some(store([9, 8].into_iter()))));
         let variant = TileVariant { packing: Packing::Targets, ..variant(4, 4) };
         let (together, rest) = chained_runs(single_runs(&batch), &batch.chunk, &variant, 0.65);

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn many_pairs_go_to_the_fastest_kernel_and_few_to_those_that_share_a_pair() {
+    fn many_pairs_use_the_fastest_kernel_and_few_pairs_a_cooperative_one() {
         let PairsSpeeds(speeds) = PairsSpeeds::typical(false, 0.0);
         let best = |pairs, length| {
             (0..5).min_by(|&a, &b| {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_gives_what_was_measured() {
+    fn the_model_predicts_the_measurements() {
         // GCUPS of an H200: pairs, length, kernel, measured speed.
         for (pairs, length, kernel, measured) in
             [(8.0, 2048.0, 0, 1.9), (512.0, 2048.0, 0, 115.0), (100_000.0, 2048.0, 0, 5798.0), (64.0, 8192.0, 3, 357.0)]

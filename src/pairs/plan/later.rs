@@ -15,7 +15,7 @@ const TOGETHER: usize = 64;
 #[derive(Debug, Clone)]
 pub(super) struct LaterTargets {
     /// Targets that share the list with the sequence, in input order.
-    pub own: Range<usize>,
+    pub nearby: Range<usize>,
     /// All other targets, by decreasing length.
     pub others: Range<usize>,
 }
@@ -34,7 +34,9 @@ pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<S
         order.extend(begin..end);
         let middle = order.len();
         order.extend(sorted_by_length(targets, end..targets.len() as SequenceId));
-        later.extend((first + 1..=middle).map(|own| LaterTargets { own: own..middle, others: middle..order.len() }));
+        later.extend(
+            (first + 1..=middle).map(|nearby| LaterTargets { nearby: nearby..middle, others: middle..order.len() }),
+        );
     }
     (order, later)
 }
@@ -46,7 +48,7 @@ mod tests {
     use std::cmp::Reverse;
 
     #[test]
-    fn every_later_target_is_in_its_part_once() {
+    fn every_later_target_is_in_its_range_once() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for index in 0..200 {
             store.push("s", &vec![1; index * 7919 % 83]).unwrap();
@@ -55,10 +57,10 @@ mod tests {
         for chunk in [0..0, 0..1, 3..200, 0..200, 100..117, 50..183, 199..200] {
             let (order, later) = lists(&store, chunk.clone());
             assert_eq!(later.len(), chunk.len());
-            for (sequence, LaterTargets { own, others }) in chunk.zip(later) {
-                assert!(own.len() < TOGETHER && own.end == others.start);
+            for (sequence, LaterTargets { nearby, others }) in chunk.zip(later) {
+                assert!(nearby.len() < TOGETHER && nearby.end == others.start);
                 assert!(order[others.clone()].is_sorted_by_key(|&id| Reverse(store.length(id))));
-                let mut met = order[own.start..others.end].to_vec();
+                let mut met = order[nearby.start..others.end].to_vec();
                 met.sort_unstable();
                 assert!(met.into_iter().eq(sequence + 1..200), "{sequence}");
             }

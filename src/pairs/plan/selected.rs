@@ -35,8 +35,8 @@ pub fn by_parts(job: &PairsSpec, selection: SelectedPairs) -> SelectedParts {
     };
     let (mut pairs, mut ends) = (Vec::with_capacity(selection.len()), Vec::with_capacity(parts.len()));
     let between = |from: (SequenceId, SequenceId), to: (SequenceId, SequenceId)| {
-        let place = |bound| selection.partition_point(|&pair| pair < bound);
-        &selection[place(from)..place(to)]
+        let index = |bound| selection.partition_point(|&pair| pair < bound);
+        &selection[index(from)..index(to)]
     };
     for part in parts.iter() {
         match &part.targets {
@@ -69,9 +69,9 @@ pub fn selected_chunks(
         // All strands of a sequence are in one chunk.
         let copies = job.strands.copies();
         let (first, last) = (first / copies * copies, last / copies * copies + copies - 1);
-        let own = &rest[..rest.partition_point(|&(query, _)| query <= last)];
-        next += own.len();
-        Some(chunk(&job, first..last + 1, own))
+        let chunk_pairs = &rest[..rest.partition_point(|&(query, _)| query <= last)];
+        next += chunk_pairs.len();
+        Some(chunk(&job, first..last + 1, chunk_pairs))
     })
 }
 
@@ -79,9 +79,9 @@ pub fn selected_chunks(
 pub(crate) fn chunk(job: &PairsSpec, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedChunk {
     let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
-    for own in pairs.chunk_by(|one, other| one.0 == other.0) {
-        let (query, begin) = (own[0].0, order.len());
-        order.extend(own.iter().map(|&(_, target)| target));
+    for chunk_pairs in pairs.chunk_by(|one, other| one.0 == other.0) {
+        let (query, begin) = (chunk_pairs[0].0, order.len());
+        order.extend(chunk_pairs.iter().map(|&(_, target)| target));
         order[begin..].sort_by_key(|&target| std::cmp::Reverse(targets.length(target)));
         let symbols = job.queries.length(query);
         cut_by_class(&job.scoring, symbols, targets, &order, begin..order.len(), query, &mut blocks);
@@ -106,7 +106,7 @@ mod tests {
     use crate::seq::{Alphabet, QueryPart, QueryStrands, SequenceStore, Strands};
 
     #[test]
-    fn every_selected_pair_comes_once() {
+    fn every_selected_pair_occurs_once() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for length in [5, 3_000, 70_000, 1, 40] {
             store.push("s", &vec![1; length]).unwrap();
@@ -123,9 +123,9 @@ mod tests {
             {
                 for (_, block) in &blocks {
                     assert!(queries.contains(&block.query));
-                    let own = &chunk.order[block.targets.start as usize..block.targets.end as usize];
-                    assert!(own.is_sorted_by_key(|&target| std::cmp::Reverse(chunk.targets.length(target))));
-                    seen.extend(own.iter().map(|&target| (block.query, target)));
+                    let chunk_pairs = &chunk.order[block.targets.start as usize..block.targets.end as usize];
+                    assert!(chunk_pairs.is_sorted_by_key(|&target| std::cmp::Reverse(chunk.targets.length(target))));
+                    seen.extend(chunk_pairs.iter().map(|&target| (block.query, target)));
                     cells += block.cells;
                 }
             }

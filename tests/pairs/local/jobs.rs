@@ -220,7 +220,7 @@ impl Engine<Pairs> for Liar {
 }
 
 #[test]
-fn wrong_scores_of_an_engine_are_found_out() {
+fn wrong_scores_of_an_engine_are_detected() {
     let honest = job(&support::store(Alphabet::Dna, &[vec![1, 2, 4, 8, 1], vec![1, 2, 4, 8, 1]]), &DNA[0]);
     let lie = |by: i64, check: bool| {
         let job = AllPairs { check, ..honest.clone() };

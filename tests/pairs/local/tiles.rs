@@ -47,7 +47,7 @@ fn check(engine: &mut PairsGpu, store: &Arc<SequenceStore>, scoring: &Scoring, c
 }
 
 #[test]
-fn every_kernel_gives_the_textbooks_scores() {
+fn every_kernel_agrees_with_the_oracle() {
     for stem in STEMS {
         let mut engine = engine(stem, SMALL);
         let all: Vec<&Scoring> = DNA.iter().chain(PROTEIN.iter()).collect();
@@ -70,7 +70,7 @@ fn every_kernel_gives_the_textbooks_scores() {
 /// The kernels as jobs use them here, and with other lanes and columns. Both gap models, so that
 /// every shape is compiled.
 #[test]
-fn every_shape_gives_the_same() {
+fn every_shape_gives_the_same_scores() {
     let usual = TileShape::for_adapter(&support::adapter());
     let most = support::adapter().description.subgroup_sizes[0];
     for stem in STEMS {
@@ -91,7 +91,7 @@ fn every_shape_gives_the_same() {
 
 /// Rows in parts of 8 and of 36, and passes in parallel.
 #[test]
-fn rows_may_come_in_parts() {
+fn rows_in_parts_give_the_same_scores() {
     for stem in STEMS {
         for most_rows in [8, 36] {
             let mut engine = engine(stem, TileShape { most_rows, ..SMALL });
@@ -110,7 +110,7 @@ fn rows_may_come_in_parts() {
 
 /// Scores of 2040, of 2048 and above, which exceed f16, for equal sequences and for parts of them.
 #[test]
-fn what_halves_do_not_hold_is_computed_again() {
+fn scores_beyond_f16_are_computed_again() {
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
         let scoring = local(Scoring::nucleotide(8, -8, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap());
         let long = support::random_codes(&mut support::rng(5), Alphabet::Dna, 270);
@@ -154,7 +154,7 @@ fn two_queries_have_their_own_scores() {
 }
 
 #[test]
-fn what_scores_too_little_stays_on_the_device() {
+fn pairs_below_their_threshold_are_not_reported() {
     let scoring = local(Scoring::nucleotide(40, -40, Ambiguity::Overlap, Gaps::linear(50), EndGaps::Charged).unwrap());
     // Each sequence occurs twice, so that every length has a pair with a high score.
     let mut rng = support::rng(0xf1002);
@@ -186,7 +186,7 @@ fn what_scores_too_little_stays_on_the_device() {
 /// Thresholds equal to existing scores, just above them, and so high that groups of columns become
 /// as large as possible. Bounds rule out exactly the pairs below their threshold.
 #[test]
-fn bounds_leave_out_what_does_not_reach_a_floor() {
+fn bounds_rule_out_exactly_the_pairs_below_their_threshold() {
     let affine = |alphabet, gaps| match alphabet {
         Alphabet::Protein => local(Scoring { gaps, ..Scoring::protein() }),
         _ => local(Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap()),
@@ -252,7 +252,7 @@ fn long_targets_are_computed_in_parts() {
 }
 
 #[test]
-fn scores_that_words_do_not_hold_are_refused() {
+fn scores_beyond_i32_are_refused() {
     let store = support::store(Alphabet::Dna, &[vec![1; 600], vec![1; 600]]);
     let batches = support::batches(&support::job(&store, DNA[11].clone(), ResultFilter::Scores), u64::MAX);
     let error = engine("sw_tile", SMALL).submit(Arc::<PairsBatch>::clone(&batches[0])).expect_err("too great");

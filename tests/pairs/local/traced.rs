@@ -144,7 +144,7 @@ proptest! {
 }
 
 #[test]
-fn every_pair_of_short_lengths_under_every_scheme() {
+fn short_pairs_of_all_lengths_agree_for_every_scheme() {
     let (query, target): (Vec<Code>, Vec<Code>) =
         ((0..10).map(|k| 1 << (k % 3)).collect(), vec![2, 1, 1, 4, 15, 8, 2, 1]);
     for scoring in DNA.iter() {

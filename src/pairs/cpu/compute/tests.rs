@@ -25,11 +25,11 @@ fn parts() -> Arc<SequenceStore> {
 }
 
 #[test]
-fn gaps_at_the_end_are_as_long_as_told_at_most() {
+fn end_gaps_are_no_longer_than_reported() {
     let store = parts();
     let all = 0..store.len() as u32;
     let workspace = &mut trace::TracebackWorkspace::default();
-    let (mut told, mut longest) = (0, 0);
+    let (mut checked, mut longest) = (0, 0);
     for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
         for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {
             let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap();
@@ -44,17 +44,17 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
             for (query, form) in all.clone().flat_map(|query| [(query, LaneForm::Targets), (query, LaneForm::Rows)]) {
                 let block = PairsBlock { query, targets: all.clone(), cells: 0 };
                 let computing = &mut ScoreWorkspace::with(InstructionSet::best(), form);
-                let mut found = ComputedHits::default();
-                block_found(&chunk, &block, computing, &mut found).unwrap();
-                let ComputedHits { hits, ends, .. } = found;
+                let mut results = ComputedHits::default();
+                compute_block(&chunk, &block, computing, &mut results).unwrap();
+                let ComputedHits { hits, ends, .. } = results;
                 assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
                 for (hit, end) in hits.iter().zip(&ends) {
                     let (first, second) = (query.min(hit.target), query.max(hit.target));
                     let (a, b) = (store.codes(first), store.codes(second));
                     let hint = Hint { score: Some(hit.score), matches: hit.matches };
                     let expected = traceback(a, b, &chunk.scoring, hint, workspace).unwrap();
-                    let found = traceback_from(a, b, &chunk.scoring, hint, Some(end), workspace).unwrap();
-                    assert_eq!(found, expected, "{form:?} {first} {second} {:?}", chunk.scoring);
+                    let results = traceback_from(a, b, &chunk.scoring, hint, Some(end), workspace).unwrap();
+                    assert_eq!(results, expected, "{form:?} {first} {second} {:?}", chunk.scoring);
                     let last = expected.cigar.iter().last();
                     let [insertion, deletion] = end.longest_end_gaps();
                     let (left, most) = match last {
@@ -64,10 +64,10 @@ fn gaps_at_the_end_are_as_long_as_told_at_most() {
                     };
                     // If two gaps meet at the end, the first of them is an inner gap.
                     assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
-                    (told, longest) = (told + 1, longest.max(left));
+                    (checked, longest) = (checked + 1, longest.max(left));
                 }
             }
         }
     }
-    assert!(told > 1000 && longest > 20, "{told}, {longest}");
+    assert!(checked > 1000 && longest > 20, "{checked}, {longest}");
 }

@@ -16,9 +16,9 @@ const MIN_MARGIN: usize = 2;
 pub(super) struct LaneTraceback {
     pub lane: usize,
     /// Index of its span.
-    pub place: usize,
+    pub index: usize,
     /// Whether the alignment's query is in the rows instead of the columns.
-    pub is_turned: bool,
+    pub is_exchanged: bool,
     /// Whether the traceback left the kept columns.
     is_lost: bool,
     /// Remaining rows and columns.
@@ -56,7 +56,7 @@ impl LaneTraceback {
             // A gap of the alignment's query takes precedence.
             (NO_GAP, columns) => (0, columns as usize),
             (rows, NO_GAP) => (rows as usize, 0),
-            (rows, _) if self.is_turned => (rows as usize, 0),
+            (rows, _) if self.is_exchanged => (rows as usize, 0),
             (_, columns) => (0, columns as usize),
         };
         (self.is_lost, self.gap, self.trusts_bits) = (false, None, true);
@@ -84,7 +84,9 @@ impl LaneTraceback {
         }
         if self.value != self.expected {
             let (found, expected) = (self.value, self.expected);
-            return Err(Error::Internal(format!("the traceback found the value {found}, the engine {expected}")));
+            return Err(Error::Internal(format!(
+                "the traceback found the value {found}, but the engine reported {expected}"
+            )));
         }
         Ok(Some(self.cigar.iter()))
     }
@@ -120,7 +122,7 @@ impl LaneTraceback {
     }
 
     pub(super) fn op(&self, gap: Gap) -> Op {
-        if (gap == Gap::Rows) == self.is_turned { Op::Insertion } else { Op::Deletion }
+        if (gap == Gap::Rows) == self.is_exchanged { Op::Insertion } else { Op::Deletion }
     }
 
     /// Adds columns of two symbols, from the last to the first. Each bit of `equal` marks a match.

@@ -19,7 +19,7 @@ const RESERVE: i64 = 4;
 pub(super) struct GroupTraceback<'a, 'g, E> {
     pub group: &'a mut ScoredGroup<'g, E>,
     pub buffers: &'a mut PartBuffers<E>,
-    pub walks: &'a mut [LaneTraceback],
+    pub lane_traces: &'a mut [LaneTraceback],
 }
 
 /// Buffers that are reused for all groups.
@@ -105,10 +105,10 @@ impl<E: LaneElement> SimdKernel for GroupTraceback<'_, '_, E> {
         // SAFETY: the caller guarantees the instructions of S.
         unsafe {
             match (self.group.form.opening() == 0, self.group.form.two_steps().is_some()) {
-                (true, false) => retrace::<E::In<S>, false, false>(self),
-                (true, true) => retrace::<E::In<S>, false, true>(self),
-                (false, false) => retrace::<E::In<S>, true, false>(self),
-                (false, true) => retrace::<E::In<S>, true, true>(self),
+                (true, false) => trace_lanes::<E::In<S>, false, false>(self),
+                (true, true) => trace_lanes::<E::In<S>, false, true>(self),
+                (false, false) => trace_lanes::<E::In<S>, true, false>(self),
+                (false, true) => trace_lanes::<E::In<S>, true, true>(self),
             }
         }
     }
@@ -121,8 +121,8 @@ impl<E: LaneElement> SimdKernel for GroupTraceback<'_, '_, E> {
 /// steps. Codes of the query are less than `form.size()`, codes of the targets less than [`STEPS`].
 /// `j` of a traceback is at most the length of the query.
 #[inline(always)]
-unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTraceback<'_, '_, W::Elem>) {
-    let GroupTraceback { group, buffers, walks } = task;
+unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTraceback<'_, '_, W::Elem>) {
+    let GroupTraceback { group, buffers, lane_traces } = task;
     let ScoredGroup { form, substitution, query, codes, targets, ref mut kept, .. } = *group;
     let PartBuffers { padded, directions, pair } = buffers;
     let spacing = kept.spacing();
@@ -133,38 +133,39 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTrac
         padded.extend(padding().chain(query.iter().copied()).chain(padding()));
     }
     let mut skew = Skew::<W>::new(if TWO { &[] } else { query }, form.size(), skew);
-    let matches = Matches::of(substitution, form.size());
+    let matches = Matches::from_substitution(substitution, form.size());
     // All targets end in the same row, so that a kept row is read for one lane after another.
-    for place in 0.. {
+    for index in 0.. {
         let mut is_done = true;
-        for walk in walks.iter_mut().filter(|walk| !walk.is_done()) {
+        for lane_trace in lane_traces.iter_mut().filter(|lane_trace| !lane_trace.is_done()) {
             is_done = false;
-            let target = targets[walk.lane];
-            let top = target.len().saturating_sub((place + 1) * spacing);
+            let target = targets[lane_trace.lane];
+            let top = target.len().saturating_sub((index + 1) * spacing);
             // Below a border that never rises, no value proves that the path does not come from
             // further left.
             let is_flat = top == 0 && form.edge_step() == 0;
-            let mut margin = if is_flat { walk.j } else { walk.margin };
-            if walk.trusts_bits && walk.i > top && walk.gap.is_none() {
-                let pairs = walk.i - top;
-                let above = walk.j.checked_sub(pairs).and_then(|column| match top {
+            let mut margin = if is_flat { lane_trace.j } else { lane_trace.margin };
+            if lane_trace.trusts_bits && lane_trace.i > top && lane_trace.gap.is_none() {
+                let pairs = lane_trace.i - top;
+                let above = lane_trace.j.checked_sub(pairs).and_then(|column| match top {
                     0 => Some(W::Elem::from_number(form.edge(column))),
-                    _ => kept.value(place, walk.lane, column),
+                    _ => kept.value(index, lane_trace.lane, column),
                 });
                 if let Some(above) = above {
-                    Diagonal::before(walk.i, walk.j, pairs, target, query).take_if_right(form, above, &matches, walk);
+                    Diagonal::before(lane_trace.i, lane_trace.j, pairs, target, query)
+                        .take_if_right(form, above, &matches, lane_trace);
                 }
             }
-            while walk.i > top && !walk.is_done() {
+            while lane_trace.i > top && !lane_trace.is_done() {
                 // A part that starts at a border has its padding before its first row.
-                let height = walk.i - top;
+                let height = lane_trace.i - top;
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
-                let Some(least) = (if top == 0 { Some(0) } else { kept.first_column(place, walk.j) }) else {
-                    walk.lose();
+                let Some(least) = (if top == 0 { Some(0) } else { kept.first_column(index, lane_trace.j) }) else {
+                    lane_trace.lose();
                     break;
                 };
-                let columns = walk.j.saturating_sub(height + margin).max(least)..walk.j;
+                let columns = lane_trace.j.saturating_sub(height + margin).max(least)..lane_trace.j;
                 let strips = Strips::new(rows, W::COUNT);
                 let part = RecomputedPart::<W> { form, query, codes, padded, strips, rows, height, columns, top };
                 let n = part.columns.len();
@@ -172,28 +173,29 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTrac
                 if top == 0 {
                     part.border(&mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
                 } else {
-                    kept.read(place, walk.lane, part.columns.clone(), &mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
+                    kept.read(index, lane_trace.lane, part.columns.clone(), &mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
                 }
                 // SAFETY: the caller guarantees the preconditions, and there is space for a vector
                 // before and after the columns.
-                let value = unsafe { part.compute::<AFFINE, TWO>(walk.is_turned, dh, f, &mut skew, directions) };
-                let opening = if walk.gap.is_some() { form.opening() } else { 0 };
+                let value =
+                    unsafe { part.compute::<AFFINE, TWO>(lane_trace.is_exchanged, dh, f, &mut skew, directions) };
+                let opening = if lane_trace.gap.is_some() { form.opening() } else { 0 };
                 let spare = value - form.greatest_step() * height as i64 - opening;
                 if part.columns.start > 0 && spare <= 0 {
                     if part.columns.start == least {
-                        walk.lose();
+                        lane_trace.lose();
                         break;
                     }
                     margin = 2 * margin + MARGIN;
                     continue;
                 }
                 if !is_flat {
-                    walk.learn(margin, spare > RESERVE * form.greatest_step());
+                    lane_trace.learn(margin, spare > RESERVE * form.greatest_step());
                 }
-                part.follow::<AFFINE>(walk, &matches, directions);
+                part.follow::<AFFINE>(lane_trace, &matches, directions);
             }
-            if walk.is_done() {
-                walk.finish(form);
+            if lane_trace.is_done() {
+                lane_trace.finish(form);
             }
         }
         if is_done {
@@ -325,43 +327,48 @@ impl<W: Lanes> RecomputedPart<'_, W> {
 
     /// Follows the directions to the row above, or to a border.
     #[inline(always)]
-    fn follow<const AFFINE: bool>(&self, walk: &mut LaneTraceback, matches: &Matches, directions: &PartDirections) {
+    fn follow<const AFFINE: bool>(
+        &self,
+        lane_trace: &mut LaneTraceback,
+        matches: &Matches,
+        directions: &PartDirections,
+    ) {
         let RecomputedPart { form, query, rows, ref columns, top, .. } = *self;
         let (width, pad) = (columns.len() + W::COUNT - 1, self.strips.pad());
-        while walk.i > top && walk.j > columns.start {
-            let row = walk.i - top - 1 + pad;
+        while lane_trace.i > top && lane_trace.j > columns.start {
+            let row = lane_trace.i - top - 1 + pad;
             let (strip, k) = (row / W::COUNT, row % W::COUNT);
-            let (at, lane) = (strip * width + walk.j - columns.start - 1 + k, W::COUNT - 1 - k);
+            let (at, lane) = (strip * width + lane_trace.j - columns.start - 1 + k, W::COUNT - 1 - k);
             let has = |bits: u64| bits >> lane & 1 == 1;
-            if AFFINE && let Some(within) = walk.gap {
+            if AFFINE && let Some(within) = lane_trace.gap {
                 let Opens { columns, rows } = directions.opens[at];
                 if has(if within == Gap::Rows { rows } else { columns }) {
-                    walk.gap = None;
+                    lane_trace.gap = None;
                 }
             }
             let Origins { diagonal, preferred } = directions.origins[at];
-            if walk.gap.is_none() && has(diagonal) {
+            if lane_trace.gap.is_none() && has(diagonal) {
                 // Number of following diagonal steps within the strip. The next cell is two steps
                 // earlier and one lane further.
-                let most = (k + 1).min(walk.i - top).min(walk.j - columns.start);
+                let most = (k + 1).min(lane_trace.i - top).min(lane_trace.j - columns.start);
                 let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
                 let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
-                let diagonal = Diagonal::before(walk.i - top, walk.j, pairs, rows, query);
-                diagonal.take(diagonal.value(form), matches, walk);
+                let diagonal = Diagonal::before(lane_trace.i - top, lane_trace.j, pairs, rows, query);
+                diagonal.take(diagonal.value(form), matches, lane_trace);
                 continue;
             }
-            let within = walk.gap.unwrap_or_else(|| {
-                walk.value -= form.opening();
-                if has(preferred) == walk.is_turned { Gap::Rows } else { Gap::Columns }
+            let within = lane_trace.gap.unwrap_or_else(|| {
+                lane_trace.value -= form.opening();
+                if has(preferred) == lane_trace.is_exchanged { Gap::Rows } else { Gap::Columns }
             });
-            walk.push(1, within);
+            lane_trace.push(1, within);
             match within {
-                Gap::Rows => walk.i -= 1,
-                Gap::Columns => walk.j -= 1,
+                Gap::Rows => lane_trace.i -= 1,
+                Gap::Columns => lane_trace.j -= 1,
             }
-            walk.gap = AFFINE.then_some(within);
+            lane_trace.gap = AFFINE.then_some(within);
         }
-        debug_assert!(walk.i == top || columns.start == 0, "a walk stays within its part");
+        debug_assert!(lane_trace.i == top || columns.start == 0, "the traceback stays within its part");
     }
 }
 
@@ -397,17 +404,17 @@ impl<'a> Diagonal<'a> {
         form: &DifferenceScoring<E>,
         above: E,
         matches: &Matches,
-        walk: &mut LaneTraceback,
+        lane_trace: &mut LaneTraceback,
     ) {
         let value = self.value(form);
-        if E::from_number(walk.rest() - value) == above {
-            self.take(value, matches, walk);
+        if E::from_number(lane_trace.rest() - value) == above {
+            self.take(value, matches, lane_trace);
         }
     }
 
     /// Takes the pairs, the last one first.
     #[inline(always)]
-    fn take(&self, value: i64, matches: &Matches, walk: &mut LaneTraceback) {
+    fn take(&self, value: i64, matches: &Matches, lane_trace: &mut LaneTraceback) {
         for (rows, columns) in self.blocks() {
             let equal = match matches {
                 Matches::Shared => shared(rows, columns),
@@ -419,10 +426,10 @@ impl<'a> Diagonal<'a> {
                     equal
                 }
             };
-            walk.push_pairs(equal, rows.len() as u32);
+            lane_trace.push_pairs(equal, rows.len() as u32);
         }
-        walk.value += value;
-        (walk.i, walk.j) = (walk.i - self.rows.len(), walk.j - self.rows.len());
+        lane_trace.value += value;
+        (lane_trace.i, lane_trace.j) = (lane_trace.i - self.rows.len(), lane_trace.j - self.rows.len());
     }
 
     /// Returns the last 64 pairs, then the 64 pairs before them, and so on.
@@ -469,7 +476,7 @@ enum Matches {
 
 impl Matches {
     /// Determines the matches of all symbols of an alphabet with `codes` codes, including padding.
-    fn of(substitution: &Substitution, codes: usize) -> Self {
+    fn from_substitution(substitution: &Substitution, codes: usize) -> Self {
         let real = 1..codes as Code;
         let is_told = |a: Code, b: Code| substitution.is_match(a, b) == (a & b != 0);
         if real.clone().all(|a| real.clone().all(|b| is_told(a, b))) {

@@ -27,8 +27,8 @@ fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bo
 
 /// Computes the alignments of all pairs of a store with one instruction set, and checks them
 /// against the oracle. Returns the number of pairs that were traced from kept rows.
-fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, earlier_is_query: bool) -> usize {
-    let workspace = &mut ScoreWorkspace::with(level, LaneForm::Targets);
+fn check(store: &Arc<SequenceStore>, scoring: &Scoring, instructions: InstructionSet, earlier_is_query: bool) -> usize {
+    let workspace = &mut ScoreWorkspace::with(instructions, LaneForm::Targets);
     let batch = all_pairs(store, scoring, earlier_is_query);
     let ComputedHits { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
     let spans = traces.as_ref().unwrap().spans.clone();
@@ -37,8 +37,8 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, e
     let tracing = &mut trace::TracebackWorkspace::default();
     let mut traced = 0;
     for (hit, span) in hits.iter().zip(spans) {
-        let is_turned = earlier_is_query && hit.target < hit.query;
-        let (first, second) = if is_turned { (hit.target, hit.query) } else { (hit.query, hit.target) };
+        let is_exchanged = earlier_is_query && hit.target < hit.query;
+        let (first, second) = if is_exchanged { (hit.target, hit.query) } else { (hit.query, hit.target) };
         let (a, b) = (store.codes(first), store.codes(second));
         let Some((first, runs)) = span else { continue };
         let found = crate::alignment::packed::unpack(&traces.words[first..], runs);
@@ -49,7 +49,7 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: InstructionSet, e
         } else {
             traceback(a, b, scoring, Hint::NONE, tracing).unwrap().cigar
         };
-        assert_eq!(found, expected, "{level:?} turned {is_turned} {a:?} {b:?} {scoring:?}");
+        assert_eq!(found, expected, "{instructions:?} turned {is_exchanged} {a:?} {b:?} {scoring:?}");
         traced += 1;
     }
     traced
@@ -100,7 +100,7 @@ fn nucleotide_schemes() -> Vec<Scoring> {
 const BASES: [Code; 4] = [1, 2, 4, 8];
 
 #[test]
-fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
+fn lengths_around_vectors_and_kept_rows_are_traced() {
     let random = &mut fastrand::Rng::with_seed(7);
     let lengths = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 34, 63, 64, 65, 66, 95, 96, 97, 100];
     let parent: Vec<Code> = (0..100).map(|_| BASES[random.usize(..4)]).collect();
@@ -114,25 +114,25 @@ fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
         .collect();
     let store = store(Alphabet::Dna, &sequences);
     for scoring in nucleotide_schemes() {
-        for level in InstructionSet::available() {
-            let traced = check(&store, &scoring, level, true);
+        for instructions in InstructionSet::available() {
+            let traced = check(&store, &scoring, instructions, true);
             // All pairs are traced, except pairs with the empty sequence, and except pairs whose
             // score fits in 8 bits while the values of recomputed parts do not.
             assert!(
-                (15 * 21..=21 * 21).contains(&traced) || told_by_none(&scoring) && traced == 0,
-                "{traced} {level:?}"
+                (15 * 21..=21 * 21).contains(&traced) || gaps_beat_mismatches(&scoring) && traced == 0,
+                "{traced} {instructions:?}"
             );
         }
     }
 }
 
 /// Returns whether mismatches cost more than two gaps.
-fn told_by_none(scoring: &Scoring) -> bool {
+fn gaps_beat_mismatches(scoring: &Scoring) -> bool {
     -4 + 2 * (scoring.gaps.next as i64) < -2 * scoring.gaps.opening() as i64
 }
 
 #[test]
-fn long_gaps_and_ties() {
+fn long_gaps_and_ties_are_traced_canonically() {
     let random = &mut fastrand::Rng::with_seed(8);
     let parent: Vec<Code> = (0..300).map(|_| BASES[random.usize(..4)]).collect();
     let mut sequences: Vec<Vec<Code>> = (0..10).map(|_| relative(&parent, random, &BASES)).collect();
@@ -144,9 +144,10 @@ fn long_gaps_and_ties() {
     let store = store(Alphabet::Dna, &sequences);
     let mut least = usize::MAX;
     for scoring in nucleotide_schemes() {
-        for (level, earlier_is_query) in InstructionSet::available().into_iter().zip([true, false].into_iter().cycle())
+        for (instructions, earlier_is_query) in
+            InstructionSet::available().into_iter().zip([true, false].into_iter().cycle())
         {
-            let traced = check(&store, &scoring, level, earlier_is_query);
+            let traced = check(&store, &scoring, instructions, earlier_is_query);
             least = if traced > 0 { least.min(traced) } else { least };
         }
     }
@@ -154,7 +155,7 @@ fn long_gaps_and_ties() {
 }
 
 #[test]
-fn proteins_and_wide_numbers() {
+fn proteins_and_wide_integers_are_traced_canonically() {
     let random = &mut fastrand::Rng::with_seed(9);
     let letters: Vec<Code> = b"ACDEFGHIKLMNPQRSTVWY".iter().map(|letter| letter - b'A' + 1).collect();
     let parent: Vec<Code> = (0..180).map(|_| letters[random.usize(..20)]).collect();
@@ -165,24 +166,24 @@ fn proteins_and_wide_numbers() {
         .map(|codes| codes.iter().cycle().take(5 * codes.len()).map(|code| 1 << (code % 4)).collect())
         .collect();
     let bases = store(Alphabet::Dna, &bases);
-    for level in InstructionSet::available() {
+    for instructions in InstructionSet::available() {
         for gaps in [Gaps::from_blast(11, 1), Gaps::linear(4)] {
             for end_gaps in [EndGaps::Charged, EndGaps::Free] {
                 let scoring = Scoring { gaps, end_gaps, ..Scoring::protein() };
-                assert!(check(&proteins, &scoring, level, true) > 100, "{level:?} {scoring:?}");
+                assert!(check(&proteins, &scoring, instructions, true) > 100, "{instructions:?} {scoring:?}");
             }
         }
         // Values exceed 32 bits.
         for gaps in [Gaps::linear(1_000_000), Gaps::from_blast(900_000, 100_000)] {
             let scoring = Scoring::nucleotide(1_000_000, -900_000, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
-            let traced = check(&bases, &scoring, level, true);
-            assert!(traced > 12 || !gaps.is_linear(), "{traced} {level:?} {scoring:?}");
+            let traced = check(&bases, &scoring, instructions, true);
+            assert!(traced > 12 || !gaps.is_linear(), "{traced} {instructions:?} {scoring:?}");
         }
     }
 }
 
 #[test]
-fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
+fn steps_worse_than_two_gaps_are_left_to_the_general_traceback() {
     let sequences = vec![vec![1; 40], vec![2; 40], [1, 2].repeat(20)];
     let store = store(Alphabet::Dna, &sequences);
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
@@ -190,7 +191,7 @@ fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
 }
 
 #[test]
-fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
+fn wrong_diagonals_with_right_low_bits_are_detected() {
     // Eight mismatches of 37 cost 256 more than two gaps of 20. With 255 symbols a score counts 256
     // times, so that with 16 bits the diagonal through them appears as good.
     let random = &mut fastrand::Rng::with_seed(12);
@@ -203,9 +204,9 @@ fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
     let store = store(Alphabet::Dna, &[with(4, 112), with(8, 112), with(4, 70), with(8, 70)]);
     let gaps = Gaps { first: 20, next: 0 };
     let scoring = Scoring::nucleotide(5, -37, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
-    for level in InstructionSet::available() {
+    for instructions in InstructionSet::available() {
         for earlier_is_query in [true, false] {
-            assert_eq!(check(&store, &scoring, level, earlier_is_query), 16);
+            assert_eq!(check(&store, &scoring, instructions, earlier_is_query), 16);
         }
     }
 }
@@ -221,7 +222,7 @@ fn shifted(random: &mut fastrand::Rng, of_each: usize) -> Vec<Vec<Code>> {
 }
 
 #[test]
-fn walks_that_leave_the_columns_that_are_kept() {
+fn tracebacks_outside_the_kept_columns_are_left_to_others() {
     let random = &mut fastrand::Rng::with_seed(10);
     let store = store(Alphabet::Dna, &shifted(random, 8));
     for (gaps, end_gaps) in [
@@ -246,10 +247,10 @@ fn walks_that_leave_the_columns_that_are_kept() {
         let scratch = &mut PairsScratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
         assert_eq!(report.traced.spans.iter().flatten().count(), 256);
-        for (place, hit) in report.hits.iter().enumerate() {
+        for (index, hit) in report.hits.iter().enumerate() {
             let (a, b) = (store.codes(hit.query.min(hit.target)), store.codes(hit.query.max(hit.target)));
             let expected = traceback(a, b, &scoring, Hint::NONE, &mut trace::TracebackWorkspace::default()).unwrap();
-            assert_eq!((hit.score, report.traced.cigar(place).unwrap()), (expected.score, expected.cigar));
+            assert_eq!((hit.score, report.traced.cigar(index).unwrap()), (expected.score, expected.cigar));
         }
     }
 }
@@ -314,7 +315,7 @@ fn random_sequences(random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Vec<Cod
 }
 
 #[test]
-fn random_schemes_and_sequences() {
+fn random_pairs_are_traced_canonically() {
     let rounds = std::env::var("ROUNDS").map_or(40, |rounds| rounds.parse().unwrap());
     let seed = std::env::var("SEED").map_or(11, |seed| seed.parse().unwrap());
     let random = &mut fastrand::Rng::with_seed(seed);
@@ -328,8 +329,8 @@ fn random_schemes_and_sequences() {
             if is_protein { (Alphabet::Protein, &residues) } else { (Alphabet::Dna, &[1, 2, 4, 8, 5, 15, 3]) };
         let sequences = random_sequences(random, letters);
         let levels = InstructionSet::available();
-        let level = levels[random.usize(..levels.len())];
-        let found = check(&store(alphabet, &sequences), &scoring, level, random.bool());
+        let instructions = levels[random.usize(..levels.len())];
+        let found = check(&store(alphabet, &sequences), &scoring, instructions, random.bool());
         (traced, all) = (traced + found, all + sequences.len() * sequences.len());
     }
     assert!(2 * traced > all, "{traced} of {all}");

@@ -37,8 +37,8 @@ impl<'a> PairLocator<'a> {
             self.last = self.begins.partition_point(|&begin| begin <= pair) - 1;
         }
         let block = &blocks[self.last];
-        let place = block.targets.start + (pair - self.begins[self.last]) as u32;
-        (block.query, self.batch.chunk.order[place as usize])
+        let index = block.targets.start + (pair - self.begins[self.last]) as u32;
+        (block.query, self.batch.chunk.order[index as usize])
     }
 }
 
@@ -52,13 +52,13 @@ pub(super) struct RecomputedPairs {
 
 impl RecomputedPairs {
     pub(super) fn new(batch: &PairsBatch, pairs: &[u32]) -> Self {
-        let mut places = PairLocator::new(batch);
+        let mut locator = PairLocator::new(batch);
         let chunk = &batch.chunk;
         let mut all: Vec<(u32, u32, usize)> = pairs
             .iter()
             .enumerate()
             .map(|(which, &pair)| {
-                let (query, target) = places.find(pair);
+                let (query, target) = locator.find(pair);
                 (query, target, which)
             })
             .collect();
@@ -94,8 +94,8 @@ impl RecomputedPairs {
     }
 
     /// Returns the index of a pair in the list of requested pairs.
-    pub(super) fn named(&self, place: u32) -> usize {
-        self.order[place as usize]
+    pub(super) fn named(&self, index: u32) -> usize {
+        self.order[index as usize]
     }
 
     /// Computes the scores of all pairs on the threads of a pool, or on this thread.

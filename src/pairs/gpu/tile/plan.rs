@@ -173,7 +173,7 @@ fn chosen_variants(
     let choose = |grouping, packing, runs: &[TileRun]| {
         let variants = tiles.variants(&gpu.description, &chunk.scoring, grouping, packing);
         let variant = cheapest(&variants, runs, chunk, slots);
-        variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
+        variant.ok_or_else(|| gpu.unsuited("its workgroup memory is too small for a profile"))
     };
     let mut alone = runs;
     let mut chosen = Vec::new();
@@ -243,7 +243,7 @@ impl TileSizes {
                 .map_or(u64::MAX, |most| most.saturating_sub(variant.pass_iterations(1)) / variant.step_iterations());
             let block = (block_rows / 4).max(words.div_ceil(MAX_BLOCKS).into()).max(1).min(by_loops);
             if block == 0 {
-                return Err("the driver ends loops as long as these sequences".into());
+                return Err("the driver limits loops to fewer iterations than these sequences need".into());
             }
             Some(block.min(words.into()) as u32)
         };
@@ -266,7 +266,7 @@ impl TileSizes {
         let sizes = if sizes.slots < limits.slots && is_ticketed { of_turns(1) } else { sizes };
         if sizes.slots == 0 {
             let bytes = sizes.slot_vectors * VECTOR_BYTES;
-            return Err(format!("{bytes} bytes of scratch exceed {}", limits.scratch_bytes));
+            return Err(format!("{bytes} bytes of scratch memory exceed the limit of {}", limits.scratch_bytes));
         }
         let slots = sizes.slots.min(count(sizes.slot_borders / variant.teams()));
         Ok(TileSizes { slots, ..sizes })

@@ -126,7 +126,7 @@ impl TileFlight {
             Some(first) => {
                 let count = u64::from(words[1]);
                 if count > flight.pairs {
-                    return Err(gpu.error(format!("{count} pairs listed of {}", flight.pairs)));
+                    return Err(gpu.error(format!("the kernel reports {count} listed pairs out of {}", flight.pairs)));
                 }
                 let mut list = scores[..2 * count.min(first) as usize].to_vec();
                 if count > first {

@@ -15,7 +15,7 @@ fn scheme(match_score: i32, mismatch_score: i32, gaps: Gaps, end_gaps: EndGaps) 
 }
 
 #[test]
-fn worked_by_hand() {
+fn alignments_equal_the_ones_worked_by_hand() {
     let linear = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Charged);
     let affine = |a, b, open, extend| scheme(a, b, Gaps::from_blast(open, extend), EndGaps::Charged);
     let free = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Free);
@@ -50,10 +50,10 @@ fn worked_by_hand() {
         ("", "CCC", vsearch(), -5, "3D"),
         ("AA", "CCC", vsearch(), -4 - 5, "3D2I"),
     ] {
-        let found = align(&codes(query), &codes(target), &scoring);
-        assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
-        assert_eq!(score_only(&codes(query), &codes(target), &scoring), (found.score, found.matches));
-        assert_eq!(verify(&found.cigar, &codes(query), &codes(target), &scoring).unwrap(), score);
+        let answer = align(&codes(query), &codes(target), &scoring);
+        assert_eq!((answer.score, answer.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
+        assert_eq!(score_only(&codes(query), &codes(target), &scoring), (answer.score, answer.matches));
+        assert_eq!(verify(&answer.cigar, &codes(query), &codes(target), &scoring).unwrap(), score);
     }
 }
 
@@ -213,7 +213,7 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
 }
 
 #[test]
-fn the_check_refuses_wrong_answers() {
+fn the_check_rejects_wrong_answers() {
     let scoring = scheme(5, -4, Gaps::linear(10), EndGaps::Charged);
     let (query, target) = (codes("ACGGT"), codes("ACGT"));
     let right = align(&query, &target, &scoring);

@@ -12,7 +12,7 @@ fn scheme(match_score: i32, mismatch_score: i32, gaps: Gaps) -> Scoring {
 }
 
 #[test]
-fn alignments_by_hand() {
+fn alignments_equal_the_ones_worked_by_hand() {
     let linear = || scheme(5, -4, Gaps::linear(10));
     let affine = || scheme(2, -3, Gaps::from_blast(2, 1));
     for (query, target, scoring, score, parts, cigar) in [
@@ -35,9 +35,9 @@ fn alignments_by_hand() {
         // N matches every symbol, and counts as a match.
         ("CCANG", "TTACG", linear(), 15, (2..5, 2..5), "3="),
     ] {
-        let found = align(&codes(query), &codes(target), &scoring);
-        assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
-        assert_eq!((&found.query, &found.target), (&parts.0, &parts.1), "{query} {target}");
+        let answer = align(&codes(query), &codes(target), &scoring);
+        assert_eq!((answer.score, answer.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
+        assert_eq!((&answer.query, &answer.target), (&parts.0, &parts.1), "{query} {target}");
         assert_eq!(score_only(&codes(query), &codes(target), &scoring), score);
     }
 }
@@ -88,7 +88,7 @@ fn all_tiny_pairs_agree_with_all_their_parts() {
 }
 
 #[test]
-fn the_check_refuses_wrong_answers() {
+fn the_check_rejects_wrong_answers() {
     let scoring = scheme(5, -4, Gaps::linear(10));
     let (query, target) = (codes("TACGACG"), codes("ACGTACC"));
     let right = align(&query, &target, &scoring);
