@@ -5,8 +5,8 @@
 //! few steps. The traceback then visits the checkpoints from the last to the first. At each one, it
 //! sweeps the steps between the checkpoint and the traceback's current cell again. This second
 //! sweep covers only cells that can lead to the current cell. It keeps directions if these fit in
-//! the budget. Otherwise it saves checkpoints in turn. Values and directions equal those of a
-//! single sweep, so the traceback is the same.
+//! the budget. Otherwise it saves checkpoints in turn. Values and directions do not depend on the
+//! division, so the traceback is the same.
 //!
 //! Every depth of this recursion needs about the budget, or two checkpoints of the band if these
 //! are larger. A checkpoint has two numbers for each diagonal, or six with affine gaps. Every depth

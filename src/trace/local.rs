@@ -16,7 +16,7 @@
 //! start is found by `backward`, which skips cells by similar rules, or by `striped` as the end of
 //! the reversed prefixes. The reversed search is correct for this reason: the end is the first cell
 //! with the score, so every alignment within the prefixes that has the score ends there. All
-//! reversed alignments therefore start at this cell. The first cell in which one of them ends has
+//! reversed alignments therefore start at this cell. The first cell in which any of them ends has
 //! the fewest query symbols, and among these the fewest target symbols. Both searches take memory
 //! in proportion to the target's length. The global traceback then uses the band that follows from
 //! the score.

@@ -130,8 +130,8 @@ pub(super) struct Symbols {
 impl Symbols {
     /// Returns the indices in `query` and in `target_reversed` of the codes of a step's lane 0. The
     /// codes of the following lanes follow. Cell (i, j) has query symbol i - 1 and target symbol
-    /// j - 1, which is at n - j in reverse order. An index may be negative by less than the index of
-    /// the first lane that is read.
+    /// j - 1, which is at n - j in reverse order. An index may be negative by less than the index
+    /// of the first lane that is read.
     pub(super) fn lane_zero_indices(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);
         let i0 = (step + geometry.low + phase) >> 1;
@@ -249,7 +249,7 @@ impl<T> Default for Wave<T> {
 }
 
 impl<T: PackedValue> Wave<T> {
-    /// Sets the values of step 0, in which only the cell (0, 0) is reachable.
+    /// Sets the values of step 0. Only the cell (0, 0) is reachable.
     pub(super) fn start(&mut self, geometry: Geometry, affine: bool) {
         let length = geometry.lanes + 2;
         for array in self.arrays_mut() {
@@ -266,7 +266,7 @@ impl<T: PackedValue> Wave<T> {
         origin.h[1 + geometry.lane(0, 0)] = T::from_wide(0);
     }
 
-    /// Returns H of a cell of one of the two latest steps if the band contains it.
+    /// Returns H of a cell if the band contains it. The cell must belong to the two latest steps.
     pub(super) fn value(&self, geometry: Geometry, cell: MatrixCell) -> Option<T> {
         let arrays = if geometry.phase(cell.step()) == 0 { &self.even } else { &self.odd };
         let lane = geometry.contains(cell.diagonal()).then(|| geometry.lane(cell.step(), cell.diagonal()))?;
@@ -279,7 +279,7 @@ impl<T: PackedValue> Wave<T> {
         [&mut even.h, &mut even.insertion, &mut even.deletion, h, insertion, deletion]
     }
 
-    /// Copies the values after `step` from which cells on the way to `apex` are computed.
+    /// Copies the values after `step` that cells on the way to `apex` need.
     pub(super) fn save(&mut self, geometry: Geometry, step: i64, apex: MatrixCell) -> WaveCheckpoint<T> {
         let (first, last) = geometry.lanes_within(apex.diagonal(), apex.step() - step + 2);
         let copy = |array: &mut Vec<T>| array.get(1 + first..=1 + last).unwrap_or_default().to_vec();

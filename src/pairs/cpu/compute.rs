@@ -271,8 +271,8 @@ struct LocalBest {
 }
 
 impl LocalBest {
-    /// Returns the region that contains the canonical alignment's end. With `is_exchanged`, the target
-    /// is the alignment's query.
+    /// Returns the region that contains the canonical alignment's end. With `is_exchanged`, the
+    /// target is the alignment's query.
     fn end(&self, query: &[Code], target: &[Code], is_exchanged: bool) -> EndRegion {
         let (query, target) = ((self.query, query.len() as u32), (self.target, target.len() as u32));
         let ((first, m), (second, n)) = if is_exchanged { (target, query) } else { (query, target) };

@@ -1,5 +1,5 @@
-//! Candidate kernels for a batch with their expected costs. [`crate::gpu::choosing`] selects one of
-//! them.
+//! Candidate kernels for a batch with their expected costs. [`crate::gpu::choosing`] selects the
+//! kernel.
 
 use super::Config;
 use super::matrix::TEAM_STEP_CELLS;
@@ -16,12 +16,12 @@ use crate::pairs::{BatchLengths, PairsBatch, PairsBlock, ResultFilter};
 const HOST_PAIR_SECONDS: f64 = 5e-8;
 /// Host seconds to read an alignment, with all threads.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
-/// Least duration in seconds of a batch from which the cost of its kernel is learnt.
+/// Least duration in seconds of a batch that updates the cost of its kernel.
 const TELLING_SECONDS: f64 = 0.02;
 /// Weight of a new observation of the share of pairs that the filter keeps.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
-/// Facts about a batch and its device on which the choice depends.
+/// Facts about a batch and its device that determine the choice.
 pub(super) struct BatchSituation<'a> {
     pub batch: &'a PairsBatch,
     /// Greatest lengths of the batch. Computing them reads every pair.

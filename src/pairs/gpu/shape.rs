@@ -18,7 +18,7 @@ const MIN_QUADS: u64 = 1 << 16;
 const MAX_LANE_COLUMNS: u32 = 16;
 /// Number of storage buffers that a kernel binds in addition to the arenas.
 const OTHER_BUFFERS: u32 = 6;
-/// Seconds in which the driver allocates and frees a byte of an arena (H200).
+/// Time in seconds for the driver to allocate and free a byte of an arena (H200).
 const BYTE_SECONDS: f64 = 4.5e-11;
 /// Relative increase of this time for each further device of a job. The driver serves devices one
 /// after another and more slowly: two H200s took three times as long per byte as one.

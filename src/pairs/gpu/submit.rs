@@ -49,8 +49,8 @@ impl PairsDeviceState {
         (variant.workgroup_bytes() <= self.kernels.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
-    /// Chooses the kernel for a batch: the requested kernel, or the one that is expected to be
-    /// fastest.
+    /// Chooses the kernel for a batch: the requested kernel, or the kernel with the least expected
+    /// time.
     pub(super) fn choose(
         &self,
         kernel: Option<&'static Kernel>,
@@ -65,7 +65,7 @@ impl PairsDeviceState {
         }
     }
 
-    /// Returns the facts on which the choice of a kernel for a batch depends.
+    /// Returns the facts that determine the choice of a kernel for a batch.
     pub(super) fn situation<'a>(
         &'a self,
         batch: &'a PairsBatch,

@@ -120,8 +120,7 @@ pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<PairsBatch>) -> Result<
     Ok(batch.cells() as f64 / seconds.max(1e-6))
 }
 
-/// Returns the speed of the current configuration. The batches grow until one of them takes
-/// `seconds`.
+/// Returns the speed of the current configuration. The batches grow until a batch takes `seconds`.
 pub fn measure(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,

@@ -1,6 +1,5 @@
-//! Alignments of known score that end in one of a few cells. The sweep goes back from these cells
-//! over the reversed prefixes, in narrow lanes, and skips cells from which the score cannot be
-//! reached.
+//! Alignments of known score that end in a given small region. The sweep goes back from this region
+//! over the reversed prefixes, in narrow lanes. It skips cells that cannot lead to the score.
 //!
 //! A\[p,q\] is the greatest score of a global alignment of the p query symbols and q target symbols
 //! before an end, over all ends. Let g(a) be the greatest score of symbol a with any other symbol
@@ -23,7 +22,7 @@
 //! 2. Every suffix of the alignment scores more than 0, so that `W > -G[p]`. A strip of rows uses
 //!    the limit of its last row.
 //!
-//! The same reasoning holds for the best possible score of the remaining target symbols. It trims a
+//! A third limit follows from the best possible score of the remaining target symbols. It trims a
 //! strip's last row on both sides.
 //!
 //! Strips of rows are computed as in [`Skew`]. Each strip starts at the first column that the row
@@ -215,7 +214,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
     let gaps = &mut gaps.at_least(length)[..if AFFINE { length } else { 0 }];
     above.fill(lowest);
     gaps.fill(lowest);
-    // Range of columns in which the row above holds live values.
+    // Range of columns with live values in the row above.
     let (mut low, mut high) = (0, 0);
     let (mut top, mut used) = (0, 0);
     while top < m {

@@ -46,7 +46,7 @@ struct StoredValues<'a, E> {
 }
 
 impl<E: Element> StoredValues<'_, E> {
-    /// Returns one of a cell's values, if an alignment with the score may visit the cell.
+    /// Returns a value of a cell, if an alignment with the score may visit the cell.
     #[inline(always)]
     fn value(&self, row: usize, column: usize, part: usize) -> Option<i64> {
         let strip = self.strips.get(row >> self.shift)?;

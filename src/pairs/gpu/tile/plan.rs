@@ -9,7 +9,7 @@ use crate::pairs::kernels::tile_tasks::{self, TileRun};
 use crate::pairs::{PairsChunk, ResultFilter};
 use crate::seq::SequenceId;
 
-/// Rows for which a workgroup should use a profile, if there are enough targets.
+/// Least number of rows that should use a profile, if there are enough targets.
 const PROFILE_ROWS: u32 = 2048;
 /// Greatest number of targets that a team computes one after another.
 const MAX_TURNS: u32 = 16;
@@ -59,7 +59,7 @@ pub(super) struct TilePlan {
     pub launches: Vec<TileLaunch>,
     /// Number of pairs that are computed with f16.
     pub halved: u64,
-    /// Number of pairs for which only a bound is computed.
+    /// Number of pairs with only a bound of the score.
     pub bounded: u64,
     /// Bytes of scratch memory.
     pub scratch_bytes: u64,

@@ -218,7 +218,7 @@ impl Tiles {
         self.listed.observe(listed, pairs);
     }
 
-    /// Returns all sizes of a kernel for which the adapter has enough memory.
+    /// Returns all sizes of a kernel that fit in the adapter's memory.
     pub(super) fn variants(
         &self,
         adapter: &AdapterDescription,

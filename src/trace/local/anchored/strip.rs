@@ -21,7 +21,7 @@ pub(super) struct StripSweep<'s, 'a, W: Lanes> {
     pub floor: W,
     /// Range of all steps. The sweep may stop earlier.
     pub steps: Range<usize>,
-    /// First step at which no value enters from above any more.
+    /// First step without values that enter from above.
     pub quiet: usize,
     /// The row above. The sweep overwrites it with the last row of the strip.
     pub above: *mut W::Elem,
@@ -103,7 +103,7 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
 pub(super) struct StripLanes<E> {
     pub codes: [Code; MAX_LANES],
     pub gain: [E; MAX_LANES],
-    /// Values of cells at which an alignment with the score starts.
+    /// Values that mark the start of an alignment with the score.
     pub goal: [E; MAX_LANES],
     /// Values of ends above the lanes' rows.
     pub end_values: [E; MAX_LANES],
