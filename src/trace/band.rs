@@ -9,13 +9,15 @@
 //! The least possible G is `|m - n|`. If G is greater, both sequences have a gap, and there are at
 //! least two openings.
 //!
-//! 1. No column with two symbols scores more than s. Unless G is the least, `score <= s P - next G
-//!    - 2 opening`, that is `G (s + 2 next) <= s (m + n) - 2 score - 4 opening`.
+//! 1. No column with two symbols scores more than s. Unless G is the least,
+//!    `score <= s P - next G - 2 opening`, that is
+//!    `G (s + 2 next) <= s (m + n) - 2 score - 4 opening`.
 //! 2. If M columns match, P - M do not. Let s be the greatest score of a match and t the greatest
-//!    score of a mismatch. Unless G is the least, `score <= s M + t (P - M) - next G - 2 opening`,
-//!    that is `G (t + 2 next) <= 2 s M + t (m + n - 2 M) - 2 score - 4 opening`. Also `G <= m + n -
-//!    2 M` because P >= M. If all matches have one score, all mismatches have one score and gaps
-//!    are linear, both sides are equal and G is known.
+//!    score of a mismatch. Unless G is the least,
+//!    `score <= s M + t (P - M) - next G - 2 opening`, that is
+//!    `G (t + 2 next) <= 2 s M + t (m + n - 2 M) - 2 score - 4 opening`. Also
+//!    `G <= m + n - 2 M` because P >= M. If all matches have one score, all mismatches have one
+//!    score and gaps are linear, both sides are equal and G is known.
 //!
 //! A limit with a factor on the left that is not positive has no effect. All limits shrink as the
 //! score grows.
@@ -23,8 +25,8 @@
 //! With free end gaps only inner gap columns cost, and another limit applies. A path that visits
 //! diagonal d >= 0 has at most j columns with two symbols before cell (j + d, j), and at most
 //! `min(m - d, n) - j` after it, so `P <= min(m - d, n)`. For d < 0, `P <= min(m, n + d)` in the
-//! same way. As `score <= s P` and P >= M, all diagonals of alignments with P at least `max(score /
-//! s, M)` are from `P - n` to `m - P`.
+//! same way. As `score <= s P` and P >= M, all diagonals of alignments with P at least
+//! `max(score / s, M)` are from `P - n` to `m - P`.
 //!
 //! With other costs of end gaps, all limits hold. The last one holds because no gap increases the
 //! score. The others hold with the end gaps' costs for all gaps, because every gap costs at least

@@ -209,14 +209,13 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 plan.instructions.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
                 indices.iter().zip(values).for_each(|(&index, value)| results[index] = value);
                 let Some(traces) = traces else { return };
-                let wanted =
-                    indices.iter().enumerate().filter(|(_, index)| kept(ids[**index], results[**index]).is_some());
-                let wanted: Vec<WantedTrace> = wanted
-                    .map(|(lane, &index)| WantedTrace {
-                        lane,
-                        index,
-                        is_exchanged: is_exchanged(ids[index]),
-                        greatest: results[index],
+                let wanted: Vec<WantedTrace> = indices
+                    .iter()
+                    .enumerate()
+                    .filter(|&(_, &index)| kept(ids[index], results[index]).is_some())
+                    .map(|(lane, &index)| {
+                        let is_exchanged = is_exchanged(ids[index]);
+                        WantedTrace { lane, index, is_exchanged, greatest: results[index] }
                     })
                     .collect();
                 self.tracer.count(indices.len(), wanted.len());
