@@ -1,21 +1,26 @@
-// sw_ends: where the best local alignment of a pair ends, and where it begins, one pair per invocation (ClustalW's forward and reverse
-// passes; in slices of columns like LazyRScan-mNW, Truong et al. 2014, section 4.4).
-// Recurrence: H[i,j] = max(H[i-1,j-1] + score, E[i,j], F[i,j], floor), E[i,j] = max(E[i,j-1], H[i,j-1] - opening) - extension, and so F
-//             from row to row. Forwards the floor is 0, and the first greatest cell is the end. Backwards the end begins at 0 and
-//             all else at -1: what does not begin at the end stays below its score, and the first cell that reaches it is the
-//             start. First is what comes first row by row, where rows are symbols of the pair's first sequence.
-// Owns:       a workgroup has a query, whose symbols are columns; invocation t goes down the rows of its own target and keeps
-//             SLICE columns in registers.
-// Layout:     scratch[(group * params.entries + row) * WG + t] holds H at a slice's last column and E of the column after it.
-//             found: one entry a pair.
-// Invariant:  when a slice ends, scratch holds its last column of every row, and found the best cell up to there, so that the
-//             next slice, in this dispatch or a later one, needs nothing else.
-// Uniform:    the bounds of the loop around barriers come from params and from lists that are only read.
-// Limits:     scores within 32 bits (Table::holds refuses others); params.entries rows.
+// sw_ends: end and start of a pair's best local alignment, one pair per invocation (ClustalW's
+//             forward and reverse passes, in slices of columns like LazyRScan-mNW, Truong et al.
+//             2014, section 4.4).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + score, E[i,j], F[i,j], floor)
+//             E[i,j] = max(E[i,j-1], H[i,j-1] - opening) - extension, and F likewise from row to
+//             row. Forwards, the floor is 0, and the first cell with the greatest value is the end.
+//             Backwards, the value of the end is 0 and all others start at -1. Paths that do not
+//             start at the end stay below its score, and the first cell that reaches the score is
+//             the start. Cells are ordered row by row, where rows are symbols of the pair's first
+//             sequence.
+// Owns:       a workgroup owns a query, whose symbols are columns. Invocation t computes the rows
+//             of its own target and keeps SLICE columns in registers.
+// Layout:     scratch[(group * params.entries + row) * WG + t] holds H of a slice's last column and
+//             E of the column after it. found: one entry per pair.
+// Invariant:  when a slice ends, scratch holds its last column of every row, and found the best
+//             cell so far. The next slice, in this dispatch or a later one, needs nothing else.
+// Uniform:    the bounds of loops with barriers come from params and from read-only lists.
+// Limits:     scores within 32 bits (Table::holds rejects others); params.entries rows.
 // Oracle:     src/clustal/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), SLICE (columns of a slice, a multiple of 4), STRIDE4 (row of the profile in vec4s, odd so
-//             that rows of neighbouring codes start in different banks), CODES (alphabet size), REVERSE (from the end to the start).
+// Constants:  WG (invocations per workgroup), SLICE (columns of a slice, a multiple of 4), STRIDE4
+//             (row of the profile in vec4s, odd so that rows of neighbouring codes start in
+//             different banks), CODES (size of the alphabet), REVERSE (from the end to the start).
 
 #import clustal
 
@@ -23,14 +28,15 @@
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
 const SLICE4: u32 = SLICE / 4u;
-// Stands for no row and no column.
-const NOWHERE: u32 = 0xffffffffu;
-// What a column adds that no query has; what keeps a score with it within 32 bits.
+// Index of no row and no column.
+const NO_INDEX: u32 = 0xffffffffu;
+// Score of a column beyond the query. It keeps scores with it within 32 bits.
 const PADDING: i32 = -0x40000000;
 
 var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 
-// Makes the profile of slice s. Begins and ends with a barrier: to be called by all invocations of the workgroup.
+// Makes the profile of slice s. It starts and ends with a barrier, so all invocations of the
+// workgroup must call it.
 fn make_profile(s: u32, query: u32, query_symbols: u32, t: u32) {
     workgroupBarrier();
     for (var p = t; p < CODES * SLICE4; p += WG) {
@@ -40,23 +46,24 @@ fn make_profile(s: u32, query: u32, query_symbols: u32, t: u32) {
         for (var k = 0u; k < 4u; k++) {
             let column = s * SLICE + c4 * 4u + k;
             if (column < query_symbols) {
-                let own = symbol(query + select(column, query_symbols - 1u - column, REVERSE));
-                words[k] = table[code * CODES + own];
+                let code_of_query = symbol(query + select(column, query_symbols - 1u - column, REVERSE));
+                words[k] = table[code * CODES + code_of_query];
             }
         }
         profile[code * STRIDE4 + c4] = words;
     }
-    // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
+    // Safe: every entry was written by one invocation before this barrier, and is only read until
+    // the next slice.
     workgroupBarrier();
 }
 
-// A cell that may be the one looked for.
+// A candidate for the end or the start.
 struct Cell {
     row: u32,
     column: u32,
 }
 
-// Whether a cell comes before another.
+// Returns whether a cell comes before another in the order of cells.
 fn is_before(row: u32, column: u32, other: Cell, by_rows: bool) -> bool {
     if (by_rows) {
         return row < other.row || (row == other.row && column < other.column);
@@ -77,7 +84,7 @@ fn main(
     let scratch_begin = group * params.entries * WG + t;
     for (var index = params.task_begin + group; index < params.task_end; index += params.groups) {
         let task = tasks[index];
-        // Spare lanes repeat the last pair; they write scratch of their own and no result.
+        // Spare lanes repeat the last pair. They write their own scratch memory and no result.
         let place = task.first + min(t, task.count - 1u);
         let pair = pairs[place];
         let m = pair.query_symbols;
@@ -88,12 +95,12 @@ fn main(
         // The first symbol of a gap.
         let first = pair.opening + params.extension;
 
-        // What earlier dispatches found, and where rows and columns begin.
-        var best = Cell(NOWHERE, NOWHERE);
+        // Results of earlier dispatches, and the first row and column.
+        var best = Cell(NO_INDEX, NO_INDEX);
         var rows = pair.target_symbols;
         var seed = 0u;
         let before = found[place];
-        // What a cell needs at least to be looked at.
+        // Least value of a candidate.
         var enough = 1;
         if (REVERSE) {
             rows = select(0u, before.end_row + 1u, before.score > 0);
@@ -106,14 +113,14 @@ fn main(
             best = Cell(before.end_row, before.end_column);
             enough = before.score;
         }
-        // Slices before the one that has the end hold nothing that counts.
+        // Slices before the one with the end contribute nothing.
         let first_slice = select(0u, seed / SLICE, REVERSE);
         for (var s = params.slice_begin; s < slice_end; s++) {
             make_profile(s, pair.query, m, t);
-            var own_rows = select(rows, 0u, s < first_slice);
-            if (REVERSE && best.row != NOWHERE) {
-                // In later columns only earlier rows come before what was found.
-                own_rows = select(0u, min(own_rows, best.row), by_rows);
+            var slice_rows = select(rows, 0u, s < first_slice);
+            if (REVERSE && best.row != NO_INDEX) {
+                // In later columns, only earlier rows come before the best cell.
+                slice_rows = select(0u, min(slice_rows, best.row), by_rows);
             }
 
             // The row before the first.
@@ -132,21 +139,21 @@ fn main(
                 corner = 0;
             }
 
-            // What the next row needs is asked for a row ahead, so that nobody waits for it.
+            // The inputs of the next row are loaded one row in advance, which hides the latency.
             var next_code = 0u;
             var next_border = vec2<i32>(least, least - first);
-            if (own_rows > 0u) {
+            if (slice_rows > 0u) {
                 next_code = symbol(pair.target_begin + select(0u, before.end_row, REVERSE));
                 if (s > first_slice) {
                     next_border = scratch[scratch_begin];
                 }
             }
-            for (var row = 0u; row < own_rows; row++) {
+            for (var row = 0u; row < slice_rows; row++) {
                 let profile_row = next_code * STRIDE4;
                 var diagonal = corner;
                 corner = next_border.x;
                 var e = next_border.y;
-                let next = min(row + 1u, own_rows - 1u);
+                let next = min(row + 1u, slice_rows - 1u);
                 next_code = symbol(pair.target_begin + select(next, before.end_row - next, REVERSE));
                 if (s > first_slice) {
                     next_border = scratch[scratch_begin + next * WG];
@@ -158,17 +165,17 @@ fn main(
                         let c = c4 * 4u + q;
                         let aligned = max(diagonal + words[q], least);
                         diagonal = h[c];
-                        let own = max(max(aligned, f[c]), e);
-                        let opened = own - first;
+                        let value = max(max(aligned, f[c]), e);
+                        let opened = value - first;
                         f[c] = max(f[c] - params.extension, opened);
                         e = max(e - params.extension, opened);
-                        h[c] = own;
-                        greatest = max(greatest, own);
+                        h[c] = value;
+                        greatest = max(greatest, value);
                     }
                 }
                 scratch[scratch_begin + row * WG] = vec2<i32>(h[SLICE - 1u], e);
                 if (greatest >= enough) {
-                    // The first column that has it.
+                    // The first column with this value.
                     let wanted = select(greatest, enough, REVERSE);
                     var column = 0u;
                     for (var c4 = 0u; c4 < SLICE4; c4++) {
@@ -188,13 +195,13 @@ fn main(
             }
         }
 
-        // Dispatches after a pair's last slice find nothing left to do.
+        // Dispatches after a pair's last slice have nothing left to do.
         if (t < task.count && (params.slice_begin == 0u || params.slice_begin < slices)) {
             if (REVERSE) {
                 found[place].rows_back = best.row;
                 found[place].columns_back = best.column;
             } else {
-                found[place].score = select(0, enough, best.row != NOWHERE);
+                found[place].score = select(0, enough, best.row != NO_INDEX);
                 found[place].end_row = best.row;
                 found[place].end_column = best.column;
             }
