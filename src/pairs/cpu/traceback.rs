@@ -134,7 +134,7 @@ impl<E: LaneElement> GroupTracer<E> {
         let (lane_traces, buffers) = (&mut self.lane_traces[..count], &mut self.buffers);
         let start = |lane_trace: &mut LaneTraceback, WantedTrace { lane, index, is_exchanged, greatest }| {
             (lane_trace.lane, lane_trace.index, lane_trace.is_exchanged) = (lane, index, is_exchanged);
-            lane_trace.begin(form, targets[lane].len(), query.len(), greatest);
+            lane_trace.start(form, targets[lane].len(), query.len(), greatest);
         };
         lane_traces.iter_mut().zip(&wanted).for_each(|(lane_trace, &wanted)| start(lane_trace, wanted));
         instructions.run(GroupTraceback { group: &mut group, buffers: &mut *buffers, lane_traces: &mut *lane_traces });

@@ -64,7 +64,7 @@ impl PairsDeviceState {
     /// Chooses the kernels for a batch of local scores.
     pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &PairsBatch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
-        if !sw_tile::words_hold(&batch.chunk.scoring, shorter) {
+        if !sw_tile::i32_holds(&batch.chunk.scoring, shorter) {
             return Err(self.kernels.gpu.unsuited("scores of sequences of this length do not fit in 32 bits"));
         }
         let ways = self.tiles.ways(&self.kernels.gpu, site.kernel, batch, shorter);

@@ -11,10 +11,10 @@ use crate::score::{Gaps, Scoring};
 pub const SATURATED: i32 = 2048;
 /// Greatest cost or score of a symbol. With costs up to this, f16 sums are exact whenever the
 /// scores are.
-const MAX_IN_HALVES: i32 = 1000;
+const MAX_IN_F16: i32 = 1000;
 /// Scores that i32 kernels hold are below this. Large values can then be added to padding's scores
 /// without overflow.
-const MAX_IN_WORDS: i64 = 1 << 29;
+const MAX_IN_I32: i64 = 1 << 29;
 /// Score of padding. It is so low that no score remains.
 const PADDING: i32 = -(1 << 30);
 /// Columns whose scores one load reads.
@@ -139,7 +139,7 @@ impl TileVariant {
     }
 
     /// Returns whether scores are held in f16.
-    pub const fn is_halves(&self) -> bool {
+    pub const fn is_f16(&self) -> bool {
         !matches!(self.packing, Packing::One)
     }
 
@@ -200,20 +200,20 @@ pub fn table(scoring: &Scoring) -> Vec<i32> {
 }
 
 /// Returns whether i32 holds the scores of pairs whose shorter sequence has this many symbols.
-pub fn words_hold(scoring: &Scoring, shorter: u32) -> bool {
-    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MAX_IN_WORDS
+pub fn i32_holds(scoring: &Scoring, shorter: u32) -> bool {
+    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MAX_IN_I32
 }
 
 /// Returns whether f16 holds the scores and costs of single symbols. The kernel then detects every
 /// score that f16 does not hold.
-pub fn halves_hold_symbols(scoring: &Scoring) -> bool {
+pub fn f16_holds_symbols(scoring: &Scoring) -> bool {
     let substitution = &scoring.substitution;
     let costs = [scoring.gaps.first as i64, substitution.max_score().into(), -i64::from(substitution.min_score())];
-    costs.into_iter().all(|cost| cost <= MAX_IN_HALVES.into())
+    costs.into_iter().all(|cost| cost <= MAX_IN_F16.into())
 }
 
 /// Returns whether f16 holds all scores of pairs whose shorter sequence has this many symbols.
-pub fn halves_hold(scoring: &Scoring, shorter: u32) -> bool {
+pub fn f16_holds(scoring: &Scoring, shorter: u32) -> bool {
     i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < SATURATED.into()
 }
 
@@ -360,11 +360,11 @@ mod tests {
     #[test]
     fn number_formats_hold_the_scores_that_they_accept() {
         let protein = Scoring::protein();
-        assert!(halves_hold_symbols(&protein) && words_hold(&protein, u32::MAX / 128));
-        assert!(!words_hold(&protein, 1 << 28));
+        assert!(f16_holds_symbols(&protein) && i32_holds(&protein, u32::MAX / 128));
+        assert!(!i32_holds(&protein, 1 << 28));
         // Tryptophan scores 11.
-        assert!(halves_hold(&protein, 186) && !halves_hold(&protein, 187));
+        assert!(f16_holds(&protein, 186) && !f16_holds(&protein, 187));
         let dear = Scoring { gaps: crate::score::Gaps::linear(1001), ..protein };
-        assert!(!halves_hold_symbols(&dear));
+        assert!(!f16_holds_symbols(&dear));
     }
 }

@@ -56,7 +56,7 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLoc
     let mut rows = anchored.h.iter().enumerate();
     let (p, q) = rows
         .find_map(|(p, row)| row.iter().position(|value| value.0 == score).map(|q| (p, q)))
-        .expect("the score is that of an alignment which begins somewhere");
+        .expect("an alignment with the score starts somewhere");
 
     let (query_part, target_part) = (i - p..i, j - q..j);
     let best = needleman_wunsch::align(&query[query_part.clone()], &target[target_part.clone()], &global);

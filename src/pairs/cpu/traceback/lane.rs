@@ -48,7 +48,7 @@ pub(super) enum Gap {
 impl LaneTraceback {
     /// Starts a traceback in the memory of another one. The lane's target has `n` symbols and the
     /// query `m`. Low bits are trusted at first.
-    pub(super) fn begin<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {
+    pub(super) fn start<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {
         let Greatest { value, least_rows, least_columns, .. } = greatest;
         let (rows, columns) = match (least_rows, least_columns) {
             // It starts from the corner.

@@ -88,13 +88,13 @@ impl TilePlan {
         let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
-            let is_halves = variant.is_halves();
+            let is_f16 = variant.is_f16();
             // Pairs that bounds do not rule out are computed again with i32, so i32 kernels need no
             // bounds.
-            let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
+            let bounded = if is_f16 && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
             let variant = bounded.unwrap_or(variant);
             let own_pairs = runs.iter().map(TileRun::pairs).sum::<u64>();
-            plan.halved += if is_halves { own_pairs } else { 0 };
+            plan.halved += if is_f16 { own_pairs } else { 0 };
             plan.bounded += if bounded.is_some() { own_pairs } else { 0 };
             let of_rows = |run: TileRun| {
                 let most = most_rows / u64::from(run.passes(chunk, &variant).max(1));
@@ -125,7 +125,7 @@ impl TilePlan {
         query_end_word: impl Fn(SequenceId) -> u32,
     ) {
         let variant = sizes.variant;
-        let (is_halves, slack) = (variant.is_halves(), variant.slack() as i32);
+        let (is_f16, slack) = (variant.is_f16(), variant.slack() as i32);
         let floor = |query: SequenceId| {
             let floor = match &chunk.filter {
                 ResultFilter::AtLeast(thresholds) => {
@@ -134,7 +134,7 @@ impl TilePlan {
                 _ => i32::MIN,
             };
             // Scores that exceed f16 are always listed.
-            if is_halves { floor.min(SATURATED).saturating_sub(slack) } else { floor }
+            if is_f16 { floor.min(SATURATED).saturating_sub(slack) } else { floor }
         };
         let begin = self.tasks.len() as u32;
         let targets = sizes.slot_borders * variant.targets();

@@ -176,7 +176,7 @@ impl Tiles {
         shorter: u32,
     ) -> Option<TileKernels> {
         let scoring = &batch.chunk.scoring;
-        let symbols_fit = sw_tile::halves_hold_symbols(scoring);
+        let symbols_fit = sw_tile::f16_holds_symbols(scoring);
         let can = |kind| {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
             // Subgroups below the least number of lanes cannot share a pair.
@@ -195,7 +195,7 @@ impl Tiles {
         let (grouping, _) =
             there(LaneGrouping::Subgroup, Packing::One).or_else(|| there(LaneGrouping::Workgroup, Packing::One))?;
         let has_halves = self.shape.halves && symbols_fit && there(LaneGrouping::Subgroup, Packing::Queries).is_some();
-        let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
+        let halves = has_halves && (sw_tile::f16_holds(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
         let alone = if halves { Packing::Targets } else { Packing::One };
         Some(TileKernels { grouping, halves, alone, slack: self.slack(batch) })
     }
