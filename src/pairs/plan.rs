@@ -167,9 +167,9 @@ impl Iterator for PlannedChunks {
             return Some(self.some_targets(start..start + copies, &part));
         }
         let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
-        let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
+        let (mut end, mut cells, mut pairs) = (start, 0u64, 0u64);
         let sequence = |query: SequenceId| strands.sequence_of(query).0;
-        let left = if later { sequence(begin) } else { 0 };
+        let left = if later { sequence(start) } else { 0 };
         let mut left_symbols: u64 = targets.lengths()[left as usize..].iter().map(|&length| length as u64).sum();
         while end < total && (end == start || (cells < self.cells && pairs < self.pairs)) {
             let length = queries.length(end) as u64;
