@@ -152,7 +152,7 @@ fn long_pairs(stem: &str) {
 
 /// Tracebacks of very many steps, along gaps and through many runs, in all lanes at once and in
 /// different lanes.
-fn long_walks(stem: &str) {
+fn long_tracebacks(stem: &str) {
     let mut rng = rng(0x10a7);
     let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
@@ -195,5 +195,5 @@ fn long_walks(stem: &str) {
 }
 
 on_every_kernel! {
-    long_walks, directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
+    long_tracebacks, directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
 }

@@ -683,7 +683,8 @@ fn traceback_constants_match() {
             ref other => panic!("{name} is {other:?}"),
         }
     };
-    let ours = [matrix::NO_INDEX, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
+    let ours =
+        [matrix::NO_INDEX, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::TRACEBACK_WORKGROUP];
     assert_eq!(ours, ["NO_INDEX", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
 }
 

@@ -12,7 +12,7 @@ use pairwave::long::kernels::striped_trace::{self, TracebackStage};
 use pairwave::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixKernelShape};
 use pairwave::pairs::kernels::layout::EndGapKind;
-use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan, WALK_WORKGROUP};
+use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan, TRACEBACK_WORKGROUP};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;

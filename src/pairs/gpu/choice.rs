@@ -154,8 +154,8 @@ impl Prices {
         if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
             return None;
         }
-        let wants_walk = batch.chunk.filter.has_alignments() && situation.carries_matches;
-        if aligned && (kernel.scan().is_none() || !wants_walk) {
+        let wants_traceback = batch.chunk.filter.has_alignments() && situation.carries_matches;
+        if aligned && (kernel.scan().is_none() || !wants_traceback) {
             return None;
         }
         let work = estimate_work(situation, kernel, aligned)?;
@@ -171,7 +171,7 @@ impl Prices {
         // A kernel that can store directions stores them if alignments are requested, unless its
         // memory cannot hold a pair.
         let is_possible =
-            aligned || kernel.scan().is_none() || !wants_walk || estimate_work(situation, kernel, true).is_none();
+            aligned || kernel.scan().is_none() || !wants_traceback || estimate_work(situation, kernel, true).is_none();
         is_possible.then_some(KernelChoice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 

@@ -20,7 +20,7 @@ use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::kernels::layout::NwParams;
 use crate::pairs::kernels::matrix::{
-    DROPPED, MatrixVariant, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, WALK_WORKGROUP,
+    DROPPED, MatrixVariant, NO_INDEX, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, TRACEBACK_WORKGROUP,
 };
 use crate::pairs::kernels::matrix_tasks::{ArenaParts, MatrixTasks};
 use crate::pairs::{PairHit, PairsBatch, PairsReport};
@@ -59,7 +59,7 @@ pub(super) struct MatrixWork<'a> {
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
     /// The traceback. `None` if the kernel traces back itself.
-    pub walk_program: Option<&'a Compiled>,
+    pub traceback_program: Option<&'a Compiled>,
     pub queries: &'a ResidentSequences,
     pub targets: &'a ResidentSequences,
 }
@@ -134,7 +134,7 @@ impl MatrixSlot {
         // The counter starts at 0. Pairs that a lost device never reached have no runs.
         recording.zero("out", 0..4 * before_runs)?;
         for MatrixDispatch { params, walk, workgroups, tiles } in &dispatches {
-            let program = work.walk_program.filter(|_| *walk).unwrap_or(program);
+            let program = work.traceback_program.filter(|_| *walk).unwrap_or(program);
             match tiles {
                 Some(tiles) => recording.dispatch_tiles(program, params, (*workgroups).into(), *tiles),
                 None => recording.dispatch(program, params, (*workgroups).into()),
@@ -255,7 +255,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
         let params = NwParams { task_begin: round.start, task_count: round.end, ..params };
         dispatches.extend(steps(work, round, params));
         let threads = round.len() as u64 * variant.slots() as u64;
-        let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
+        let workgroups = threads.div_ceil(TRACEBACK_WORKGROUP as u64) as u32;
         dispatches.push(MatrixDispatch { params, walk: true, workgroups, tiles: None });
     }
     dispatches

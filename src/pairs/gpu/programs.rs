@@ -14,7 +14,7 @@ pub enum Shader {
     /// A kernel that can store directions.
     Matrix(matrix::MatrixVariant),
     /// The traceback over the stored directions.
-    Walk(matrix::MatrixTraceback),
+    Traceback(matrix::MatrixTraceback),
     /// A kernel for local scores.
     Tile(sw_tile::TileVariant),
 }
@@ -25,7 +25,7 @@ impl Shader {
             Shader::Slice(variant) => variant,
             Shader::SliceHalf(variant) => variant,
             Shader::Matrix(variant) => variant,
-            Shader::Walk(variant) => variant,
+            Shader::Traceback(variant) => variant,
             Shader::Tile(variant) => variant,
         }
     }

@@ -168,25 +168,25 @@ impl PairsDeviceState {
     ) -> Result<[Arc<ResidentSequences>; 2]> {
         let [queries, targets] = self.stores.for_batch(&self.kernels.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
-        let wants_walk = batch.chunk.filter.has_alignments() && scoring.carries_matches();
+        let wants_traceback = batch.chunk.filter.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
-        let of_walk = |walk| {
-            let of_arenas =
+        let fit_variant = |walk| {
+            let with_arenas =
                 |arenas| self.kernels.shape.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk);
             // A small batch needs one arena, and the driver compiles a kernel with one arena in a
             // tenth of the time.
-            let mut variant = of_arenas(1);
+            let mut variant = with_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
             let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
             if quads > self.arenas.quads() {
                 let all = self.arenas.count();
                 let needed = quads.div_ceil(self.arenas.quads()).next_power_of_two().min(all.into()) as u32;
-                variant = of_arenas(if scan == Scan::Checkpoint { needed } else { all });
+                variant = with_arenas(if scan == Scan::Checkpoint { needed } else { all });
             }
             MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
         };
-        let fitting = if wants_walk { of_walk(true) } else { None };
-        let Some((variant, list)) = fitting.or_else(|| of_walk(false)) else {
+        let fitting = if wants_traceback { fit_variant(true) } else { None };
+        let Some((variant, list)) = fitting.or_else(|| fit_variant(false)) else {
             return Err(self
                 .kernels
                 .gpu
@@ -194,9 +194,9 @@ impl PairsDeviceState {
         };
         self.check_matrix_loops(&variant, &list, &extent)?;
         let program = self.kernels.get(Shader::Matrix(variant))?;
-        let walks_itself = scan == Scan::Checkpoint;
-        let walk_program =
-            if walks_itself { None } else { Some(self.kernels.get(Shader::Walk(MatrixTraceback(variant)))?) };
+        let traces_itself = scan == Scan::Checkpoint;
+        let traceback_program =
+            if traces_itself { None } else { Some(self.kernels.get(Shader::Traceback(MatrixTraceback(variant)))?) };
         let begin = std::time::Instant::now();
         let arenas = match self.arenas.reserve(&self.kernels.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
@@ -224,7 +224,7 @@ impl PairsDeviceState {
             has_more: site.remaining_cells > batch.cells(),
             loop_budget: self.kernels.loop_budget,
             program: &program,
-            walk_program: walk_program.as_ref(),
+            traceback_program: traceback_program.as_ref(),
             queries: &queries,
             targets: &targets,
         };
@@ -251,7 +251,7 @@ impl PairsDeviceState {
             }
             variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
         } else {
-            variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum))
+            variant.iterations_a_pass(rows).max(variant.traceback_iterations(extent.sum))
         };
         if self.kernels.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self

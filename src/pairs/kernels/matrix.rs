@@ -23,7 +23,7 @@ pub const NO_INDEX: u32 = u32::MAX;
 /// Number of runs of a pair that does not reach the requested identity.
 pub const DROPPED: u32 = u32::MAX - 1;
 /// Invocations per workgroup of the traceback.
-pub const WALK_WORKGROUP: u32 = 64;
+pub const TRACEBACK_WORKGROUP: u32 = 64;
 
 /// Greatest number of invocations of `nw_checkpoint` that run at the same time on the largest
 /// devices. An H200 holds 67,584, or a quarter more.
@@ -70,7 +70,7 @@ impl KernelProgram for MatrixTraceback {
     }
 
     fn constants(&self) -> Constants {
-        self.0.constants_for(WALK_WORKGROUP)
+        self.0.constants_for(TRACEBACK_WORKGROUP)
     }
 
     fn supplied(&self) -> Supplied {
@@ -347,7 +347,7 @@ impl MatrixVariant {
         let steps = self.tile_rows as u64;
         let blocks = 2 * columns / self.column_unit() as u64 + rows.div_ceil(steps) + 1;
         let block = steps * self.iterations_a_step() + 4 * self.columns as u64;
-        self.walk_iterations(symbols) + if self.directions { blocks * block } else { 0 }
+        self.traceback_iterations(symbols) + if self.directions { blocks * block } else { 0 }
     }
 
     /// Counts the columns in fours, the words and their shift, and a quarter of the work for four
@@ -362,7 +362,7 @@ impl MatrixVariant {
     /// with this many symbols in both sequences together. Some devices run all branches in all
     /// lanes. There, a loop that any lane enters counts at least once in every lane, and once more
     /// for its end.
-    pub const fn walk_iterations(&self, symbols: u64) -> u64 {
+    pub const fn traceback_iterations(&self, symbols: u64) -> u64 {
         // The search along both borders. Other lanes may search them in the other order.
         let search = if self.ends.are_own() { 2 } else { 0 };
         // A step, with a loop over the pieces of a run that llvmpipe enters even if no run ends,
@@ -381,7 +381,7 @@ impl MatrixVariant {
 
     /// Counts the iterations that set corners to 0. The invocations of a workgroup reach them in
     /// different steps. Adds the same number for loops that no lane enters (see
-    /// [`Self::walk_iterations`]).
+    /// [`Self::traceback_iterations`]).
     fn iterations_at_corners(&self, steps: u64) -> u64 {
         let entered = steps.min(self.workgroup as u64) * 2 * self.columns as u64;
         if self.ends == EndGapKind::Affine { 2 * steps + entered } else { 0 }
