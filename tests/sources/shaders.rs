@@ -342,7 +342,7 @@ fn texts() -> Vec<Text> {
     let of_walk = |variant: &matrix::MatrixVariant| Text {
         name: format!("walk after {variant:?}"),
         source: MatrixTraceback(*variant).source().expect("all imports exist"),
-        workgroup: WALK_WORKGROUP,
+        workgroup: TRACEBACK_WORKGROUP,
         workgroup_bytes: 0,
     };
     let matrices = matrices();
