@@ -58,7 +58,7 @@ pub use columns::{AlignmentColumns, Range32};
 pub use compress::OutputCompression;
 pub use distance::Distance;
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
-pub use long::{LongContext, LongFormat, ScoredAlignment};
+pub use long::{LongContext, LongFormat, LongPairAlignment};
 pub use phylip::DistanceMatrixShape;
 pub use placed::{BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 pub use search::{SearchContext, SearchFormat, SearchHit, SearchWriter};

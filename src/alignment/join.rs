@@ -55,12 +55,12 @@ impl JoinedColumns {
 
 /// Returns the columns of a row's residues after mapping them by `map`.
 pub(crate) fn moved(places: &[u32], map: &[u32]) -> Vec<u32> {
-    places.iter().map(|&place| map[place as usize]).collect()
+    places.iter().map(|&column| map[column as usize]).collect()
 }
 
-/// Maps the columns of a row's residues in place.
+/// Maps the columns of a row's residues in column.
 pub(crate) fn move_places(places: &mut [u32], map: &[u32]) {
-    places.iter_mut().for_each(|place| *place = map[*place as usize]);
+    places.iter_mut().for_each(|column| *column = map[*column as usize]);
 }
 
 #[cfg(test)]

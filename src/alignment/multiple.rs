@@ -38,8 +38,8 @@ impl MultipleAlignment {
     /// Panics if the number of letters is not the number of residues.
     pub fn text(&self, row: usize, letters: &[u8], gap: u8) -> Vec<u8> {
         let mut text = vec![gap; self.columns];
-        for (&place, &letter) in self.places[row].iter().zip(letters) {
-            text[place as usize] = letter;
+        for (&column, &letter) in self.places[row].iter().zip(letters) {
+            text[column as usize] = letter;
         }
         assert_eq!(self.places[row].len(), letters.len(), "letters of another sequence");
         text

@@ -140,8 +140,9 @@ fn is_there(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let same = |found: fs::Metadata, own: fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
-        fs::symlink_metadata(path).is_ok_and(|found| file.metadata().is_ok_and(|own| same(found, own)))
+        let same =
+            |found: fs::Metadata, opened: fs::Metadata| (found.dev(), found.ino()) == (opened.dev(), opened.ino());
+        fs::symlink_metadata(path).is_ok_and(|found| file.metadata().is_ok_and(|opened| same(found, opened)))
     }
     #[cfg(not(unix))]
     {

@@ -10,7 +10,7 @@ use super::long_context::CONTENTS;
 use super::{Contents, FormatBody, Output, jsonl, paf, sam, text, tsv};
 use crate::error::{Error, Result};
 
-pub use super::long_context::{LongContext, ScoredAlignment, StoredSequence};
+pub use super::long_context::{LongContext, LongPairAlignment, StoredSequence};
 pub use super::sam::name_problem as sam_name_problem;
 
 /// An output format for long pairs.
@@ -42,7 +42,7 @@ pub enum LongFormat {
 pub fn write(
     format: &LongFormat,
     context: &LongContext,
-    found: &[ScoredAlignment<'_>],
+    found: &[LongPairAlignment<'_>],
     mut output: Output,
 ) -> Result<()> {
     let contents = Contents { has_alignments: found.iter().all(|found| found.cigar.is_some()), ..CONTENTS };
@@ -63,7 +63,7 @@ pub fn write(
 fn lines(
     body: &mut dyn FormatBody,
     context: &LongContext,
-    found: &[ScoredAlignment<'_>],
+    found: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     body.begin(&context.forward, output)?;

@@ -10,7 +10,7 @@ use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_comp
 
 /// An alignment, or only its score.
 #[derive(Debug, Clone, Copy)]
-pub struct ScoredAlignment<'a> {
+pub struct LongPairAlignment<'a> {
     /// Whether the query's reverse complement was aligned.
     pub is_reverse: bool,
     /// The score.
@@ -101,7 +101,7 @@ impl LongContext {
     ///
     /// # Errors
     /// Returns an error if there is only a score.
-    pub fn alignment(&self, found: &ScoredAlignment<'_>) -> Result<(Alignment, &[Code], &[Code])> {
+    pub fn alignment(&self, found: &LongPairAlignment<'_>) -> Result<(Alignment, &[Code], &[Code])> {
         let (_, pair) = self.pair(found)?;
         let cigar = found.cigar.ok_or_else(|| Error::Internal("a score without its alignment".into()))?.clone();
         let OutputPair { query_start, target_start, score, .. } = pair;
@@ -115,7 +115,7 @@ impl LongContext {
     }
 
     /// Returns an alignment as a pair of the aligned strand and the target, with its context.
-    pub(super) fn pair<'a>(&'a self, found: &ScoredAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
+    pub(super) fn pair<'a>(&'a self, found: &LongPairAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
         let (context, query) = match (found.is_reverse, &self.reverse) {
             (false, _) => (&self.forward, self.query_id),
             (true, Some(reverse)) => (reverse, 0),

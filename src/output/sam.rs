@@ -18,7 +18,7 @@
 mod pairs;
 
 use super::columns::push_runs;
-use super::long_context::{LongContext, ScoredAlignment};
+use super::long_context::{LongContext, LongPairAlignment};
 use super::numbers::{push_integer, push_unsigned};
 use super::{ByteSink, Context, Output, OutputPair, Range32};
 use crate::error::{Error, Result};
@@ -67,7 +67,7 @@ pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
 pub(super) fn write(
     context: &LongContext,
     command: &str,
-    found: &[ScoredAlignment<'_>],
+    found: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     push_header(command, [(context.target_name(), context.target_length())].into_iter(), output)?;
@@ -117,7 +117,7 @@ pub(super) fn push_header<'a>(
 /// lines that are not secondary.
 fn record(
     all: &LongContext,
-    found: &ScoredAlignment<'_>,
+    found: &LongPairAlignment<'_>,
     earlier: &mut Vec<Range32>,
     output: &mut Output,
 ) -> Result<()> {

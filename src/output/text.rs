@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::long_context::{LongContext, ScoredAlignment};
+use super::long_context::{LongContext, LongPairAlignment};
 use super::{ByteSink, Context, FormatBody, Output, OutputPair, PairLine};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ fn bottom(out: &mut Vec<u8>) {
 pub(super) fn write(
     context: &LongContext,
     width: u32,
-    found: &[ScoredAlignment<'_>],
+    found: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     let out = output.buffer();

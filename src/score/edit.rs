@@ -54,17 +54,17 @@ impl OverlapReach {
         ((edits * (1.0 + 1e-9) * f64::from(Self::ANY_RATE)).ceil() as u32).min(Self::ANY_RATE)
     }
 
-    /// Returns the maximum number of edits of an overlap that ends after `own` symbols of one
+    /// Returns the maximum number of edits of an overlap that ends after `symbols` symbols of one
     /// sequence and `other` symbols of the other.
-    pub fn most_edits(self, own: u32, other: u32) -> u32 {
-        ((u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(own.min(other))) >> 16) as u32
+    pub fn most_edits(self, symbols: u32, other: u32) -> u32 {
+        ((u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(symbols.min(other))) >> 16) as u32
     }
 
-    /// Returns the number of symbols that may follow the part of a sequence of `own` symbols in an
+    /// Returns the number of symbols that may follow the part of a sequence of `symbols` symbols in an
     /// overlap with a sequence of `other` symbols.
-    pub fn unaligned(self, own: u32, other: u32) -> u64 {
-        let of_shorter = u64::from(self.shorter) * u64::from(own.min(other)) + u64::from(self.constant);
-        of_shorter / u64::from(self.divisor) + u64::from(own.saturating_sub(other))
+    pub fn unaligned(self, symbols: u32, other: u32) -> u64 {
+        let of_shorter = u64::from(self.shorter) * u64::from(symbols.min(other)) + u64::from(self.constant);
+        of_shorter / u64::from(self.divisor) + u64::from(symbols.saturating_sub(other))
     }
 
     /// Returns whether no intermediate result exceeds 32 bits for sequences of at most `symbols`
@@ -221,13 +221,13 @@ impl EditScheme {
 
     /// Returns the result if the pattern or the text is empty, and `None` otherwise.
     pub fn trivial(&self, m: u32, n: u32) -> Option<EditDistance> {
-        let found = match self.mode {
+        let result = match self.mode {
             _ if m > 0 && n > 0 => return None,
             EditMode::Global => EditDistance { distance: m.max(n), end: n },
             EditMode::Overlap(_) => EditDistance { distance: 0, end: 0 },
             EditMode::Infix | EditMode::Prefix => EditDistance { distance: m, end: 0 },
         };
-        Some(found.within(self.limit(m, n)))
+        Some(result.within(self.limit(m, n)))
     }
 }
 

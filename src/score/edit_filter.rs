@@ -139,12 +139,12 @@ mod tests {
                 let a: Vec<Code> = (0..length).map(|_| code(&mut next)).collect();
                 let (from, to) = (next(length as u64 / 2 + 1) as usize, length - next(length as u64 / 3 + 1) as usize);
                 let mut b = Vec::new();
-                for &own in &a[from.min(to)..to] {
+                for &symbol in &a[from.min(to)..to] {
                     match next(30) {
                         0 => {}
-                        1 => b.extend([own, code(&mut next)]),
+                        1 => b.extend([symbol, code(&mut next)]),
                         2 => b.push(code(&mut next)),
-                        _ => b.push(own),
+                        _ => b.push(symbol),
                     }
                 }
                 for _ in 0..next(20) {
@@ -155,8 +155,8 @@ mod tests {
                     let identity = definition.identity(&best.cigar.counts(), a.len() as u32, b.len() as u32);
                     let Some(scheme) = edit_filter(definition, identity, scoring) else { continue };
                     reached += 1;
-                    let found = crate::edit::oracle::find(&a, &b, &scheme);
-                    assert!(found.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);
+                    let distance = crate::edit::oracle::find(&a, &b, &scheme);
+                    assert!(distance.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);
                 }
             }
         }

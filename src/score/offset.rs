@@ -249,8 +249,11 @@ mod tests {
         let priced = OffsetScoring::new(&scoring(Gaps::linear(10), ends), 9, 18, true).unwrap();
         for code in 1..16 {
             assert_eq!((charged.table()[code], charged.table()[code * 16]), (NEG_INF, NEG_INF));
-            for own in [&free, &priced] {
-                assert_eq!((own.table()[code], own.table()[code * 16]), (own.edge_step(), own.edge_step()));
+            for scoring in [&free, &priced] {
+                assert_eq!(
+                    (scoring.table()[code], scoring.table()[code * 16]),
+                    (scoring.edge_step(), scoring.edge_step())
+                );
             }
         }
         assert_eq!((charged.table()[0], free.table()[0], priced.table()[0]), (0, 0, 0));

@@ -120,8 +120,8 @@ unsafe fn check_i32_lanes<V: LanesI32>(words: &[u64; 24]) {
         let rows: [*const i8; BLOCK] = std::array::from_fn(|k| bytes[7 * k..].as_ptr());
         let mut transposed = [0; BLOCK * BLOCK];
         V::transpose(&rows, transposed.as_mut_ptr());
-        for (place, &byte) in transposed.iter().enumerate() {
-            assert_eq!(byte, bytes[7 * (place % BLOCK) + place / BLOCK], "{place}");
+        for (index, &byte) in transposed.iter().enumerate() {
+            assert_eq!(byte, bytes[7 * (index % BLOCK) + index / BLOCK], "{index}");
         }
     }
 }

@@ -17,7 +17,7 @@ use pairwave::jobs::{Fingerprint, Job, Run, Summary};
 #[cfg(feature = "plot")]
 use pairwave::output::dotplot;
 use pairwave::output::long::sam_name_problem;
-use pairwave::output::{LongContext, LongFormat, Output, Range32, ScoredAlignment, long as writers};
+use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceId, SequenceStore, read_files, read_qualified};
@@ -164,7 +164,7 @@ impl Long {
         let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
         let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
         let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
-        let found: Vec<ScoredAlignment<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
+        let found: Vec<LongPairAlignment<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
         if self.compute.check {
             check(&context, &found, &scoring)?;
         }
@@ -310,7 +310,7 @@ fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, 
 }
 
 /// A hit as writers take it. The query has `m` symbols.
-fn found(hit: &LongHit, m: u32) -> ScoredAlignment<'_> {
+fn found(hit: &LongHit, m: u32) -> LongPairAlignment<'_> {
     let is_reverse = hit.strand == Strand::Minus;
     // Of a mere score the last column alone is known.
     let last = |end: u32| end.saturating_sub(1)..end;
@@ -319,7 +319,7 @@ fn found(hit: &LongHit, m: u32) -> ScoredAlignment<'_> {
         if is_reverse { m - last.end..m - last.start } else { last }
     });
     let target = hit.target.clone().unwrap_or_else(|| last(hit.target_end));
-    ScoredAlignment {
+    LongPairAlignment {
         is_reverse,
         score: hit.score,
         query: Range32 { start: query.start, end: query.end },
@@ -329,7 +329,7 @@ fn found(hit: &LongHit, m: u32) -> ScoredAlignment<'_> {
 }
 
 /// Rescores every alignment.
-fn check(context: &LongContext, found: &[ScoredAlignment<'_>], scoring: &Scoring) -> Result<()> {
+fn check(context: &LongContext, found: &[LongPairAlignment<'_>], scoring: &Scoring) -> Result<()> {
     for one in found {
         let (alignment, query, target) = context.alignment(one)?;
         let score = verify_alignment(&alignment, query, target, scoring)?;

@@ -9,7 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Picture;
 use crate::error::{Error, Result};
-use crate::output::long::{LongContext, ScoredAlignment};
+use crate::output::long::{LongContext, LongPairAlignment};
 use crate::output::strokes;
 use crate::output::ticks::ticks;
 use crate::seq::Alphabet;
@@ -39,7 +39,7 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
 ///
 /// # Errors
 /// Returns an error if any of them has only a score.
-pub fn draw(picture: Picture, context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<Vec<u8>> {
+pub fn draw(picture: Picture, context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<Vec<u8>> {
     let failed = |problem: &dyn std::fmt::Display| Error::Internal(format!("a plot could not be drawn: {problem}"));
     let plot = Plot::new(context, found)?;
     match picture {
@@ -86,8 +86,8 @@ struct Label {
     is_upright: bool,
 }
 
-type PlotArea<Backend> = DrawingArea<Backend, Shift>;
-type DrawResult<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+type DotPlotArea<Backend> = DrawingArea<Backend, Shift>;
+type DotPlotResult<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 /// Elements of the picture, in units.
 struct Plot {
@@ -99,7 +99,7 @@ struct Plot {
 }
 
 impl Plot {
-    fn new(context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<Self> {
+    fn new(context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<Self> {
         let (left, top, right, bottom) = MARGINS;
         let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let (target_length, query_length) = (context.target_length(), context.query_length());
@@ -149,10 +149,10 @@ impl Plot {
     /// Draws with a backend at `scale` pixels per unit. `write` draws text.
     fn draw<Backend: DrawingBackend>(
         &self,
-        root: &PlotArea<Backend>,
+        root: &DotPlotArea<Backend>,
         scale: i32,
-        write: impl Fn(&PlotArea<Backend>, &Label, i32) -> DrawResult<Backend>,
-    ) -> DrawResult<Backend> {
+        write: impl Fn(&DotPlotArea<Backend>, &Label, i32) -> DotPlotResult<Backend>,
+    ) -> DotPlotResult<Backend> {
         let scaled = |points: &[(i32, i32)]| points.iter().map(|&(x, y)| (x * scale, y * scale)).collect::<Vec<_>>();
         root.fill(&WHITE)?;
         let grid = ShapeStyle::from(&RGBColor(217, 217, 217)).stroke_width(scale as u32);
@@ -181,7 +181,7 @@ fn colour(is_reverse: bool) -> RGBColor {
     COLOURS[usize::from(is_reverse)]
 }
 
-fn title(context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String> {
+fn title(context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<String> {
     let Some(best) = found.first() else { return Ok("no alignment".into()) };
     let (context, pair) = context.pair(best)?;
     let columns = context.columns(&pair)?;
@@ -195,7 +195,7 @@ fn title(context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String>
 /// distinguish.
 fn path(
     all: &LongContext,
-    found: &ScoredAlignment<'_>,
+    found: &LongPairAlignment<'_>,
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
 ) -> Result<Vec<(i32, i32)>> {
@@ -239,7 +239,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Draws a label as text.
-fn write<Backend: DrawingBackend>(area: &PlotArea<Backend>, label: &Label, scale: i32) -> DrawResult<Backend> {
+fn write<Backend: DrawingBackend>(area: &DotPlotArea<Backend>, label: &Label, scale: i32) -> DotPlotResult<Backend> {
     let turn = if label.is_upright { FontTransform::Rotate270 } else { FontTransform::None };
     let font = ("sans-serif", label.size * scale).into_font().transform(turn);
     let style = TextStyle::from(font).color(&label.colour).pos(Pos::new(label.anchor, VPos::Center));
@@ -247,7 +247,7 @@ fn write<Backend: DrawingBackend>(area: &PlotArea<Backend>, label: &Label, scale
 }
 
 /// Draws a label as strokes.
-fn trace<Backend: DrawingBackend>(area: &PlotArea<Backend>, label: &Label, scale: i32) -> DrawResult<Backend> {
+fn trace<Backend: DrawingBackend>(area: &DotPlotArea<Backend>, label: &Label, scale: i32) -> DotPlotResult<Backend> {
     let size = f64::from(label.size * scale);
     let before = match label.anchor {
         HPos::Left => 0.0,

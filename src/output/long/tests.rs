@@ -40,7 +40,7 @@ fn cigar(text: &str) -> Cigar {
     text.parse().expect("a CIGAR string")
 }
 
-fn written(format: &LongFormat, context: &LongContext, found: &[ScoredAlignment<'_>]) -> Result<String> {
+fn written(format: &LongFormat, context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<String> {
     let captured = CapturedBytes::default();
     write(format, context, found, Output::to_writer(captured.clone()))?;
     let bytes = captured.bytes();
@@ -58,7 +58,7 @@ fn formats(score_only: bool) -> Vec<LongFormat> {
     tables.into_iter().chain(wanted.iter().cloned()).collect()
 }
 
-fn in_all_formats(context: &LongContext, found: &[ScoredAlignment<'_>]) -> String {
+fn in_all_formats(context: &LongContext, found: &[LongPairAlignment<'_>]) -> String {
     formats(false).iter().map(|format| written(format, context, found).unwrap() + "\n").collect()
 }
 
@@ -67,21 +67,21 @@ fn local_alignments_on_both_strands() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
     let found = [
-        ScoredAlignment {
+        LongPairAlignment {
             is_reverse: false,
             score: 48,
             query: range(2, 14),
             target: range(0, 11),
             cigar: Some(&first),
         },
-        ScoredAlignment {
+        LongPairAlignment {
             is_reverse: true,
             score: 25,
             query: range(4, 9),
             target: range(10, 15),
             cigar: Some(&second),
         },
-        ScoredAlignment {
+        LongPairAlignment {
             is_reverse: false,
             score: 10,
             query: range(12, 14),
@@ -108,7 +108,7 @@ fn local_alignments_on_both_strands() {
 #[test]
 fn whole_sequences_with_free_and_charged_ends() {
     let columns = cigar("2I4=1I7=1I4D");
-    let found = |is_reverse| ScoredAlignment {
+    let found = |is_reverse| LongPairAlignment {
         is_reverse,
         score: 48,
         query: range(0, 15),
@@ -125,8 +125,8 @@ fn whole_sequences_with_free_and_charged_ends() {
 fn scores_alone() {
     let context = context(Mode::Local, EndGaps::Charged);
     let found = [
-        ScoredAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
-        ScoredAlignment { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
+        LongPairAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
+        LongPairAlignment { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
     ];
     let text: String = formats(true).iter().map(|format| written(format, &context, &found).unwrap()).collect();
     insta::assert_snapshot!(text);
@@ -145,14 +145,14 @@ fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second) = (cigar("4=1I7="), cigar("5="));
     let found = [
-        ScoredAlignment {
+        LongPairAlignment {
             is_reverse: false,
             score: 48,
             query: range(2, 14),
             target: range(0, 11),
             cigar: Some(&first),
         },
-        ScoredAlignment {
+        LongPairAlignment {
             is_reverse: true,
             score: 25,
             query: range(4, 9),

@@ -16,7 +16,7 @@ const STRONG: u32 = (1 << 9) - 1;
 
 /// State of a column while its rows are added.
 #[derive(Clone, Copy)]
-struct ColumnState {
+struct ConservationColumn {
     residues: u32,
     /// Letter of the first row, in upper case.
     letter: u8,
@@ -31,7 +31,7 @@ pub(super) fn marks(rows: &MsaRows<'_>) -> Vec<u8> {
         let has = |group: &[u8]| group.contains(&(letter as u8).to_ascii_uppercase());
         (0..).zip(GROUPS).map(|(bit, group)| u32::from(has(group)) << bit).sum()
     });
-    let unknown = ColumnState { residues: 0, letter: 0, is_mixed: false, groups: u32::MAX };
+    let unknown = ConservationColumn { residues: 0, letter: 0, is_mixed: false, groups: u32::MAX };
     let mut columns = vec![unknown; rows.columns()];
     for at in 0..rows.order.len() {
         for (place, letter) in rows.residues(at) {
@@ -46,7 +46,7 @@ pub(super) fn marks(rows: &MsaRows<'_>) -> Vec<u8> {
         }
     }
     let has_groups = rows.alphabet == Alphabet::Protein;
-    let mark = |column: &ColumnState| match column {
+    let mark = |column: &ConservationColumn| match column {
         column if column.residues as usize != rows.order.len() => b' ',
         column if !column.is_mixed => b'*',
         column if has_groups && column.groups & STRONG != 0 => b':',

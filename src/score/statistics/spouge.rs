@@ -76,8 +76,8 @@ mod tests {
             (-0.3, 1.3286267594591274),
             (-3.0, 1.9999779095030015),
         ] {
-            let found = complement(x);
-            assert!((found - expected).abs() <= 1e-13 * expected, "{x}: {found:e} for {expected:e}");
+            let computed = complement(x);
+            assert!((computed - expected).abs() <= 1e-13 * expected, "{x}: {computed:e} for {expected:e}");
         }
         assert_eq!(complement(40.0), 0.0);
     }

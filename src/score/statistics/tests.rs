@@ -23,8 +23,8 @@ fn as_printed(table: &str, columns: usize, scoring: impl Fn(&[&str]) -> (Scoring
         let statistics = Statistics::for_scheme(&scoring).unwrap_or_else(|| panic!("{line}"));
         let database = DatabaseSize { sequences: sequences.parse().unwrap(), symbols: symbols.parse().unwrap() };
         let (query, target) = (query.parse().unwrap(), target.parse().unwrap());
-        let found = statistics.significance(times * score.parse::<i64>().unwrap(), query, target, &database);
-        let printed = (Evalue(found.evalue).to_string(), BitScore(found.bits).to_string());
+        let computed = statistics.significance(times * score.parse::<i64>().unwrap(), query, target, &database);
+        let printed = (Evalue(computed.evalue).to_string(), BitScore(computed.bits).to_string());
         assert_eq!(printed, ((*evalue).to_owned(), (*bits).to_owned()), "{line}");
         rows += 1;
     }
@@ -76,8 +76,8 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
     );
     for (scheme, lambda) in [("blastn", 0.625), ("blastn-short", 1.374), ("megablast", 0.64), ("truong", 0.0)] {
         let statistics = Statistics::for_scheme(&NamedScheme::find(scheme).unwrap().scoring(Alphabet::Dna).unwrap());
-        let found = statistics.map_or(0.0, |statistics| statistics.gapped().lambda);
-        assert!((found - lambda).abs() < 1e-3, "{scheme} {found}");
+        let computed = statistics.map_or(0.0, |statistics| statistics.gapped().lambda);
+        assert!((computed - lambda).abs() < 1e-3, "{scheme} {computed}");
     }
     assert_eq!(Statistics::for_scheme(&nucleotide(7, -3, Gaps::linear(9))), None);
     assert_eq!(Statistics::for_scheme(&nucleotide(0, 0, Gaps::linear(1))), None);
@@ -136,8 +136,8 @@ proptest! {
         let target = shortest + (f64::from(range) * within) as u32;
         for target in [shortest, target, longest] {
             for score in (1..least).rev().take(40) {
-                let found = statistics.evalue(score, query, target, &database);
-                prop_assert!(found > evalue, "{score} < {least}: {found:e} for {evalue:e}");
+                let computed = statistics.evalue(score, query, target, &database);
+                prop_assert!(computed > evalue, "{score} < {least}: {computed:e} for {evalue:e}");
             }
         }
         // The bound is exact for a single length.
