@@ -337,7 +337,7 @@ impl Job for LongAlignment {
             return Ok(LongSession::new(engines, run));
         }
         if run.tune {
-            return Err(Error::usage_of("tune", "nothing is measured for long pairs; leave it out"));
+            return Err(Error::usage_of("tune", "long pairs have no settings to measure: remove this option"));
         }
         let (engines, threads) = (open::open_long(run)?, run.threads);
         let reserve: Reserve = Box::new(move || open::cpu(threads));

@@ -31,7 +31,7 @@ struct TileSize {
 #[derive(Debug, Clone)]
 pub struct CpuLong {
     threads: usize,
-    level: InstructionSet,
+    instruction_set: InstructionSet,
     tile: TileSize,
     /// Bytes for a traceback.
     memory: u64,
@@ -42,7 +42,7 @@ impl CpuLong {
     pub fn new(threads: usize) -> Self {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { processors() } else { threads };
-        CpuLong { threads, level: InstructionSet::best(), tile: TILE, memory: MEMORY }
+        CpuLong { threads, instruction_set: InstructionSet::best(), tile: TILE, memory: MEMORY }
     }
 
     /// Limits the bytes of a traceback through a region of more than 1,024 x 1,024 cells.
@@ -60,8 +60,8 @@ impl CpuLong {
     }
 
     /// Computes with these instructions. Changes no result.
-    pub fn with_level(self, level: InstructionSet) -> Self {
-        CpuLong { level, ..self }
+    pub fn with_instruction_set(self, instruction_set: InstructionSet) -> Self {
+        CpuLong { instruction_set, ..self }
     }
 }
 
@@ -72,8 +72,8 @@ impl LongEngine for CpuLong {
 
     fn speed(&self) -> f64 {
         // Measured with one thread for a local alignment with affine gaps.
-        let thread = match self.level.bytes() {
-            _ if self.level == InstructionSet::PORTABLE => 0.8e9,
+        let thread = match self.instruction_set.bytes() {
+            _ if self.instruction_set == InstructionSet::PORTABLE => 0.8e9,
             ..32 => 0.8e9,
             32..64 => 2.6e9,
             _ => 5.5e9,

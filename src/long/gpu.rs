@@ -264,7 +264,7 @@ impl GpuLong {
             }
             engine.run_once(sweep, if sparing { least } else { keep }, left, sink, &mut handed)
         })?;
-        ran.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the panel: {error}")))
+        ran.map_err(|error| self.gpu.unsuited(format!("its memory is too small for the panel: {error}")))
     }
 
     /// Computes a panel. If strips wait too long for each other, computes it again without waiting.
@@ -282,13 +282,13 @@ impl GpuLong {
         }
         self.strips_waited();
         let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, handed)?;
-        again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
+        again.ok_or_else(|| self.gpu.error("strips got stuck although they do not wait for each other"))
     }
 
     /// Records that strips must not wait for each other on this device.
     fn strips_waited(&mut self) {
         let name = self.gpu.label();
-        tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
+        tracing::warn!("device '{name}': strips waited too long for each other; continuing without waiting");
         self.proceeds = Some(false);
     }
 
@@ -452,6 +452,6 @@ impl LongEngine for GpuLong {
 
     fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         let traced = shortage::attempt(self, |engine, sparing| engine.trace_region(region, sparing))?;
-        traced.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the region: {error}")))
+        traced.map_err(|error| self.gpu.unsuited(format!("its memory is too small for the region: {error}")))
     }
 }

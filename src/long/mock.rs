@@ -151,7 +151,7 @@ impl LongEngine for Textbook {
 
     fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         let matrices = RegionMatrices::fill(region)?;
-        Ok(matrices.walk(region))
+        Ok(matrices.trace_back(region))
     }
 }
 
@@ -200,7 +200,7 @@ impl RegionMatrices {
         Ok(matrices)
     }
 
-    fn walk(&self, region: &TraceRegion) -> TracebackResult {
+    fn trace_back(&self, region: &TraceRegion) -> TracebackResult {
         let pair = region.pair;
         let open = i64::from(pair.scoring.gaps.first);
         let PathPoint { mut i, mut j, mut state } = region.from;

@@ -71,17 +71,17 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLon
         let Some((score, i, j)) = matrices.best(0..m, 0..n) else {
             return ReferenceLongAlignment { score: 0, start: (0, 0), end: (0, 0), cigar: Cigar::new() };
         };
-        let walk = matrices.walk(point(i, j, PathState::H), 0, 0);
-        let to = walk.to();
+        let traceback = matrices.trace_back(point(i, j, PathState::H), 0, 0);
+        let to = traceback.to();
         let start = (to.i as usize, to.j as usize);
-        return ReferenceLongAlignment { score, start, end: (i, j), cigar: walk.cigar() };
+        return ReferenceLongAlignment { score, start, end: (i, j), cigar: traceback.cigar() };
     }
     let (i, j) = matrices.last_cell();
-    let walk = matrices.walk(point(i, j, PathState::H), 0, 0);
+    let traceback = matrices.trace_back(point(i, j, PathState::H), 0, 0);
     let mut cigar = Cigar::new();
-    cigar.push(walk.to().i, Op::Insertion);
-    cigar.push(walk.to().j, Op::Deletion);
-    walk.cigar().iter().for_each(|(length, op)| cigar.push(length, op));
+    cigar.push(traceback.to().i, Op::Insertion);
+    cigar.push(traceback.to().j, Op::Deletion);
+    traceback.cigar().iter().for_each(|(length, op)| cigar.push(length, op));
     cigar.push((m - i) as u32, Op::Insertion);
     cigar.push((n - j) as u32, Op::Deletion);
     ReferenceLongAlignment { score: matrices.end_score(i, j), start: (0, 0), end: (m, n), cigar }
@@ -192,7 +192,7 @@ impl LongMatrices {
 
     /// Traces back from a point to row `top` or column `left`, or to the start of a local
     /// alignment.
-    pub fn walk(&self, from: PathPoint, top: usize, left: usize) -> OraclePath {
+    pub fn trace_back(&self, from: PathPoint, top: usize, left: usize) -> OraclePath {
         let first = i64::from(self.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
         let mut points = Vec::new();

@@ -151,7 +151,10 @@ fn a_checkpoint_and_blocks_of_another_job_are_refused() {
     let job = job(scoring(Mode::Local, EndGaps::Charged));
     let with_checkpoint = LongAlignment { checkpoint: Some("work".into()), ..job.clone() };
     let error = with_checkpoint.cut(1).unwrap_err();
-    assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("a job in blocks has none"), "{error}");
+    assert!(
+        matches!(error, Error::Usage(_)) && error.to_string().contains("a job in blocks has no checkpoint"),
+        "{error}"
+    );
     let run = two_threads();
     let plus = LongAlignment { strand: Strands::Plus, ..job };
     let mut session = plus.session_on(cpu(), &run).expect("the session opens");

@@ -242,7 +242,7 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
         assert!(!has_plot || text(&whole[1]) == text(&merged[1]), "{options:?}");
     }
     let plan = |options: &[&str]| refused(&[&["plan"], &pair[..], options, &["--dry-run"]].concat());
-    assert!(plan(&["--checkpoint", "c"]).contains("--checkpoint: a job in blocks has none"));
+    assert!(plan(&["--checkpoint", "c"]).contains("--checkpoint: a job in blocks has no checkpoint"));
     assert!(plan(&["--plot", "p.svg"]).contains("--plot: 'pairwave plan' writes no results"));
     assert!(plan(&["--device", "cpu"]).contains("--device: 'pairwave plan' computes nothing"));
     assert!(refused(&["plan", "long", "-", &target, "--dry-run"]).contains("standard input can be read only once"));

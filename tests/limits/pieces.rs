@@ -36,7 +36,7 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
         let case = LongCase::new(&query, &target, scoring);
         for level in InstructionSet::available() {
             let (rows, columns) = (of(rng, &SIDES), of(rng, &SIDES));
-            let mut engine = CpuLong::new(1).with_level(level).with_tile(rows, columns);
+            let mut engine = CpuLong::new(1).with_instruction_set(level).with_tile(rows, columns);
             eprintln!("{m} x {n}, {engine:?}: {}", name(scoring));
             check_sweep(&mut engine, &case, &[n as u32 / 2], 64, false);
             check_sweep(&mut engine, &case, &[], 64, case.pair.is_local());
@@ -119,7 +119,7 @@ fn gaps_beyond_32_bits_beside_a_local_path() {
         let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
         let (top, left) = (pair.top(0..2_400), pair.left(0..2_400));
         for level in InstructionSet::available() {
-            let mut engine = CpuLong::new(1).with_level(level);
+            let mut engine = CpuLong::new(1).with_instruction_set(level);
             for method in METHODS {
                 let strip = Some(3_000);
                 let from = PathPoint { i: 2_400, j: 2_400, state: PathState::H };

@@ -21,7 +21,7 @@ fn engine(rng: &mut Rng) -> CpuLong {
     let side = |rng: &mut Rng| rng.pick(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
     let level = rng.pick(&InstructionSet::available());
-    CpuLong::new(1 + rng.below(3)).with_level(level).with_tile(rows, columns)
+    CpuLong::new(1 + rng.below(3)).with_instruction_set(level).with_tile(rows, columns)
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn all_methods_trace_the_oracles_path() {
             check_trace_whole(&mut engine, &case, how);
             // A part of the path through a part of the matrix, from any of its points.
             let Some(from) = case.from() else { continue };
-            let walk = case.matrices.walk(from, 0, 0);
-            let from = walk.points[rng.below(walk.points.len())].0;
+            let traceback = case.matrices.trace_back(from, 0, 0);
+            let from = traceback.points[rng.below(traceback.points.len())].0;
             let (top, left) = (rng.below(from.i as usize + 1) as u32, rng.below(from.j as usize + 1) as u32);
             let bottom = from.i + rng.below((case.m() - from.i) as usize + 1) as u32;
             let right = from.j + rng.below((case.n() - from.j) as usize + 1) as u32;

@@ -95,8 +95,8 @@ fn all_methods_trace_the_oracles_path() {
             );
             check_trace_whole(engine, &case, how);
             let Some(from) = case.from() else { continue };
-            let walk = case.matrices.walk(from, 0, 0);
-            let from = walk.points[rng.below(walk.points.len())].0;
+            let traceback = case.matrices.trace_back(from, 0, 0);
+            let from = traceback.points[rng.below(traceback.points.len())].0;
             let (top, left) = (rng.below(from.i as usize + 1) as u32, rng.below(from.j as usize + 1) as u32);
             let bottom = from.i + rng.below((case.m() - from.i) as usize + 1) as u32;
             let right = from.j + rng.below((case.n() - from.j) as usize + 1) as u32;
@@ -202,12 +202,12 @@ fn prepared_regions_are_traced_alike() {
     let target = relative(rng, &query);
     let case = LongCase::new(&query, &target, &scoring);
     let from = case.from().expect("it is not empty");
-    let walk = case.matrices.walk(from, 0, 0);
+    let traceback = case.matrices.trace_back(from, 0, 0);
     for mut engine in engines() {
         // Parts of the path, each with space around it, that start anywhere.
         let parts: Vec<_> = (0..5)
             .map(|_| {
-                let at = walk.points[rng.below(walk.points.len())].0;
+                let at = traceback.points[rng.below(traceback.points.len())].0;
                 let begin = |place: u32, rng: &mut support::Rng| place - rng.below(place.min(150) as usize + 1) as u32;
                 let rows = (begin(at.i, rng), (at.i + rng.below(60) as u32).min(case.m()));
                 let columns = (begin(at.j, rng), (at.j + rng.below(60) as u32).min(case.n()));

@@ -91,9 +91,10 @@ fn a_pair_is_swept_and_traced_without_a_refused_buffer() {
 fn regions_are_traced_without_a_refused_buffer_of_their_preparation() {
     let case = local_case(0x10ec, 260);
     let from = case.from().expect("it is not empty");
-    let walk = case.matrices.walk(from, 0, 0);
+    let traceback = case.matrices.trace_back(from, 0, 0);
     // Each from a cell of the path to the cell a third of the path before.
-    let points: Vec<_> = (1..=3).map(|third| walk.points[(walk.points.len() - 1) * (3 - third) / 3].0).collect();
+    let points: Vec<_> =
+        (1..=3).map(|third| traceback.points[(traceback.points.len() - 1) * (3 - third) / 3].0).collect();
     let parts: Vec<_> = points.iter().map(|&at| ((at.i / 2, at.i), (at.j / 3, at.j), at)).collect();
     let buffers = each_buffer_refused("ahead", |engine| {
         let ready = check_prepared(engine, &case, &parts);

@@ -166,10 +166,12 @@ pub fn check_pruned_sweep(
     let mut left = pair.left(0..m);
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
-    let path = case.from().map(|from| matrices.walk(from, 0, 0));
+    let path = case.from().map(|from| matrices.trace_back(from, 0, 0));
     // Cells of the path in state H are correct with any pruning.
     let on_path = |i: u32, j: u32| {
-        path.iter().flat_map(|walk| &walk.points).any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
+        path.iter()
+            .flat_map(|traceback| &traceback.points)
+            .any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
     };
     let same = |found: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
         assert_eq!((found.h.len(), found.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
@@ -263,7 +265,7 @@ pub fn check_trace(
         TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
     assert!(engine.can_trace(rows.1 - rows.0, columns.1 - columns.0, method), "small regions can be traced");
     let traced = engine.trace(&region).expect("the region is traced");
-    let expected = matrices.walk(from, rows.0 as usize, columns.0 as usize);
+    let expected = matrices.trace_back(from, rows.0 as usize, columns.0 as usize);
     let what = format!("rows {rows:?}, columns {columns:?}, from {from:?}, {method:?} {strip:?} {chunk:?}");
     assert_eq!(traced.cigar.to_string(), expected.cigar().to_string(), "columns: {what}");
     assert_eq!((traced.to, traced.ended), (Some(expected.to()), expected.ended), "end: {what}");

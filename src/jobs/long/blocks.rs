@@ -41,7 +41,7 @@ impl Divisible for LongAlignment {
         self.validate()?;
         if self.checkpoint.is_some() {
             let message =
-                "a job in blocks has none: a block that was interrupted is computed again from its start; omit it";
+                "a job in blocks has no checkpoint, because an interrupted block is computed again: remove this option";
             return Err(Error::usage_of("checkpoint", message));
         }
         let strands = self.strands().len();

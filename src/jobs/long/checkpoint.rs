@@ -68,7 +68,7 @@ impl Checkpoint {
         fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
         let path = directory.join("manifest.json");
         let refuse = |what: String| {
-            let message = format!("{what}; name another directory, or delete it");
+            let message = format!("{what}: name another directory, or delete this one");
             Error::usage_value("checkpoint", directory.display(), message)
         };
         let lock = lock(directory)?;
@@ -77,12 +77,13 @@ impl Checkpoint {
                 let damaged = |error| refuse(format!("its manifest is damaged: {error}"));
                 let ManifestVersion { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if version != VERSION {
-                    let message = format!("another version of pairwave made it (form {version}, this is {VERSION})");
+                    let message =
+                        format!("another version of pairwave wrote it (format {version}, this version has {VERSION})");
                     return Err(refuse(message));
                 }
                 let there: CheckpointManifest<C> = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if let Some(differs) = there.job.difference(&job) {
-                    return Err(refuse(format!("it is of another job: {differs}")));
+                    return Err(refuse(format!("it belongs to another job: {differs}")));
                 }
                 Some(there.cut)
             }
@@ -170,12 +171,15 @@ pub(in crate::jobs) fn hold(file: &File, path: &Path, named: &Path) -> Result<()
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            let message = "another run uses it now; wait for it, or name another one";
+            let message = "another run uses it now: wait for that run, or name another checkpoint";
             Err(Error::usage_value("checkpoint", named.display(), message))
         }
         Err(TryLockError::Error(error)) => {
             let path = path.display();
-            tracing::warn!("{path}: no lock is to be had ({error}); let no other run use {}", named.display());
+            tracing::warn!(
+                "{path}: the file cannot be locked ({error}): make sure that no other run uses {}",
+                named.display()
+            );
             Ok(())
         }
     }

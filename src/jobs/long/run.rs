@@ -73,7 +73,7 @@ impl StrandMatrix {
 impl LongAlignment {
     /// Checks that the fields of the job go together.
     pub(super) fn check(&self) -> Result<()> {
-        let missing = |store: &SequenceStore| format!("there is no such one among {} sequences", store.len());
+        let missing = |store: &SequenceStore| format!("there are only {} sequences, counted from 0", store.len());
         if self.query_id as usize >= self.query.len() {
             return Err(Error::usage_value("query_id", self.query_id, missing(&self.query)));
         }
@@ -90,15 +90,11 @@ impl LongAlignment {
             return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
         if self.top == 0 {
-            return Err(Error::usage_value("top", self.top, "no alignment at all is asked for"));
+            return Err(Error::usage_value("top", self.top, "at least 1 is needed"));
         }
         let is_local = self.scoring.mode == Mode::Local;
         if self.top > 1 && !is_local {
-            return Err(Error::usage_value(
-                "top",
-                self.top,
-                "several alignments of one pair are found in local mode only",
-            ));
+            return Err(Error::usage_value("top", self.top, "only local mode finds several alignments of a pair"));
         }
         if is_local && self.min_score < 1 {
             return Err(Error::usage_value("min_score", self.min_score, "a local alignment scores at least 1"));
@@ -116,7 +112,7 @@ impl LongAlignment {
     fn unsuitable(&self, store: &SequenceStore, id: SequenceId) -> Option<String> {
         if store.alphabet() != self.scoring.alphabet {
             let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
-            return Some(format!("it is of {read}, but the scores are for {scored}"));
+            return Some(format!("it contains {read}, but the scores are for {scored}"));
         }
         (store.length(id) == u32::MAX).then(|| format!("it is longer than {} symbols", u32::MAX - 1))
     }
@@ -259,8 +255,8 @@ fn too_great(pair: &LongPair) -> Error {
     let greatest = i64::from(pair.scoring.substitution.max_score().max(0)) * m.min(n) as i64;
     let least = if pair.is_local() { 0 } else { -pair.scoring.gaps.cost(m + n) };
     Error::usage(format!(
-        "scores of {m} x {n} symbols can lie anywhere from {least} to {greatest}; long pairs are computed in 32 bits, from \
-         -{} to {}: take scores and costs that are smaller in proportion",
+        "scores of {m} x {n} symbols range from {least} to {greatest}, but long pairs are computed in 32 bits, from -{} \
+         to {}: divide scores and costs by a common factor",
         1u32 << 30,
         i32::MAX
     ))
@@ -306,7 +302,7 @@ impl LongRunner<'_> {
         for (side, bound) in sides.iter_mut().zip(bounds) {
             side.bound = bound;
             self.shared.best.raise(bound);
-            tracing::debug!(strand = ?side.strand, score = bound, "reached for sure");
+            tracing::debug!(strand = ?side.strand, score = bound, "lower bound");
         }
         tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
     }
@@ -370,18 +366,18 @@ impl LongRunner<'_> {
     }
 
     /// Traces back from a cell of a swept strand.
-    fn walk(&mut self, side: &StrandMatrix, from: PathPoint) -> Result<(PathPoint, Cigar)> {
+    fn trace_back(&mut self, side: &StrandMatrix, from: PathPoint) -> Result<(PathPoint, Cigar)> {
         let begin = Instant::now();
-        let walk_options = TracebackOptions {
+        let traceback_options = TracebackOptions {
             method: self.job.method.unwrap_or_default(),
             strip: self.job.strip,
             chunk: self.job.chunk,
         };
-        let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a walk before the sweep".into()))?;
-        let (walk, to, cigar) =
-            LongTraceback::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.shared)?;
+        let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a traceback before the sweep".into()))?;
+        let (traceback, to, cigar) =
+            LongTraceback::new(from).run(&side.pair, pass, traceback_options, &side.name(), &mut self.shared)?;
         self.summary.trace_seconds += begin.elapsed().as_secs_f64();
-        self.summary.traced_cells += walk.traced_cells;
+        self.summary.traced_cells += traceback.traced_cells;
         Ok((to, cigar))
     }
 
@@ -407,9 +403,9 @@ impl LongRunner<'_> {
         let (m, n) = (side.pair.query.len() as u32, side.pair.target.len() as u32);
         let mut cigar = None;
         if self.needs_traceback {
-            let (to, mut columns) = self.walk(side, end)?;
+            let (to, mut columns) = self.trace_back(side, end)?;
             if (to.i, to.j) != (0, 0) {
-                return Err(Error::Internal(format!("a global walk ended at {to:?}")));
+                return Err(Error::Internal(format!("a global traceback ended at {to:?}")));
             }
             columns.push(m - end.i, crate::alignment::Op::Insertion);
             columns.push(n - end.j, crate::alignment::Op::Deletion);
@@ -471,7 +467,7 @@ impl LongRunner<'_> {
         if !self.needs_traceback {
             return Ok(LongHit { strand, score, query: None, target: None, query_end, target_end, cigar: None });
         }
-        let (to, cigar) = self.walk(side, end)?;
+        let (to, cigar) = self.trace_back(side, end)?;
         let alignment = Alignment { score, query_start: to.i, target_start: to.j, cigar };
         let (pair, scoring) = (&side.pair, &self.job.scoring);
         agree(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
@@ -489,5 +485,5 @@ fn agree(swept: i64, rescored: i64) -> Result<()> {
     if swept == rescored {
         return Ok(());
     }
-    Err(Error::Internal(format!("an alignment scores {rescored}, but {swept} was found")))
+    Err(Error::Internal(format!("an alignment scores {rescored}, but the sweep found {swept}")))
 }

@@ -68,7 +68,7 @@ impl LongTraceback {
         mut self,
         pair: &LongPair,
         pass: &MatrixSweep,
-        walk_options: TracebackOptions,
+        traceback_options: TracebackOptions,
         name: &str,
         shared: &mut JobShared,
     ) -> Result<(LongTraceback, PathPoint, Cigar)> {
@@ -82,7 +82,7 @@ impl LongTraceback {
             let PathPoint { i, j, .. } = self.at;
             let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
             match tile {
-                Some(tile) => self.step(pair, tile, walk_options, shared)?,
+                Some(tile) => self.step(pair, tile, traceback_options, shared)?,
                 None => self.border(pair)?,
             }
             if let Some(checkpoint) =
@@ -96,7 +96,7 @@ impl LongTraceback {
         for &(length, letter) in self.runs.iter().rev() {
             let ops = [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion];
             let op = ops.into_iter().find(|op| op.letter() == letter);
-            cigar.push(length, op.ok_or_else(|| Error::Internal(format!("a walk with '{letter}'")))?);
+            cigar.push(length, op.ok_or_else(|| Error::Internal(format!("a traceback with '{letter}'")))?);
         }
         let begin = self.at;
         Ok((self, begin, cigar))
@@ -110,19 +110,19 @@ impl LongTraceback {
         &mut self,
         pair: &LongPair,
         tile: &BorderGrid,
-        walk_options: TracebackOptions,
+        traceback_options: TracebackOptions,
         shared: &mut JobShared,
     ) -> Result<()> {
         let framed = tile.region(pair, self.at.i, self.at.j)?;
-        let traced = self.trace(pair, framed, tile, walk_options, shared)?;
+        let traced = self.trace(pair, framed, tile, traceback_options, shared)?;
         let TracebackResult { cigar, to: Some(to), ended, .. } = traced else {
-            return Err(Error::Internal("a walk through a region ended nowhere".into()));
+            return Err(Error::Internal("a traceback through a region ended nowhere".into()));
         };
         let spans = (cigar.query_span(), cigar.target_span());
         let way = (self.at.i.checked_sub(to.i), self.at.j.checked_sub(to.j));
         let went = (way.0.map(u64::from), way.1.map(u64::from));
         if went != (Some(spans.0), Some(spans.1)) || (way == (Some(0), Some(0)) && !ended) {
-            return Err(Error::Internal(format!("a walk from {:?} to {to:?} has columns {spans:?}", self.at)));
+            return Err(Error::Internal(format!("a traceback from {:?} to {to:?} has columns {spans:?}", self.at)));
         }
         for (length, op) in cigar.iter().rev() {
             self.push(length, op);
@@ -139,10 +139,10 @@ impl LongTraceback {
             self.push(j, Op::Deletion);
             self.at = PathPoint { i: 0, j: 0, state: PathState::H };
             if i > 0 && j > 0 {
-                return Err(Error::Internal(format!("a walk left the matrix at ({i}, {j})")));
+                return Err(Error::Internal(format!("a traceback left the matrix at ({i}, {j})")));
             }
         } else if state != PathState::H {
-            return Err(Error::Internal(format!("a local walk came to ({i}, {j}) in a gap")));
+            return Err(Error::Internal(format!("a local traceback reached ({i}, {j}) in a gap")));
         }
         self.over = true;
         Ok(())
@@ -155,7 +155,7 @@ impl LongTraceback {
         pair: &LongPair,
         framed: FramedRegion,
         grid: &BorderGrid,
-        walk_options: TracebackOptions,
+        traceback_options: TracebackOptions,
         shared: &mut JobShared,
     ) -> Result<TracebackResult> {
         let (rows, columns) = (framed.rows, framed.columns);
@@ -172,7 +172,7 @@ impl LongTraceback {
             let mut members = shared.engine_pool.by_speed();
             let can = |member: &mut &mut PoolMember| {
                 !refused.contains(&member.stats.name)
-                    && member.ask(|engine| engine.can_trace(height, width, walk_options.method)) == Some(true)
+                    && member.ask(|engine| engine.can_trace(height, width, traceback_options.method)) == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
                 shared.engine_pool.dismiss_lost();
@@ -184,7 +184,7 @@ impl LongTraceback {
             };
             let regions = member_ahead(shared, id);
             let ahead = self.ahead.next(grid, pair, &framed, regions)?;
-            match self.trace_by(pair, (&framed, ahead), walk_options, id, shared) {
+            match self.trace_by(pair, (&framed, ahead), traceback_options, id, shared) {
                 Some(Ok(traced)) => {
                     self.traced_cells += cells;
                     return Ok(traced);
@@ -198,11 +198,11 @@ impl LongTraceback {
             }
         }
         if shared.engine_pool.members.is_empty() {
-            return Err(shared.engine_pool.nobody());
+            return Err(shared.engine_pool.no_engine_left());
         }
         let cut = MatrixCut::finer(height, width);
         if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
-            return Err(nobody_traces(shared, height, width));
+            return Err(untraceable(shared, height, width));
         }
         let border_store = Arc::clone(&shared.border_store);
         let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
@@ -223,14 +223,14 @@ impl LongTraceback {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
             if (framed.rows, framed.columns) == (rows, columns) {
                 // No line was kept inside, so the region was expected to be small enough.
-                return Err(nobody_traces(shared, height, width));
+                return Err(untraceable(shared, height, width));
             }
-            let traced = self.trace(pair, framed, &grid, walk_options, shared)?;
+            let traced = self.trace(pair, framed, &grid, traceback_options, shared)?;
             let Some(to) = traced.to else {
-                return Err(Error::Internal("a walk through a region ended nowhere".into()));
+                return Err(Error::Internal("a traceback through a region ended nowhere".into()));
             };
             if to == self.at && !traced.ended {
-                return Err(Error::Internal(format!("a walk stands still at {to:?}")));
+                return Err(Error::Internal(format!("a traceback does not advance at {to:?}")));
             }
             whole.extend(traced.cigar.iter().rev());
             (self.at, ended) = (to, traced.ended);
@@ -247,14 +247,14 @@ impl LongTraceback {
         &mut self,
         pair: &LongPair,
         (framed, ahead): (&Arc<FramedRegion>, Vec<FramedRegion>),
-        walk_options: TracebackOptions,
+        traceback_options: TracebackOptions,
         id: usize,
         shared: &mut JobShared,
     ) -> Option<Result<TracebackResult, (String, Error)>> {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
         let task = move |member: &mut PoolMember| {
-            let asked = RegionSettings { pair: &pair, walk_options, interrupt: &flag };
+            let asked = RegionSettings { pair: &pair, traceback_options, interrupt: &flag };
             let corner =
                 |framed: &FramedRegion| PathPoint { i: framed.rows.1, j: framed.columns.1, state: PathState::H };
             let regions: Vec<TraceRegion> = ahead.iter().map(|framed| asked.region(framed, corner(framed))).collect();
@@ -281,14 +281,14 @@ impl LongTraceback {
 /// Settings that all regions of a traceback share.
 struct RegionSettings<'a> {
     pair: &'a LongPair,
-    walk_options: TracebackOptions,
+    traceback_options: TracebackOptions,
     interrupt: &'a AtomicBool,
 }
 
 impl<'a> RegionSettings<'a> {
     fn region(&self, framed: &'a FramedRegion, from: PathPoint) -> TraceRegion<'a> {
         let FramedRegion { rows, columns, ref top, ref left } = *framed;
-        let TracebackOptions { method, strip, chunk } = self.walk_options;
+        let TracebackOptions { method, strip, chunk } = self.traceback_options;
         TraceRegion { pair: self.pair, rows, columns, top, left, from, method, strip, chunk, interrupt: self.interrupt }
     }
 }
@@ -301,7 +301,7 @@ fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
 
 /// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells, which every
 /// engine must.
-fn nobody_traces(shared: &JobShared, rows: u32, columns: u32) -> Error {
+fn untraceable(shared: &JobShared, rows: u32, columns: u32) -> Error {
     let names: Vec<&str> = shared.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
     let names = names.join(", ");
     Error::Internal(format!("{names}: cannot trace through {rows} x {columns} cells, which are not cut further"))

@@ -175,7 +175,7 @@ impl BorderLine {
         if next == last + 1 {
             return Ok(edge);
         }
-        Err(Error::Internal(format!("an edge ends before place {next}, but is needed up to {last}")))
+        Err(Error::Internal(format!("a border ends before position {next}, but is needed up to {last}")))
     }
 }
 
@@ -222,7 +222,7 @@ impl LeftSource for LeftReader<'_> {
                     }
                     if !values.coming {
                         self.abandoned.store(true, Ordering::Relaxed);
-                        return Err(Error::Internal("the panel to the left was given up".into()));
+                        return Err(Error::Internal("the panel to the left was released".into()));
                     }
                     let waited = column.changed.wait_timeout(values, LOOK);
                     values = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;

@@ -74,7 +74,7 @@ impl EnginePool {
     pub(crate) fn call_reserve(&mut self) -> bool {
         let Some(open) = self.reserve.take() else { return false };
         let engine = open();
-        tracing::warn!("{} steps in and goes on from what is known", engine.label());
+        tracing::warn!("{} takes over, because no other engine is left", engine.label());
         self.join(engine);
         true
     }
@@ -195,14 +195,14 @@ impl EnginePool {
     /// Records that a member was abandoned.
     fn miss(&mut self, away: RunningMember, why: String) {
         let RunningMember { heartbeat, mut stats, .. } = away;
-        tracing::warn!("{} is given up, others take over its work: {why}", stats.name);
+        tracing::warn!("{} failed; the other engines take over its work: {why}", stats.name);
         let (cells, busy) = heartbeat.work_done();
         (stats.cells, stats.seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
         self.gone.push(stats);
     }
 
     /// Returns the error that no engine is left.
-    pub(crate) fn nobody(&self) -> Error {
+    pub(crate) fn no_engine_left(&self) -> Error {
         let (device, message) = match self.gone.last() {
             Some(stats) => (stats.name.clone(), stats.lost.clone().unwrap_or_default()),
             None => ("none".into(), "there is no engine for long pairs".into()),
@@ -275,7 +275,7 @@ impl PoolMember {
     }
 
     fn lose(&mut self, why: String) {
-        tracing::warn!("{} is given up, others take over its work: {why}", self.stats.name);
+        tracing::warn!("{} failed; the other engines take over its work: {why}", self.stats.name);
         self.stats.lost = Some(why);
     }
 }

@@ -135,7 +135,7 @@ impl BorderGrid {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a border cannot be read.
     pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<FramedRegion> {
-        let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
+        let missing = || crate::Error::Internal(format!("no borders are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
         let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;
         let (top, left) = (across.slice(pair, column, j)?, down.slice(pair, row, i)?);

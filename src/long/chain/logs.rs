@@ -130,7 +130,7 @@ impl TileSaver {
                 }
             }
             let Some(first) = first else { continue };
-            let from_begin = || {
+            let from_start = || {
                 let state = PanelState {
                     row: *self.rows.start(),
                     done: false,
@@ -141,7 +141,7 @@ impl TileSaver {
                 };
                 Restored { state, column: None, marks: Vec::new(), inner: Vec::new() }
             };
-            let panel = whole.unwrap_or_else(from_begin);
+            let panel = whole.unwrap_or_else(from_start);
             next_is_done = panel.state.done;
             restored.push(panel);
         }
@@ -253,7 +253,7 @@ impl LoggedPanels {
                 continue;
             }
             let Some(index) = read_index(&path) else {
-                tracing::warn!("{} is damaged; what it held is computed again", path.display());
+                tracing::warn!("{} is damaged: its part of the matrix is computed again", path.display());
                 continue;
             };
             let mut at = 0;

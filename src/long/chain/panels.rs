@@ -85,7 +85,7 @@ pub(crate) fn sweep(
             return gather(&sweep.part, std::mem::take(&mut panel_table.panels));
         }
         if !engine_pool.members.is_empty() || !engine_pool.call_reserve() {
-            return Err(engine_pool.nobody());
+            return Err(engine_pool.no_engine_left());
         }
     }
 }

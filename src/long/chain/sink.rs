@@ -74,7 +74,7 @@ impl PanelSink<'_> {
     fn add_mark(&self, row: u32, edge: Border) -> Result<()> {
         let entries = (self.columns.1 - self.columns.0) as usize + 1;
         if edge.h.len() != entries || edge.gap.len() != entries {
-            return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
+            return Err(Error::Internal(format!("the border along row {row} does not have {entries} entries")));
         }
         let piece = self.sweep.border_store.put(edge)?;
         {
@@ -100,7 +100,9 @@ impl PanelSink<'_> {
         let is_inside = self.columns.0 < column && column < self.columns.1;
         if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
             let columns = self.columns;
-            return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
+            return Err(Error::Internal(format!(
+                "column {column} of a panel {columns:?} does not have {entries} entries"
+            )));
         }
         let piece = self.sweep.border_store.put(edge)?;
         let mut panel_table = self.sweep.panel_table();

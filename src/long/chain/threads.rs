@@ -108,7 +108,7 @@ impl SharedSweep {
         let Some(left) = index.checked_sub(1) else { return Ok(None) };
         match &self.panel_table().panels[left].right {
             RightColumn::Flight(column) => Ok(Some(Arc::clone(column))),
-            _ => Err(Error::Internal(format!("panel {index} is computed when its left neighbour's end is put away"))),
+            _ => Err(Error::Internal(format!("panel {index} is computed after its left border was stored"))),
         }
     }
 
@@ -221,7 +221,7 @@ impl SharedSweep {
             panel.marks.retain(|mark| mark.0 <= row);
             let mark = panel.marks.iter().find(|mark| mark.0 == row).map(|mark| mark.1.clone());
             let RightColumn::Flight(column) = &panel.right else {
-                return Err(Error::Internal("a panel is computed whose end is known".into()));
+                return Err(Error::Internal("a panel is computed although its right border is known".into()));
             };
             (panel.state.columns, row, mark, Arc::clone(column))
         };
@@ -255,7 +255,7 @@ impl SharedSweep {
         let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.part.rows.0).div_ceil(cut.mark_every);
         if column.last() != Some(rows.1) || !has_end || !has_all {
             let name = member.stats.name.clone();
-            return Err(Error::Device { device: name, message: "it left out edges of a panel".into() });
+            return Err(Error::Device { device: name, message: "it did not deliver all borders of a panel".into() });
         }
         panel.state.best = BestCell::better(panel.state.best, swept.best);
         panel.state.pruned += swept.pruned_cells;

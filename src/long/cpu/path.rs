@@ -44,11 +44,13 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: 
     let threads = engine.threads as u64;
     let (strip, chunk) = (strip.min(n), chunk.min(m));
     match method {
-        Method::Striped => strips * m * 24 + threads * PieceTracer::bytes_for(engine.level, m, strip),
+        Method::Striped => strips * m * 24 + threads * PieceTracer::bytes_for(engine.instruction_set, m, strip),
         Method::Chunked1 => {
-            strips * m * 24 + chunks * n * 8 + threads * PieceTracer::bytes_for(engine.level, chunk, strip)
+            strips * m * 24 + chunks * n * 8 + threads * PieceTracer::bytes_for(engine.instruction_set, chunk, strip)
         }
-        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + PieceTracer::bytes_for(engine.level, chunk, strip),
+        Method::Chunked2 => {
+            strips * m * 8 + chunks * n * 8 + PieceTracer::bytes_for(engine.instruction_set, chunk, strip)
+        }
     }
 }
 
@@ -56,7 +58,7 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: 
 pub(super) fn run(engine: &CpuLong, region: &TraceRegion) -> Result<TracebackResult> {
     let from = region.from;
     if from.i == region.rows.0 || from.j == region.columns.0 {
-        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
+        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
         let rectangle = rectangle(region, region.rows.0, region.columns.0, from);
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
         return Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 });
@@ -136,7 +138,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
     let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let traced: Mutex<Vec<Cigar>> = Mutex::new(vec![Cigar::new(); parts.len()]);
     let work = || -> Result<()> {
-        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
+        let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
         let mut most = 0;
         while let Some((place, part)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| parts.get(k).map(|p| (k, p)))
@@ -209,7 +211,7 @@ fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) ->
     sweep::run_in(engine, &sweep, &RegionLeft(region), &marks, TileSize { rows: height, columns: width }, Some(&kept))?;
     let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
     let marks = marks.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut pieces = PieceTracer::new(&region.pair.scoring, engine.level);
+    let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
     let (mut at, mut ended, mut parts, mut most) = (from, false, Vec::new(), 0);
     while !ended && at.i > first_row && at.j > first_column {
         check_interrupt(region)?;

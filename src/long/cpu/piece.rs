@@ -34,7 +34,7 @@ pub struct PieceTracer {
     scoring: Scoring,
     /// The scoring with H clamped at 0 if the pair is local, and the scoring without clamping.
     schemes: [TileScoring; 2],
-    room: TileBuffers,
+    buffers: TileBuffers,
     directions: TileDirections,
 }
 
@@ -88,12 +88,12 @@ pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
 
 impl PieceTracer {
     /// Creates buffers for pairs under this scoring.
-    pub fn new(scoring: &Scoring, level: InstructionSet) -> Self {
-        let scheme = |clamp| TileScoring::new(scoring, clamp, level);
+    pub fn new(scoring: &Scoring, instruction_set: InstructionSet) -> Self {
+        let scheme = |clamp| TileScoring::new(scoring, clamp, instruction_set);
         PieceTracer {
             scoring: scoring.clone(),
             schemes: [scheme(scoring.mode == Mode::Local), scheme(false)],
-            room: TileBuffers::default(),
+            buffers: TileBuffers::default(),
             directions: TileDirections::default(),
         }
     }
@@ -104,8 +104,8 @@ impl PieceTracer {
     }
 
     /// Estimates the bytes of the directions of this number of rows and columns.
-    pub fn bytes_for(level: InstructionSet, rows: u64, columns: u64) -> u64 {
-        let lanes = level.i32_lanes() as u64;
+    pub fn bytes_for(instruction_set: InstructionSet, rows: u64, columns: u64) -> u64 {
+        let lanes = instruction_set.i32_lanes() as u64;
         // One u64 for each step, with idle lanes at either end, and for the last rows, which are
         // computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
@@ -138,9 +138,9 @@ impl PieceTracer {
             row.gap[0] = column.h[1];
             column.gap[0] = row.h[1];
             let (top, left) = (row.clone(), column.clone());
-            let PieceTracer { schemes, room, directions, .. } = self;
-            schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, room);
-            (to, _) = self.walk(rectangle, &top, &left, end, &mut cigar);
+            let PieceTracer { schemes, buffers, directions, .. } = self;
+            schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, buffers);
+            (to, _) = self.trace_back(rectangle, &top, &left, end, &mut cigar);
         }
         // Along the row or column of the start there is one gap.
         cigar.push(to.i - start.i, Op::Insertion);
@@ -169,11 +169,11 @@ impl PieceTracer {
             // Cells below the end or right of it are not needed.
             let part = |edge: &Border, last: usize| Border { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
             let (mut row, mut column) = (part(top, n), part(left, m));
-            let PieceTracer { schemes, room, directions, .. } = self;
+            let PieceTracer { schemes, buffers, directions, .. } = self;
             let (query, target) = (&rectangle.query[..m], &rectangle.target[..n]);
-            schemes[0].directions(query, target, &mut row, &mut column, directions, room);
+            schemes[0].directions(query, target, &mut row, &mut column, directions, buffers);
         }
-        let (to, ended) = self.walk(rectangle, top, left, end, &mut cigar);
+        let (to, ended) = self.trace_back(rectangle, top, left, end, &mut cigar);
         let ended = ended || {
             let h = if to.i == rectangle.top {
                 top.h[(to.j - rectangle.left) as usize]
@@ -187,7 +187,7 @@ impl PieceTracer {
     }
 
     /// Follows the directions, and pushes columns from the last to the first.
-    fn walk(
+    fn trace_back(
         &self,
         rectangle: MatrixRectangle<'_>,
         top: &Border,

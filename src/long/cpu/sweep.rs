@@ -40,7 +40,7 @@ pub(super) fn run_in(
     tile: TileSize,
     kept: Option<&Mutex<Vec<Border>>>,
 ) -> Result<SweepResult> {
-    let scheme = TileScoring::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.level);
+    let scheme = TileScoring::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.instruction_set);
     let ends = row_ends(sweep, tile.rows);
     let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
@@ -168,9 +168,9 @@ impl TiledPanel<'_> {
             }
         }
         let _stopper = Stopper(self);
-        let mut room = TileBuffers::default();
+        let mut buffers = TileBuffers::default();
         while let Some(tile) = self.take() {
-            if let Err(error) = self.tile(tile, &mut room) {
+            if let Err(error) = self.tile(tile, &mut buffers) {
                 let mut state = self.lock();
                 state.error.get_or_insert(error);
                 state.stop = true;
@@ -239,7 +239,7 @@ impl TiledPanel<'_> {
     }
 
     /// Computes a tile and delivers its borders.
-    fn tile(&self, tile: ClaimedTile, room: &mut TileBuffers) -> Result<()> {
+    fn tile(&self, tile: ClaimedTile, buffers: &mut TileBuffers) -> Result<()> {
         let ClaimedTile { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
         if self.sweep.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -260,7 +260,7 @@ impl TiledPanel<'_> {
             pruned_cells = query.len() as u64 * target.len() as u64;
             self.skip(&mut row, &mut column);
         } else {
-            found = self.scheme.sweep(query, target, &mut row, &mut column, beat, room);
+            found = self.scheme.sweep(query, target, &mut row, &mut column, beat, buffers);
         }
         if let Some(found) = &found {
             self.sweep.best.raise(found.value);
@@ -287,7 +287,7 @@ impl TiledPanel<'_> {
             let mark = if mark { state.marks.pop_front() } else { None };
             let candidates = self.settle(&mut state, tile_row);
             drop(state);
-            let best = self.locate(candidates, room);
+            let best = self.locate(candidates, buffers);
             if let Some((_, edge)) = mark {
                 self.sink.mark(rows.end, edge)?;
             }
@@ -332,7 +332,7 @@ impl TiledPanel<'_> {
     }
 
     /// Returns the best cell of candidates with the same value.
-    fn locate(&self, candidates: Vec<BestCandidate>, room: &mut TileBuffers) -> Option<BestCell> {
+    fn locate(&self, candidates: Vec<BestCandidate>, buffers: &mut TileBuffers) -> Option<BestCell> {
         candidates.into_iter().fold(None, |best, BestCandidate { tile_row, tile_column, found }| {
             let rows = self.first_row(tile_row)..self.ends[tile_row];
             let columns = {
@@ -340,7 +340,7 @@ impl TiledPanel<'_> {
                 state.columns[tile_column].start..state.columns[tile_column].end
             };
             let (query, target) = self.symbols(&rows, &columns);
-            let (i, j) = self.scheme.first_cell(query, target, &found, room);
+            let (i, j) = self.scheme.first_cell(query, target, &found, buffers);
             let cell = BestCell { score: found.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
             BestCell::better(best, Some(cell))
         })

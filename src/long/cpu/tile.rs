@@ -26,17 +26,17 @@ pub struct TileScoring {
     gaps: Gaps,
     /// Whether H is clamped at 0.
     clamp: bool,
-    level: InstructionSet,
+    instruction_set: InstructionSet,
     /// Whether scores fit in 8 bits, above the score of padding.
     narrow: bool,
 }
 
 impl TileScoring {
     /// Prepares a scoring for these instructions. `clamp` clamps H at 0.
-    pub fn new(scoring: &Scoring, clamp: bool, level: InstructionSet) -> Self {
+    pub fn new(scoring: &Scoring, clamp: bool, instruction_set: InstructionSet) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
-        TileScoring { substitution, gaps: scoring.gaps, clamp, level, narrow }
+        TileScoring { substitution, gaps: scoring.gaps, clamp, instruction_set, narrow }
     }
 
     fn is_linear(&self) -> bool {
@@ -98,10 +98,10 @@ impl TileScoring {
         row: &mut Border,
         column: &mut Border,
         beat: i32,
-        room: &mut TileBuffers,
+        buffers: &mut TileBuffers,
     ) -> Option<TileRows> {
         let mut want = TileGoal::Above(beat, None);
-        self.run(query, target, row, column, &mut want, room);
+        self.run(query, target, row, column, &mut want, buffers);
         match want {
             TileGoal::Above(_, found) => found,
             _ => None,
@@ -116,10 +116,10 @@ impl TileScoring {
         row: &mut Border,
         column: &mut Border,
         directions: &mut TileDirections,
-        room: &mut TileBuffers,
+        buffers: &mut TileBuffers,
     ) {
         directions.clear(target.len());
-        self.run(query, target, row, column, &mut TileGoal::Directions(directions), room);
+        self.run(query, target, row, column, &mut TileGoal::Directions(directions), buffers);
     }
 
     /// Returns the first cell, by rows, that has the value of `found`, which [`TileScoring::sweep`]
@@ -132,11 +132,11 @@ impl TileScoring {
         query: &[Code],
         target: &[Code],
         found: &TileRows,
-        room: &mut TileBuffers,
+        buffers: &mut TileBuffers,
     ) -> (usize, usize) {
         let mut want = TileGoal::Cell(found.value, None);
         let (mut row, mut column) = (found.top.clone(), found.left.clone());
-        self.run(&query[found.rows.clone()], target, &mut row, &mut column, &mut want, room);
+        self.run(&query[found.rows.clone()], target, &mut row, &mut column, &mut want, buffers);
         let TileGoal::Cell(_, Some((row, column))) = want else { panic!("a value that was there is there") };
         (found.rows.start + row, column)
     }
@@ -148,37 +148,37 @@ impl TileScoring {
         row: &mut Border,
         column: &mut Border,
         want: &mut TileGoal<'_>,
-        room: &mut TileBuffers,
+        buffers: &mut TileBuffers,
     ) {
         let (m, n) = (query.len(), target.len());
         assert!(row.h.len() == n + 1 && row.gap.len() == n + 1, "an edge's length is the tile's");
         assert!(column.h.len() == m + 1 && column.gap.len() == m + 1, "an edge's length is the tile's");
-        room.start(row);
-        room.right.h.clear();
-        room.right.h.resize(m + 1, row.h[n]);
-        room.right.gap.clear();
-        room.right.gap.resize(m + 1, row.h[n].wrapping_sub(self.gaps.first));
+        buffers.start(row);
+        buffers.right.h.clear();
+        buffers.right.h.resize(m + 1, row.h[n]);
+        buffers.right.gap.clear();
+        buffers.right.gap.resize(m + 1, row.h[n].wrapping_sub(self.gaps.first));
         let in_vectors = self.narrow && n > 0;
         if in_vectors {
-            self.fill_profile(query, target, room);
+            self.fill_profile(query, target, buffers);
         }
         let mut at = 0;
         while at < m {
             let left = m - at;
-            let shape = strip::shapes(self.level).into_iter().find(|(lanes, slots)| {
+            let shape = strip::shapes(self.instruction_set).into_iter().find(|(lanes, slots)| {
                 in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, TileGoal::Cell(..)))
             });
             // Rows one by one form strips no higher than a vector has lanes, unless there are no
             // vectors.
             let height = shape.map_or(left.min(MAX_I32_LANES), |(lanes, slots)| lanes * slots);
             let plan = StripPlan { first_row: at, rows: &query[at..][..height], shape };
-            self.strip(plan, target, column, want, room);
-            room.rows.swap(0, 1);
+            self.strip(plan, target, column, want, buffers);
+            buffers.rows.swap(0, 1);
             at += height;
         }
-        row.h.copy_from_slice(&room.rows[0].h[MARGIN..][..=n]);
-        row.gap.copy_from_slice(&room.rows[0].gap[MARGIN..][..=n]);
-        std::mem::swap(column, &mut room.right);
+        row.h.copy_from_slice(&buffers.rows[0].h[MARGIN..][..=n]);
+        row.gap.copy_from_slice(&buffers.rows[0].gap[MARGIN..][..=n]);
+        std::mem::swap(column, &mut buffers.right);
     }
 
     /// Computes the rows of a strip.
@@ -188,11 +188,11 @@ impl TileScoring {
         target: &[Code],
         column: &Border,
         want: &mut TileGoal<'_>,
-        room: &mut TileBuffers,
+        buffers: &mut TileBuffers,
     ) {
         let StripPlan { first_row: at, rows, shape } = plan;
         let (m, n) = (rows.len(), target.len());
-        let [top, bottom] = &mut room.rows;
+        let [top, bottom] = &mut buffers.rows;
         let places = at..=at + m;
         let (what, value) = match want {
             TileGoal::Above(..) => (SWEEP, i32::MAX),
@@ -208,13 +208,13 @@ impl TileScoring {
             scheme: self,
             rows,
             columns: n,
-            profile: &room.profile,
-            stride: room.stride,
+            profile: &buffers.profile,
+            stride: buffers.stride,
             top: (&top.h[MARGIN..], &top.gap[MARGIN..]),
             bottom: (&mut bottom.h, &mut bottom.gap),
             left: (&column.h[places.clone()], &column.gap[places.clone()]),
-            right: (&mut room.right.h[places.clone()], &mut room.right.gap[places.clone()]),
-            stream: &mut room.stream,
+            right: (&mut buffers.right.h[places.clone()], &mut buffers.right.gap[places.clone()]),
+            stream: &mut buffers.stream,
             directions,
             value,
             found: None,
@@ -240,11 +240,11 @@ impl TileScoring {
     }
 
     /// Computes the scores of each code of the query against all columns.
-    fn fill_profile(&self, query: &[Code], target: &[Code], room: &mut TileBuffers) {
+    fn fill_profile(&self, query: &[Code], target: &[Code], buffers: &mut TileBuffers) {
         let size = self.substitution.size();
-        room.stride = target.len() + 2 * MARGIN;
-        room.profile.clear();
-        room.profile.resize(size * room.stride, PADDING);
+        buffers.stride = target.len() + 2 * MARGIN;
+        buffers.profile.clear();
+        buffers.profile.resize(size * buffers.stride, PADDING);
         let mut has = [false; 256];
         for &code in query {
             if std::mem::replace(&mut has[code as usize], true) {
@@ -254,7 +254,7 @@ impl TileScoring {
                 true => self.substitution.score(code, other as Code) as i8,
                 false => PADDING,
             });
-            let row = &mut room.profile[code as usize * room.stride + MARGIN..][..target.len()];
+            let row = &mut buffers.profile[code as usize * buffers.stride + MARGIN..][..target.len()];
             row.iter_mut().zip(target).for_each(|(score, &other)| *score = scores[other as usize]);
         }
     }

@@ -78,7 +78,7 @@ impl GpuLong {
         };
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
             return Err(self.gpu.unsuited(format!(
-                "a panel of {} rows and {} columns does not fit its memory",
+                "its memory is too small for a panel of {} rows and {} columns",
                 extent.rows, extent.columns
             )));
         };

@@ -61,7 +61,7 @@ impl GpuLong {
         }
         match best {
             Some(found) if found.score == top => Ok(best),
-            _ => Err(self.gpu.error("the best score of the strips is in no batch that they kept")),
+            _ => Err(self.gpu.error("no recorded batch contains the best score of the strips")),
         }
     }
 }

@@ -311,6 +311,6 @@ impl GpuLong {
         let (plan, _) =
             self.run_once(&sweep, fine.keep, &fine.left(region), &NullSink, &mut DeliveredRange::default())?;
         let grid = self.grid(&plan, sweep.rows.1 - sweep.rows.0, fine.keep.mark_every);
-        grid.ok_or_else(|| self.gpu.error("chunks without edges"))
+        grid.ok_or_else(|| self.gpu.error("a sweep left no borders of chunks"))
     }
 }

@@ -153,7 +153,7 @@ impl TraceKernels {
             || grid.rows >= grid.rows_stride
             || grid.columns >= grid.columns_stride
         {
-            return Some("the walk does not enter the region");
+            return Some("the traceback does not enter the region");
         }
         if !self.can_trace(at.0.max(1), grid.strip, grid.chunk, input.method) {
             return Some("strips or chunks too large to trace a path through");
@@ -205,7 +205,7 @@ impl TraceKernels {
                 Stop::Border => break false,
                 Stop::Begun => break true,
                 Stop::LeftWindow | Stop::Full if at == before => {
-                    return Err(self.gpu.error("a path that leads nowhere"));
+                    return Err(self.gpu.error("the path through a region ends nowhere"));
                 }
                 Stop::Full => {}
                 Stop::LeftWindow => {

@@ -189,5 +189,8 @@ fn a_checkpoint_of_another_version_is_refused() {
     fs::write(&path, manifest.replacen("\"version\": 3", "\"version\": 2", 1)).unwrap();
     let error = run(&LongAlignment { checkpoint: Some(left.path().into()), ..job }, one()).unwrap_err();
     assert!(matches!(error, Error::Usage(_)), "{error}");
-    assert!(error.to_string().contains("another version of pairwave made it (form 2, this is 3)"), "{error}");
+    assert!(
+        error.to_string().contains("another version of pairwave wrote it (format 2, this version has 3)"),
+        "{error}"
+    );
 }

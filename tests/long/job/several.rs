@@ -59,15 +59,15 @@ fn best_by_definition(
             if best.as_ref().is_some_and(|best| best.0 >= score) {
                 continue;
             }
-            let walk = matrices.walk(PathPoint { i: i as u32, j: j as u32, state: PathState::H }, 0, 0);
+            let traceback = matrices.trace_back(PathPoint { i: i as u32, j: j as u32, state: PathState::H }, 0, 0);
             let hit = LongHit {
                 strand: Strand::Plus,
                 score,
-                query: Some(walk.to().i..i as u32),
-                target: Some(walk.to().j..j as u32),
+                query: Some(traceback.to().i..i as u32),
+                target: Some(traceback.to().j..j as u32),
                 query_end: i as u32,
                 target_end: j as u32,
-                cigar: Some(walk.cigar()),
+                cigar: Some(traceback.cigar()),
             };
             let hit = if side == Strand::Plus { hit } else { on_minus(vec![hit], m).remove(0) };
             best = Some((score, hit));

@@ -121,7 +121,7 @@ fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
 }
 
 fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
-    Box::new(CpuLong::new(1).with_level(level).with_tile(16, 24))
+    Box::new(CpuLong::new(1).with_instruction_set(level).with_tile(16, 24))
 }
 
 #[test]

@@ -48,17 +48,17 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
     let mut states = [0; 3];
     for round in 0..600 {
         let (query, target, scoring, matrices, from) = case(state);
-        let levels = InstructionSet::available();
-        let mut pieces = PieceTracer::new(&scoring, levels[round % levels.len()]);
-        let walk = matrices.walk(from, 0, 0);
+        let instruction_sets = InstructionSet::available();
+        let mut pieces = PieceTracer::new(&scoring, instruction_sets[round % instruction_sets.len()]);
+        let traceback = matrices.trace_back(from, 0, 0);
         for _ in 0..4 {
-            let (a, b) = (below(state, walk.points.len()), below(state, walk.points.len()));
+            let (a, b) = (below(state, traceback.points.len()), below(state, traceback.points.len()));
             let (late, early) = (a.min(b), a.max(b));
-            let (start, end) = (walk.points[early].0, walk.points[late].0);
+            let (start, end) = (traceback.points[early].0, traceback.points[late].0);
             states[start.state as usize] += 1;
             let found = pieces.between(&query, &target, start, StartWalls::default(), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
-            assert_eq!(found.to_string(), walk.between(late, early).to_string(), "{what}");
+            assert_eq!(found.to_string(), traceback.between(late, early).to_string(), "{what}");
         }
     }
     assert!(states.iter().all(|&times| times > 20), "all states are tried: {states:?}");
@@ -70,10 +70,10 @@ fn regions_are_left_where_the_path_leaves_them() {
     let state = &mut fastrand::Rng::with_seed(5);
     for round in 0..300 {
         let (query, target, scoring, matrices, from) = case(state);
-        let levels = InstructionSet::available();
-        let mut pieces = PieceTracer::new(&scoring, levels[round % levels.len()]);
-        let walk = matrices.walk(from, 0, 0);
-        let end = walk.points[below(state, walk.points.len())].0;
+        let instruction_sets = InstructionSet::available();
+        let mut pieces = PieceTracer::new(&scoring, instruction_sets[round % instruction_sets.len()]);
+        let traceback = matrices.trace_back(from, 0, 0);
+        let end = traceback.points[below(state, traceback.points.len())].0;
         let (top, left) = (below(state, end.i as usize + 1) as u32, below(state, end.j as usize + 1) as u32);
         let bottom = end.i + below(state, query.len() + 1 - end.i as usize) as u32;
         let right = end.j + below(state, target.len() + 1 - end.j as usize) as u32;
@@ -81,7 +81,7 @@ fn regions_are_left_where_the_path_leaves_them() {
         let beside = matrices.column_edge(left as usize, top as usize..bottom as usize);
         let rectangle = MatrixRectangle::new(&query, &target, top..bottom, left..right);
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, &upper, &beside, end);
-        let expected = matrices.walk(end, top as usize, left as usize);
+        let expected = matrices.trace_back(end, top as usize, left as usize);
         assert_eq!((to, ended), (expected.to(), expected.ended), "round {round}");
         assert_eq!(cigar.to_string(), expected.cigar().to_string(), "round {round}");
     }

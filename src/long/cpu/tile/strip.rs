@@ -66,15 +66,15 @@ const fn high(lanes: usize) -> usize {
 }
 
 /// Returns the lanes, and the rows a lane, of the high and the low strips of an instruction set.
-pub(super) fn shapes(level: InstructionSet) -> [(usize, usize); 2] {
-    let lanes = level.i32_lanes();
+pub(super) fn shapes(instruction_set: InstructionSet) -> [(usize, usize); 2] {
+    let lanes = instruction_set.i32_lanes();
     [(lanes, high(lanes)), (lanes, 1)]
 }
 
 /// Computes a strip with `slots` rows a lane, as in [`shapes`]. Returns its greatest value if H is
 /// clamped at 0.
 pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut TileStrip<'_>) -> i32 {
-    strip.scheme.level.run(StripKernel::<WHAT> { slots, strip })
+    strip.scheme.instruction_set.run(StripKernel::<WHAT> { slots, strip })
 }
 
 /// A strip and the rows a lane, to be run with an instruction set.

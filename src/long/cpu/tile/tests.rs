@@ -16,8 +16,8 @@ fn tiles_match_the_oracle() {
     println!("seed 7");
     let state = &mut fastrand::Rng::with_seed(7);
     for round in 0..150 {
-        let levels = InstructionSet::available();
-        let level = levels[round % levels.len()];
+        let instruction_sets = InstructionSet::available();
+        let instruction_set = instruction_sets[round % instruction_sets.len()];
         let lengths: [usize; 4] = std::array::from_fn(|k| match (k, random(state) % 3) {
             (0 | 1, 0) => 0,
             (0 | 1, _) => random(state) as usize % 5,
@@ -35,11 +35,11 @@ fn tiles_match_the_oracle() {
         let large = if random(state).is_multiple_of(8) { 1000 } else { 1 };
         let scoring = Scoring::nucleotide(2 * large, -3, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
         let scoring = Scoring { mode, ..scoring };
-        let what = format!("{level:?} {lengths:?} {gaps:?} {mode:?} {large}");
+        let what = format!("{instruction_set:?} {lengths:?} {gaps:?} {mode:?} {large}");
         let truth = LongMatrices::fill(&query, &target, &scoring);
         let (rows, columns) = (top..top + m, left..left + n);
-        let scheme = TileScoring::new(&scoring, mode == Mode::Local, level);
-        let mut room = TileBuffers::default();
+        let scheme = TileScoring::new(&scoring, mode == Mode::Local, instruction_set);
+        let mut buffers = TileBuffers::default();
         let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
         let check = |row: &Border, column: &Border| {
             let lower = truth.row_edge(top + m, columns.clone());
@@ -49,10 +49,10 @@ fn tiles_match_the_oracle() {
         };
         let (query, target) = (&query[rows.clone()], &target[columns.clone()]);
         let (mut row, mut column) = edges();
-        let found = scheme.sweep(query, target, &mut row, &mut column, 0, &mut room);
+        let found = scheme.sweep(query, target, &mut row, &mut column, 0, &mut buffers);
         check(&row, &column);
         let found = found.map(|found| {
-            let (i, j) = scheme.first_cell(query, target, &found, &mut room);
+            let (i, j) = scheme.first_cell(query, target, &found, &mut buffers);
             (i64::from(found.value), top + i + 1, left + j + 1)
         });
         let expected = truth.best(rows.clone(), columns.clone()).filter(|_| mode == Mode::Local);
@@ -60,20 +60,20 @@ fn tiles_match_the_oracle() {
 
         let (mut row, mut column) = edges();
         let mut directions = TileDirections::default();
-        scheme.directions(query, target, &mut row, &mut column, &mut directions, &mut room);
+        scheme.directions(query, target, &mut row, &mut column, &mut directions, &mut buffers);
         check(&row, &column);
         for i in 0..m {
             for j in 0..n {
                 let at = |state| PathPoint { i: (top + i + 1) as u32, j: (left + j + 1) as u32, state };
-                let walk = truth.walk(at(PathState::H), top, left);
-                let step = match (walk.points[0].1, walk.points.get(1)) {
+                let traceback = truth.trace_back(at(PathState::H), top, left);
+                let step = match (traceback.points[0].1, traceback.points.get(1)) {
                     (Some(Op::Match | Op::Mismatch), _) => DirectionStep::Two,
                     (_, None) => DirectionStep::Ends,
                     (_, Some((point, _))) if point.state == PathState::I => DirectionStep::Insertion,
                     _ => DirectionStep::Deletion,
                 };
                 assert_eq!(directions.step(i, j), step, "{i} {j} {what}");
-                let leaves = |state| truth.walk(at(state), top, left).points[1].0.state == PathState::H;
+                let leaves = |state| truth.trace_back(at(state), top, left).points[1].0.state == PathState::H;
                 assert!(i == 0 || directions.insertion_leaves(i - 1, j) == leaves(PathState::I), "I {i} {j} {what}");
                 assert!(j == 0 || directions.deletion_leaves(i, j - 1) == leaves(PathState::D), "D {i} {j} {what}");
             }
