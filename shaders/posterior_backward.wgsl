@@ -1,20 +1,24 @@
-// posterior_backward: sums over all alignments that go on from a cell, and by these and the forward sums what pairs of residues are
-// probable, LANES invocations a pair (partition function of Probalign: Roshan and Livesay 2006).
-// Recurrence: M[i,j] = X + D[i,j] + G[i,j], X = weight(i+1,j+1) * M[i+1,j+1], D[i-1,j] = open * X + extend * D[i,j], and so G from
-//             column to column; M is 1 in the last row, and 1 more in the last column.
+// posterior_backward: sums over all alignments of the suffixes after a cell, and from them and the forward
+//             sums the probable residue pairs. LANES invocations per pair (partition function of Probalign:
+//             Roshan and Livesay 2006).
+// Recurrence: M[i,j] = X + D[i,j] + G[i,j], X = weight(i+1,j+1) * M[i+1,j+1].
+//             D[i-1,j] = open * X + extend * D[i,j]; G is the same from column to column.
+//             M is 1 in the last row, and increased by 1 in the last column.
 // Owns:       as in posterior_forward, but from the last block and the last group to the first.
-// Layout:     scratch: as in posterior_forward, the border with M and G of the strip to the right, and of each pair a list of survivors:
-//             row << 16 | column, forward * backward value in units of two to the sum's exponent. Complete lists go to out.data.
-// Invariant:  when a strip begins, the border holds M of the row below, G and the exponent of its right neighbour in every row.
-// Uniform:    what bounds loops around barriers comes from params and tasks.
+// Layout:     scratch: as in posterior_forward, with the border M and G of the strip to the right, and a list of
+//             survivors for each pair: row << 16 | column, and forward * backward value in units of two to the
+//             power of the sum's exponent. Complete lists are copied to out.data.
+// Invariant:  when a strip starts, the border holds M of the row below, and G and the exponent of its right
+//             neighbour in every row.
+// Uniform:    bounds of loops around barriers come from params and tasks.
 // Limits:     65,535 residues; a pair with more than task.list survivors has their number, but no survivors in out.data.
 // Oracle:     src/posterior/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), LANES (of them a pair), CODES (alphabet size).
+// Constants:  WG (invocations in a workgroup), LANES (invocations for a pair), CODES (alphabet size).
 
 #import posterior
 
-// Survivors of each pair; where they go.
+// Number of survivors of each pair, and their offset in the output.
 var<workgroup> wg_found: array<atomic<u32>, PAIRS>;
 var<workgroup> wg_begin: array<u32, PAIRS>;
 
@@ -52,10 +56,10 @@ fn main(
         let block = strip * LANES + l;
         let is_own = has_pair && block < blocks;
         let column_begin = block * BLOCK;
-        // Of each column: matches, gaps that go down.
+        // State of each column: matches, gaps down the column.
         var matched: array<f32, 16>;
         var gaps: array<f32, 16>;
-        // Codes of the columns one further to the right.
+        // Codes of the columns, shifted by one to the right.
         var codes: array<u32, 4>;
         for (var c = 0u; c < BLOCK; c++) {
             matched[c] = select(0.0, 1.0, column_begin + c <= pair.columns);
@@ -70,7 +74,7 @@ fn main(
         }
         var exponent = 0;
         for (var step = 0u; step < steps_of(task); step++) {
-            // The forward pass's step of the same group. Wraps below 0, which is behind the last group too.
+            // Step of the forward pass with the same group. The group wraps below 0 to a value after the last one.
             let forward_step = steps_of(task) - 1u - step;
             let row_group = forward_step - l;
             let row_begin = row_group * STEP;
@@ -103,9 +107,9 @@ fn main(
                 for (var up = 0u; up < STEP; up++) {
                     let r = STEP - 1u - up;
                     let row = row_begin + r;
-                    // The last row is there from the start.
+                    // The last row is known from the start.
                     if (row + 1u < pair.rows) {
-                        // Of the column to the right: the match in the row below, the gap.
+                        // Values of the column to the right: the match in the row below, and the gap.
                         var next = vec2<f32>();
                         if (block + 1u < blocks) {
                             if (l < LANES - 1u) {
@@ -136,7 +140,7 @@ fn main(
                             scratch[border + 1u] = bitcast<u32>(gap);
                         }
                         if (block + 1u == blocks) {
-                            // Alignments end in the last column as they do in the last row.
+                            // Alignments end in the last column, as in the last row.
                             for (var c = 0u; c < BLOCK; c++) {
                                 matched[c] += select(0.0, ended, column_begin + c == pair.columns);
                             }
@@ -169,33 +173,33 @@ fn main(
                     }
                 }
             }
-            // Safe: what is written in a step is read in the next, from where that does not write.
+            // Safe: values written in one step are read in the next, which writes to other elements.
             workgroupBarrier();
         }
         storageBarrier();
         workgroupBarrier();
     }
-    // Survivors so far, for the next dispatch and the host.
-    let found = atomicLoad(&wg_found[slot]);
+    // Store the number of survivors for the next dispatch and the host.
+    let survivors = atomicLoad(&wg_found[slot]);
     if (has_pair && l == 0u) {
-        out.data[pair.out_begin + 2u] = found;
+        out.data[pair.out_begin + 2u] = survivors;
     }
     if (params.strip_end < task.strips) {
         return;
     }
     if (has_pair && l == 0u) {
         var begin = 0u;
-        if (found <= task.list) {
-            begin = atomicAdd(&out.used, found);
+        if (survivors <= task.list) {
+            begin = atomicAdd(&out.used, survivors);
         }
         out.data[pair.out_begin + 3u] = begin;
         wg_begin[slot] = begin;
     }
     workgroupBarrier();
-    if (has_pair && found <= task.list && wg_begin[slot] <= params.capacity && found <= params.capacity - wg_begin[slot]) {
+    if (has_pair && survivors <= task.list && wg_begin[slot] <= params.capacity && survivors <= params.capacity - wg_begin[slot]) {
         let list = list_place(task, slot);
         let place = params.arena_begin + 2u * wg_begin[slot];
-        for (var word = l; word < 2u * found; word += LANES) {
+        for (var word = l; word < 2u * survivors; word += LANES) {
             out.data[place + word] = scratch[list + word];
         }
     }

@@ -1,23 +1,25 @@
-// posterior_forward: sums over all alignments that end at a cell, LANES invocations a pair (partition function of Probalign: Roshan
-// and Livesay 2006).
-// Recurrence: M[i,j] = weight(i,j) * O[i-1,j-1], D[i,j] = M[i-1,j] + extend * D[i-1,j], G[i,j] = M[i,j-1] + extend * G[i,j-1],
-//             O[i,j] = M[i,j] + open * (D[i,j] + G[i,j]); O is 1 in row 0 and in column 0.
-// Owns:       invocation l of a pair has block LANES * strip + l of 16 columns in registers, and is at group k - l of 8 rows in step k.
-// Layout:     kept[kept_place(..)]: M of four columns; scratch: exponents of every block and group, what a strip's last block hands
-//             on, row by row; out.data: as Pair says.
-// Invariant:  when a strip begins, the border holds O, M, G and the exponent of its left neighbour in every row.
-// Uniform:    what bounds loops around barriers comes from params and tasks.
-// Limits:     65,535 residues; the host finds room for tasks.
+// posterior_forward: sums over all alignments of the prefixes up to a cell. LANES invocations per pair
+//             (partition function of Probalign: Roshan and Livesay 2006).
+// Recurrence: M[i,j] = weight(i,j) * O[i-1,j-1], D[i,j] = M[i-1,j] + extend * D[i-1,j],
+//             G[i,j] = M[i,j-1] + extend * G[i,j-1], O[i,j] = M[i,j] + open * (D[i,j] + G[i,j]).
+//             O is 1 in row 0 and in column 0.
+// Owns:       invocation l of a pair holds block LANES * strip + l of 16 columns in registers, and computes
+//             group k - l of 8 rows in step k.
+// Layout:     kept[kept_place(..)]: M of four columns; scratch: exponents of every block and group, and the
+//             values that the last block of a strip passes on, row by row; out.data: see Pair.
+// Invariant:  when a strip starts, the border holds O, M, G and the exponent of its left neighbour in every row.
+// Uniform:    bounds of loops around barriers come from params and tasks.
+// Limits:     65,535 residues; the host reserves memory for the tasks.
 // Oracle:     src/posterior/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), LANES (of them a pair), CODES (alphabet size).
+// Constants:  WG (invocations in a workgroup), LANES (invocations for a pair), CODES (alphabet size).
 
 #import posterior
 
 var<workgroup> part_values: array<f32, WG>;
 var<workgroup> part_exponents: array<i32, WG>;
 
-// A sum of floats of any exponents.
+// A sum of floats with any exponents.
 struct Sum {
     value: f32,
     exponent: i32,
@@ -35,7 +37,7 @@ fn added(sum: Sum, value: f32, exponent: i32) -> Sum {
     return all;
 }
 
-// What was kept of a row and a column.
+// Returns the stored M of a row and a column.
 fn kept_at(task: Task, slot: u32, row: u32, column: u32) -> f32 {
     let block = column / BLOCK;
     let l = block % LANES;
@@ -70,7 +72,7 @@ fn main(
     for (var strip = params.strip_begin; strip < min(params.strip_end, task.strips); strip++) {
         let block = strip * LANES + l;
         let is_own = has_pair && block < blocks;
-        // Of each column: all that may go on to a match, matches, gaps that come down.
+        // State of each column: the sum that a match may follow, matches, gaps down the column.
         var onward: array<f32, 16>;
         var matched: array<f32, 16>;
         var gaps: array<f32, 16>;
@@ -89,7 +91,7 @@ fn main(
         }
         var exponent = 0;
         for (var step = 0u; step < steps_of(task); step++) {
-            // Wraps below 0, which is behind the last group too.
+            // Wraps below 0 to a value after the last group.
             let row_group = step - l;
             let row_begin = row_group * STEP;
             if (is_own && row_group < groups_of(pair)) {
@@ -119,7 +121,7 @@ fn main(
                 for (var r = 0u; r < STEP; r++) {
                     let row = row_begin + r;
                     if (row < pair.rows) {
-                        // Of the column to the left: what goes on to a match from the row above, the match, the gap.
+                        // Values of the column to the left: the sum in the row above, which a match follows, the match, and the gap.
                         var left = vec3<f32>();
                         if (l > 0u) {
                             left = handed[(((step + 1u) % 2u) * STEP + r) * WG + t - 1u].xyz * ratio;
@@ -157,13 +159,13 @@ fn main(
                             scratch[border + 3u] = bitcast<u32>(exponent);
                         }
                         if (block == 0u) {
-                            // Alignments begin in column 0 as they do in row 0.
+                            // Alignments start in column 0, as in row 0.
                             onward[0] = begun;
                         }
                     }
                 }
             }
-            // Safe: what is written in a step is read in the next, from where that does not write.
+            // Safe: values written in one step are read in the next, which writes to other elements.
             workgroupBarrier();
         }
         storageBarrier();
@@ -173,7 +175,8 @@ fn main(
         return;
     }
 
-    // What the host needs for the sum over all alignments, which end in the last row or column; and that sum, about.
+    // Store the values of the last row and column, for the sum over all alignments on the host,
+    // and an approximation of this sum.
     var sum = Sum(0.0, 0);
     if (has_pair) {
         let block = pair.columns / BLOCK;

@@ -1,27 +1,28 @@
-// profile_cross: where the best alignment of two profiles crosses the middle row of rectangles, and the two rectangles that remain of
-//             each, one rectangle per workgroup.
-// Recurrence: at the middle row H from above and H from below meet, or D and D, which is an open gap in the second profile. Of equal
-//             columns ClustalW takes the last one where the way from above is no gap and that from below begins one, else the
-//             first; and D and D only if that is more, the last.
-// Owns:       invocation l looks at columns l, l + WG and so on.
+// profile_cross: finds where the best alignment of two profiles crosses the middle row of rectangles,
+//             and the two rectangles that remain of each. One rectangle per workgroup.
+// Recurrence: at the middle row, H from above meets H from below, or D meets D, which is an open gap in the
+//             second profile. Ties are resolved as in ClustalW. Of equal sums of H, it takes the last column
+//             where the path from above is no gap and the path from below starts one, or else the first
+//             column. It takes D only if its sum is greater, in the last column.
+// Owns:       invocation l checks columns l, l + WG and so on.
 // Layout:     rows as profile_tile leaves them.
-// Invariant:  of rectangle k of a problem those that remain are 2 k + 1 and 2 k + 2.
-// Uniform:    the rectangle comes from the workgroup's number; a workgroup without one leaves as a whole.
+// Invariant:  rectangles 2 k + 1 and 2 k + 2 remain of rectangle k of a problem.
+// Uniform:    the rectangle follows from the index of the workgroup; a workgroup without one returns as a whole.
 // Limits:     sums within 30 bits.
 // Oracle:     src/profile/oracle.rs
 //
-// Constants:  WG (invocations a workgroup).
+// Constants:  WG (invocations in a workgroup).
 
 #import profiles
 
-const NOWHERE: u32 = 0xffffffffu;
-const NEVER: i32 = -0x7fffffff;
+const NO_INDEX: u32 = 0xffffffffu;
+const NEG_INF: i32 = -0x7fffffff;
 
-// What an invocation found.
+// The best crossings that an invocation has found.
 struct Crossing {
     score: i32,
     first: u32,
-    // The last column that ClustalW prefers; NOWHERE if there is none.
+    // The last column that ClustalW prefers, or NO_INDEX.
     preferred: u32,
     gap_score: i32,
     gap: u32,
@@ -29,7 +30,7 @@ struct Crossing {
 
 var<workgroup> crossings: array<Crossing, WG>;
 
-// The better of two invocations' findings.
+// Returns the better of the crossings of two invocations.
 fn joined(a: Crossing, b: Crossing) -> Crossing {
     var all = a;
     if (b.score > a.score) {
@@ -38,7 +39,7 @@ fn joined(a: Crossing, b: Crossing) -> Crossing {
         all.preferred = b.preferred;
     } else if (b.score == a.score) {
         all.first = min(a.first, b.first);
-        if (b.preferred != NOWHERE && (a.preferred == NOWHERE || b.preferred > a.preferred)) {
+        if (b.preferred != NO_INDEX && (a.preferred == NO_INDEX || b.preferred > a.preferred)) {
             all.preferred = b.preferred;
         }
     }
@@ -56,16 +57,16 @@ fn main(
     @builtin(local_invocation_index) t: u32,
 ) {
     let number = workgroup.x + workgroup.y * workgroups.x;
-    let own = number % params.nodes;
+    let index = number % params.nodes;
     if (number / params.nodes >= params.problems) {
         return;
     }
     let problem = problems[number / params.nodes];
-    let place = params.node_begin + own;
-    let node = nodes[problem.nodes + place];
+    let node_index = params.node_begin + index;
+    let node = nodes[problem.nodes + node_index];
     let middle = node.m / 2u;
     let lower = node.m - middle;
-    var best = Crossing(NEVER, NOWHERE, NOWHERE, NEVER, 0u);
+    var best = Crossing(NEG_INF, NO_INDEX, NO_INDEX, NEG_INF, 0u);
     if (node.m >= 2u && node.n > 0u) {
         let right = node.b + node.n;
         for (var j = t; j <= node.n; j += WG) {
@@ -84,8 +85,8 @@ fn main(
                 below = rows[problem.rows + problem.n + node.b + node.n - j - 1u];
             }
             let turns = above.x != above.y && below.x == below.y - opening;
-            let found = Crossing(above.x + below.x, j, select(NOWHERE, j, turns), above.y + below.y, j);
-            best = joined(best, found);
+            let candidate = Crossing(above.x + below.x, j, select(NO_INDEX, j, turns), above.y + below.y, j);
+            best = joined(best, candidate);
         }
     }
     crossings[t] = best;
@@ -98,19 +99,20 @@ fn main(
     }
     var upper_node = Node(0u, 0u, 0u, 0u, 0u, UNDIVIDED, 0u, 0u);
     var lower_node = upper_node;
-    if (best.first != NOWHERE) {
+    if (best.first != NO_INDEX) {
         let in_gap = best.gap_score > best.score;
-        var column = select(best.preferred, best.first, best.preferred == NOWHERE);
+        var column = select(best.preferred, best.first, best.preferred == NO_INDEX);
         column = select(column, best.gap, in_gap);
-        // A gap takes the rows on both sides of the middle along, and goes on for nothing in both rectangles.
+        // A gap covers the rows on both sides of the middle. It continues in both rectangles without opening
+        // costs.
         let taken = select(0u, 1u, in_gap);
         let opened = select(1u, 0u, in_gap);
         upper_node = Node(node.a, node.b, middle - taken, column, (node.ends & 1u) | (2u * opened), UNDIVIDED, 0u, 0u);
         lower_node = Node(node.a + middle + taken, node.b + column, lower - taken, node.n - column, (node.ends & 2u) | opened,
                           UNDIVIDED, 0u, 0u);
-        nodes[problem.nodes + place].column = column;
-        nodes[problem.nodes + place].in_gap = taken;
+        nodes[problem.nodes + node_index].column = column;
+        nodes[problem.nodes + node_index].in_gap = taken;
     }
-    nodes[problem.nodes + 2u * place + 1u] = upper_node;
-    nodes[problem.nodes + 2u * place + 2u] = lower_node;
+    nodes[problem.nodes + 2u * node_index + 1u] = upper_node;
+    nodes[problem.nodes + 2u * node_index + 2u] = lower_node;
 }

@@ -1,36 +1,42 @@
-// profile_tile: scores of two profiles up to the middle row of rectangles, from above and from below; one tile of one half of one
-//             rectangle per workgroup, a dispatch for each anti-diagonal of tiles of all rectangles.
-// Recurrence: H[p,q] = max(H[p-1,q-1] + score, D[p,q], E[p,q]), D[p,q] = max(D[p-1,q], H[p-1,q] - opening) - symbol, and so E from column
-//             to column, with what opening and symbols cost at these columns of the profiles, and nothing at the matrix's edges. From
-//             below gaps begin without what opens them, which is known where they end (Myers and Miller 1988 as ClustalW has it).
-//             A score is the product of what letters score with a row and their tenths in a column, a tenth of it.
-// Owns:       invocation l has rows 4 l to 4 l + 3 of the tile's 4 WG and is at column k - l in step k; tile (r, c) is rows from
-//             4 WG r, columns from TILE c on.
-// Layout:     rows[problem.rows + half * n + b + q - 1], columns[problem.columns + row of the matrix]: what the last tile of a column or of
-//             a row of tiles left. corners[problem.corners + (half * 3 + diagonal % 3) * corner_count + b / TILE + node + c]: H at the lower
-//             right end of the tile: its neighbours overwrite it in the borders before tile (r + 1, c + 1) needs it.
-// Invariant:  after the dispatch of diagonal d all tiles with r + c <= d are final, and after the last one `rows` is of the middle row.
-// Uniform:    the tile comes from the workgroup's number and from what one invocation reads for all; a workgroup without a tile leaves
-//             as a whole.
+// profile_tile: scores of two profiles up to the middle row of rectangles, from above and from below. One
+//             tile of one half of one rectangle per workgroup, and one dispatch for each anti-diagonal of
+//             tiles of all rectangles.
+// Recurrence: H[p,q] = max(H[p-1,q-1] + score, D[p,q], E[p,q]).
+//             D[p,q] = max(D[p-1,q], H[p-1,q] - opening) - symbol; E is the same along a row.
+//             The costs depend on the columns of both profiles, and are 0 at the borders of the matrix.
+//             From below, a gap starts without its opening cost, which is known where the gap ends (Myers
+//             and Miller 1988, as in ClustalW).
+//             A score is a tenth of the product of the letters' scores with a row and their tenths in a column.
+// Owns:       invocation l computes rows 4 l to 4 l + 3 of the tile's 4 WG rows, and column k - l in step k.
+//             Tile (r, c) starts at row 4 WG r and column TILE c.
+// Layout:     rows[problem.rows + half * n + b + q - 1] holds the last row of the last tile of a column of tiles.
+//             columns[problem.columns + row of the matrix] holds the last column of the last tile of a row of tiles.
+//             corners[problem.corners + (half * 3 + diagonal % 3) * corner_count + b / TILE + node + c] holds H at
+//             the lower right end of a tile, because the neighbours overwrite it in the borders before tile
+//             (r + 1, c + 1) reads it.
+// Invariant:  after the dispatch of diagonal d, all tiles with r + c <= d are final; after the last one, `rows` holds
+//             the middle row.
+// Uniform:    the tile follows from the index of the workgroup and from a value that one invocation loads for all;
+//             a workgroup without a tile returns as a whole.
 // Limits:     sums within 30 bits; tenths within 8 bits; LETTERS letters.
 // Oracle:     src/profile/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), TILE (columns of a tile), LETTERS (a multiple of 4).
+// Constants:  WG (invocations in a workgroup), TILE (columns of a tile), LETTERS (a multiple of 4).
 
 #import profiles
 
-// The score of every row before the column border, and that of a gap along the row.
+// H and E of every row in the column before the current tiles.
 @group(0) @binding(5) var<storage, read_write> columns: array<vec2<i32>>;
 @group(0) @binding(6) var<storage, read_write> corners: array<i32>;
 
 const ROWS: u32 = 4u;
-// Columns whose products an invocation computes at once.
+// Number of columns whose products an invocation computes at once.
 const CHUNK: u32 = 8u;
-// Less than all scores.
-const NONE: i32 = -0x40000000;
+// Less than every score.
+const NEG_INF: i32 = -0x40000000;
 
-// What the invocation's rows cost, where a gap begins (in) and where it ends (out): opening of gaps along rows and down columns;
-// symbols of the latter.
+// Gap costs of the invocation's rows: opening of gaps along rows and down columns, where a gap starts (in)
+// and where it ends (out), and symbols of gaps down columns.
 struct Costs {
     along_in: vec4<i32>,
     along_out: vec4<i32>,
@@ -40,37 +46,39 @@ struct Costs {
 }
 
 var<workgroup> wg_node: Node;
-// What letters score with an invocation's rows.
+// Scores of letters with an invocation's rows.
 var<workgroup> scored: array<vec4<i32>, LETTERS * WG>;
-// The row before the tile's first one.
+// The row above the tile.
 var<workgroup> top: array<vec2<i32>, TILE>;
-// Of columns: opening of gaps along rows, symbols of these, opening of gaps down the column, and whether these cost nothing.
+// Costs of each column: opening and symbols of gaps along rows, opening of gaps down the column, and
+// whether gaps down the column are free.
 var<workgroup> column_costs: array<vec4<i32>, TILE>;
-// What the invocation above handed down, in odd and even steps: H and D.
+// H and D that each invocation passes to the next, for even and odd steps.
 var<workgroup> handed: array<vec2<i32>, 2u * WG>;
 
-// The invocation's rows: H and E of the last column, H in the row before at that column, costs; how many there are.
+// State of the invocation's rows: H and E in the last column, H of the row above in that column, costs, and
+// the number of rows.
 var<private> row_h: vec4<i32>;
 var<private> row_e: vec4<i32>;
 var<private> corner: i32;
 var<private> costs: Costs;
 var<private> count: u32;
 var<private> is_back: bool;
-// Columns of the tile, the last invocation that has rows, and where its last row goes.
+// Number of columns of the tile, the last invocation with rows, and the offset of its last row.
 var<private> width: u32;
 var<private> last_lane: u32;
 var<private> rows_begin: u32;
 
-// H, D and E of a cell from H and D above it, and H and E to the left of it; openings are (in, out).
+// Returns H, D and E of a cell from H and D above it and H and E to its left. Openings are (in, out).
 fn cell(up: vec2<i32>, left: vec2<i32>, together: i32, down: vec3<i32>, along: vec3<i32>) -> vec3<i32> {
     let d = max(up.x - down.x, up.y) - down.z;
     let e = max(left.x - along.x, left.y) - along.z;
     return vec3<i32>(max(together, max(d - down.y, e - along.y)), d, e);
 }
 
-// One step of an invocation: its rows in one column, with these scores.
+// Performs one step of an invocation: computes its rows in one column with the given scores.
 fn advance(step: u32, lane: u32, scores: vec4<i32>) {
-    // Wraps below 0, which is behind the last column too.
+    // Wraps below 0 to a value after the last column.
     let j = step - lane;
     if (j < width && lane <= last_lane) {
         let own = column_costs[j];
@@ -98,14 +106,14 @@ fn advance(step: u32, lane: u32, scores: vec4<i32>) {
                       vec3<i32>(along_in.w, along_out.w, own.y));
         row_h = vec4<i32>(c0.x, c1.x, c2.x, c3.x);
         row_e = vec4<i32>(c0.z, c1.z, c2.z, c3.z);
-        // Rows that there are not are computed and not used.
+        // Rows after the last one are computed but not used.
         let last = select(select(c0.xy, c1.xy, count == 2u), select(c2.xy, c3.xy, count == 4u), count > 2u);
         handed[(step % 2u) * WG + lane] = last;
         if (lane == last_lane) {
             rows[rows_begin + j] = last;
         }
     }
-    // Safe: what is written in a step is read in the next, from where that does not write.
+    // Safe: values written in one step are read in the next, which writes to other elements.
     workgroupBarrier();
 }
 
@@ -135,7 +143,7 @@ fn main(
     let middle = node.m / 2u;
     let own_rows = select(middle, node.m - middle, is_back);
     let row_begin = r * ROWS * WG;
-    // Wraps below 0, which is behind the last column too.
+    // Wraps below 0 to a value after the last column.
     let column_begin = (params.diagonal - r) * TILE;
     if (node.m < 2u || row_begin >= own_rows || params.diagonal < r || column_begin >= node.n) {
         return;
@@ -149,7 +157,7 @@ fn main(
     let corner_begin = problem.corners + half * 3u * problem.corner_count + node.b / TILE + own;
     let tile_column = params.diagonal - r;
 
-    // Phase 1: what the tile begins with.
+    // Phase 1: load the borders and costs of the tile.
     for (var j = lane; j < width; j += WG) {
         if (r == 0u) {
             top[j] = top_edge(problem, node, is_back, column_begin + j + 1u);
@@ -164,7 +172,7 @@ fn main(
     }
     let p = row_begin + lane * ROWS;
     count = min(ROWS, max(own_rows, p) - p);
-    // Where its rows lie in the matrix; those that there are not are the last one again.
+    // Positions of its rows in the matrix. Rows after the last one repeat it.
     var places: array<u32, ROWS>;
     for (var k = 0u; k < ROWS; k++) {
         let row = min(p + k + 1u, own_rows);
@@ -179,7 +187,7 @@ fn main(
         costs.down_symbol[k] = first_extend(problem, down);
         if (tile_column == 0u) {
             row_h[k] = left_edge(problem, node, is_back, row);
-            row_e[k] = NONE;
+            row_e[k] = NEG_INF;
         } else {
             let left = columns[problem.columns + places[k]];
             row_h[k] = left.x;
@@ -206,15 +214,15 @@ fn main(
     storageBarrier();
     workgroupBarrier();
 
-    // Phase 2: the tile, chunk by chunk.
+    // Phase 2: compute the tile, chunk by chunk.
     let steps = width + last_lane;
     for (var begin = 0u; begin < steps; begin += CHUNK) {
         var products: array<vec4<i32>, CHUNK>;
-        // Columns of the matrix, from 0 on.
+        // Columns of the matrix, counted from 0.
         var at: array<u32, CHUNK>;
         for (var k = 0u; k < CHUNK; k++) {
             products[k] = vec4<i32>(0);
-            // Columns before the first and behind the last are these again.
+            // Columns before the first or after the last repeat that column.
             let j = column_begin + min(max(begin + k, lane) - lane, width - 1u);
             at[k] = select(node.b + j, right - 1u - j, is_back);
         }
@@ -233,7 +241,7 @@ fn main(
         for (var k = 0u; k < CHUNK; k++) {
             products[k] /= vec4<i32>(10);
         }
-        // One by one, so that all stay in registers.
+        // Separate calls, so that the products stay in registers.
         advance(begin, lane, products[0]);
         advance(begin + 1u, lane, products[1]);
         advance(begin + 2u, lane, products[2]);
@@ -244,7 +252,7 @@ fn main(
         advance(begin + 7u, lane, products[7]);
     }
 
-    // Phase 3: what the tile leaves at its right edge.
+    // Phase 3: store the right border of the tile.
     for (var k = 0u; k < count; k++) {
         columns[problem.columns + places[k]] = vec2<i32>(row_h[k], row_e[k]);
     }

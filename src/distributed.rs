@@ -265,8 +265,8 @@ impl Directory {
         let claimed = self.claims.claim(&name_of(block))?;
         let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
         // Checked after the claim exists. A process that claims the whole directory checks for
-        // block claims after its own claim. At least one of the two processes therefore sees the
-        // other claim and gives way.
+        // block claims after its own claim. Therefore at least one process sees the other claim and
+        // gives way.
         if let Some(holder) = self.claims.holder(ALL)? {
             return Ok(ClaimOutcome::HeldBy(holder));
         }

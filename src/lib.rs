@@ -88,7 +88,7 @@
 //! use pairwave::{Alphabet, Job, Run, profile};
 //!
 //! let genes = pairwave::read("assets/16s/gold12.fasta")?;
-//! let mode = MsaMode::Clustal(profile::Options::new(Alphabet::Dna));
+//! let mode = MsaMode::Clustal(profile::ProfileOptions::new(Alphabet::Dna));
 //! MultiAlign { mode, ..MultiAlign::new(genes) }.run(&Run::default(), |aligned| {
 //!     assert_eq!((aligned[0].alignment.rows(), aligned[0].alignment.columns()), (12, 1587));
 //!     Ok(())

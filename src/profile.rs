@@ -1,16 +1,18 @@
-//! Profiles against profiles, and the progressive alignments that are made of them (ClustalW: Thompson, Higgins and Gibson
-//! 1994).
+//! Alignment of profiles with profiles, and progressive multiple alignment (ClustalW: Thompson,
+//! Higgins and Gibson 1994).
 //!
-//! What is computed is what ClustalW 2.1 computes, to the last gap:
+//! The results equal those of ClustalW 2.1 to the last gap:
 //!
-//! - Sequences are aligned along the joins of a guide tree ([`align`]), those that are not alike enough to any other at the end.
-//! - Of aligned sequences only sums over columns are kept: how much the sequences with each letter count, and what is known of
-//!   gaps. Two groups make two profiles, one of what letters score, one of tenths of letters, and costs of gaps at each column
-//!   ([`Penalties`]).
-//! - The profiles are aligned in the memory of a few rows ([`pass`]); which of several best alignments is taken follows from the
-//!   recursion.
+//! - [`align`] aligns sequences along the joins of a guide tree. Sequences that are not similar
+//!   enough to any other sequence are aligned at the end.
+//! - Aligned sequences are summarized by sums over columns: the weight of each letter, and counts
+//!   of gaps and residues. Two groups give two profiles: the scores of letters for each column of
+//!   the first, the share of each letter in tenths for each column of the second, and gap costs for
+//!   each column ([`Penalties`]).
+//! - Two profiles are aligned in the memory of a few rows ([`pass`]). If several alignments score
+//!   best, the recursion decides in the same way as ClustalW.
 //!
-//! [`oracle`] is the recurrence as it is written down; passes answer to it in tests.
+//! [`oracle`] is the textbook form of the recurrence. Tests compare the passes with it.
 
 mod columns;
 mod divided;
@@ -25,18 +27,18 @@ pub mod oracle;
 pub mod pass;
 mod path;
 mod progressive;
+mod recursion;
 mod rows;
 mod scores;
-mod walk;
 pub mod work;
 
 pub use columns::Penalties;
-pub use divided::{Crossing, Divided};
-pub use engines::{Engines, align_on};
-pub use options::{Iterate, Options, Series};
-pub use path::Step;
-pub use progressive::{Guide, Likeness, Progressive, Run, align};
-pub use scores::Scores;
+pub use divided::{DividedRectangles, RowCrossing};
+pub use engines::{ProfileEngines, align_on};
+pub use options::{Iterate, ProfileOptions, Series};
+pub use path::PathStep;
+pub use progressive::{Guide, Likeness, Progressive, ProgressiveRun, align};
+pub use scores::ColumnScores;
 
 #[cfg(test)]
 mod tests;

@@ -54,7 +54,7 @@ pub enum ClaimOutcome {
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
-    heartbeat: Arc<Heartbeat>,
+    heartbeat: Arc<ClaimHeartbeat>,
     /// Previous holder and the reason for taking over its claim.
     pub taken_over: Option<(ClaimHolder, &'static str)>,
 }
@@ -73,7 +73,7 @@ impl Drop for Claim {
 pub(super) struct Claims {
     path: PathBuf,
     process: Process,
-    heartbeat: Arc<Heartbeat>,
+    heartbeat: Arc<ClaimHeartbeat>,
     thread: Mutex<Option<JoinHandle<()>>>,
     pub(super) silence: Duration,
 }
@@ -245,7 +245,7 @@ impl Drop for Claims {
 
 /// Shared state of the thread that touches the claim files.
 #[derive(Debug, Default)]
-struct Heartbeat {
+struct ClaimHeartbeat {
     held: Mutex<HeartbeatState>,
     over: Condvar,
 }
@@ -256,7 +256,7 @@ struct HeartbeatState {
     is_over: bool,
 }
 
-impl Heartbeat {
+impl ClaimHeartbeat {
     fn lock(&self) -> MutexGuard<'_, HeartbeatState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

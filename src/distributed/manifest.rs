@@ -88,11 +88,11 @@ impl BlockManifest {
     pub(super) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let refuse = |problem: String| Err(Error::usage(format!("{}: {problem}", path.display())));
         #[derive(Deserialize)]
-        struct ManifestVersion {
+        struct PlanVersion {
             format: u32,
             version: String,
         }
-        let Ok(ManifestVersion { format, version }) = serde_json::from_slice(bytes) else {
+        let Ok(PlanVersion { format, version }) = serde_json::from_slice(bytes) else {
             return refuse("this is not the plan of a job, or it is damaged: plan the job again".into());
         };
         let this_version = env!("CARGO_PKG_VERSION");

@@ -16,7 +16,7 @@ pub use random::SplitMix64;
 use super::dispatch::Rules;
 use phase::{Phase, PhaseEnd};
 
-/// SimulatedSpeeds of the simulated ranks.
+/// Speeds of the simulated ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimulatedSpeeds {
     /// Every rank computes 1e12 cells a second.
@@ -128,16 +128,16 @@ impl Simulation {
         let mut report = SimulationReport { counted: vec![0; self.blocks.len()], ..SimulationReport::default() };
         let fates = self.fates(&mut random);
         let bad = self.blocks.iter().map(|_| random.fraction() < self.bad).collect::<Vec<_>>();
-        let mut begin = 0.0;
+        let mut start = 0.0;
         loop {
-            let phase = Phase::new(self, &fates, &bad, begin, report.clone(), &mut random);
+            let phase = Phase::new(self, &fates, &bad, start, report.clone(), &mut random);
             let (ended, after) = phase.run();
             report = after;
             match ended {
                 PhaseEnd::Over(now) => report.seconds = now,
                 PhaseEnd::Died(now) => {
                     report.restarts += 1;
-                    begin = now + self.notice + self.restart.unwrap_or(0.0);
+                    start = now + self.notice + self.restart.unwrap_or(0.0);
                     continue;
                 }
             }

@@ -28,7 +28,7 @@ use crate::papara::gpu::PhyloGpu;
 use crate::posterior::Posterior;
 use crate::posterior::gpu::PosteriorGpu;
 use crate::profile::gpu::ProfileGpu;
-use crate::profile::work::Profile;
+use crate::profile::work::ProfileWork;
 use crate::score::Scoring;
 
 /// Seconds until the first results of a GPU that is not open yet: the driver is loaded and shaders
@@ -240,7 +240,7 @@ pub(super) fn open_posterior(
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
-pub(super) fn open_profile(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Profile>>>> {
+pub(super) fn open_profile(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<ProfileWork>>>> {
     open_kind(options, threads, u64::MAX, ProfileGpu::open)
 }
 

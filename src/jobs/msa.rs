@@ -41,14 +41,14 @@ const MAX_CELLS: u64 = 200_000_000_000;
 #[derive(Debug, Clone)]
 pub enum MsaMode {
     /// Consistency of posterior probabilities.
-    Accurate(posterior::Options),
+    Accurate(posterior::PosteriorOptions),
     /// The method of ClustalW.
-    Clustal(profile::Options),
+    Clustal(profile::ProfileOptions),
 }
 
 impl Default for MsaMode {
     fn default() -> Self {
-        MsaMode::Accurate(posterior::Options::default())
+        MsaMode::Accurate(posterior::PosteriorOptions::default())
     }
 }
 
@@ -198,7 +198,7 @@ impl MultiAlign {
 
     fn clustal(
         &self,
-        options: &profile::Options,
+        options: &profile::ProfileOptions,
         engines: Option<ClustalEngines>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
@@ -218,7 +218,7 @@ impl MultiAlign {
 
     fn accurate(
         &self,
-        options: &posterior::Options,
+        options: &posterior::PosteriorOptions,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
@@ -227,7 +227,7 @@ impl MultiAlign {
         let sequences = &distinct.sequences;
         let lengths = sequences.lengths();
         let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
-        let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
+        let is_long = lengths.iter().any(|&length| length as usize >= posterior::LENGTH_LIMIT);
         let is_large = bytes > MAX_BYTES || cells > MAX_CELLS || is_long;
         let guided = self.is_guided();
         if is_large && (guided || self.needs_distances) {
@@ -255,7 +255,7 @@ impl MultiAlign {
                 bytes as f64 / (1u64 << 30) as f64,
                 cells as f64
             );
-            let limits = posterior::large::Limits::default();
+            let limits = posterior::large::FamilyLimits::default();
             let (alignment, tree) =
                 posterior::large::align(sequences, options, &limits, pool, &advance, &run.interrupt)?;
             (alignment, tree, None)
@@ -318,8 +318,8 @@ impl Job for MultiAlign {
         if self.guide_tree.is_some() && self.given.is_some() {
             return Err(Error::usage_of("given", "a guide tree is built from distances: omit one of them"));
         }
-        if let MsaMode::Accurate(posterior::Options { rounds, .. }) = self.mode
-            && rounds > posterior::Options::MAX_ROUNDS
+        if let MsaMode::Accurate(posterior::PosteriorOptions { rounds, .. }) = self.mode
+            && rounds > posterior::PosteriorOptions::MAX_ROUNDS
         {
             let message = "more than 3 rounds leave too few probabilities to align by; give 0 to 3";
             return Err(Error::usage_value("rounds", rounds, message));

@@ -1,5 +1,5 @@
-//! Sixteen floats side by side, as the processor has them. Every lane is computed by itself and nothing is contracted, so
-//! that all sets of instructions give the same bits.
+//! Vectors of sixteen floats on different processors. Each lane is computed separately, and no
+//! operations are fused, so that all instruction sets give the same bits.
 #![allow(unsafe_op_in_unsafe_fn, reason = "bodies are instructions, and what these ask for the traits ask for")]
 
 #[cfg(target_arch = "x86_64")]
@@ -7,18 +7,18 @@ use std::arch::x86_64::*;
 
 use crate::simd::{Instructions, Simd};
 
-/// Lanes: pairs of sequences that are computed at once.
+/// Number of lanes, which is the number of pairs of sequences that are computed at once.
 pub(super) const LANES: usize = 16;
 
-/// A value of each lane in memory.
+/// A value for each lane, in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-pub(super) struct Lane<T>(pub [T; LANES]);
+pub(super) struct LaneArray<T>(pub [T; LANES]);
 
-impl<T: Copy> Lane<T> {
-    /// All lanes the same.
+impl<T: Copy> LaneArray<T> {
+    /// Returns equal lanes.
     pub(super) const fn splat(value: T) -> Self {
-        Lane([value; LANES])
+        LaneArray([value; LANES])
     }
 }
 
@@ -37,12 +37,12 @@ pub(super) unsafe trait Floats: Copy {
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
-    unsafe fn load(from: &Lane<f32>) -> Self;
+    unsafe fn load(from: &LaneArray<f32>) -> Self;
     /// Stores the lanes to memory.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
-    unsafe fn store(self, to: &mut Lane<f32>);
+    unsafe fn store(self, to: &mut LaneArray<f32>);
     /// Adds lane by lane.
     ///
     /// # Safety
@@ -65,22 +65,22 @@ pub(super) unsafe trait Floats: Copy {
     unsafe fn at_least(self, bound: f32) -> u32;
 }
 
-/// Something to compute with whatever floats there are.
+/// A computation on any type of vectors.
 pub(super) trait FloatKernel {
-    /// What comes of it.
+    /// Result of the computation.
     type Output;
 
-    /// Computes it. An implementation is `#[inline(always)]`, and so is all that it calls.
+    /// Runs the computation. Implementations, and all functions they call, are `#[inline(always)]`.
     ///
     /// # Safety
-    /// The processor has the instructions, and the caller is compiled for them.
+    /// The processor has the instructions of `F`, and the caller is compiled for them.
     unsafe fn run<F: Floats>(self) -> Self::Output;
 }
 
-/// A kernel over floats as one over any vectors.
-pub(super) struct Over<K>(pub K);
+/// Runs a kernel for floats as a kernel for any vectors.
+pub(super) struct OnFloats<K>(pub K);
 
-impl<K: FloatKernel> crate::simd::SimdKernel for Over<K> {
+impl<K: FloatKernel> crate::simd::SimdKernel for OnFloats<K> {
     type Output = K::Output;
 
     #[inline(always)]
@@ -97,19 +97,19 @@ impl<K: FloatKernel> crate::simd::SimdKernel for Over<K> {
     }
 }
 
-/// The compiler makes of an array what the target has.
-// SAFETY: nothing is needed of the processor.
+/// The compiler turns the array into vectors of the target.
+// SAFETY: the implementation needs no special instructions, and accesses only the given lanes.
 unsafe impl Floats for [f32; LANES] {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         [value; LANES]
     }
     #[inline(always)]
-    unsafe fn load(from: &Lane<f32>) -> Self {
+    unsafe fn load(from: &LaneArray<f32>) -> Self {
         from.0
     }
     #[inline(always)]
-    unsafe fn store(self, to: &mut Lane<f32>) {
+    unsafe fn store(self, to: &mut LaneArray<f32>) {
         to.0 = self;
     }
     #[inline(always)]
@@ -131,18 +131,18 @@ unsafe impl Floats for [f32; LANES] {
 }
 
 #[cfg(target_arch = "x86_64")]
-// SAFETY: instructions of AVX-512F; a `Lane` is 16 floats.
+// SAFETY: the methods use instructions of AVX-512F, and a `LaneArray` holds 16 floats.
 unsafe impl Floats for __m512 {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         _mm512_set1_ps(value)
     }
     #[inline(always)]
-    unsafe fn load(from: &Lane<f32>) -> Self {
+    unsafe fn load(from: &LaneArray<f32>) -> Self {
         _mm512_load_ps(from.0.as_ptr())
     }
     #[inline(always)]
-    unsafe fn store(self, to: &mut Lane<f32>) {
+    unsafe fn store(self, to: &mut LaneArray<f32>) {
         _mm512_store_ps(to.0.as_mut_ptr(), self)
     }
     #[inline(always)]
@@ -164,18 +164,18 @@ unsafe impl Floats for __m512 {
 }
 
 #[cfg(target_arch = "x86_64")]
-// SAFETY: instructions of AVX; a `Lane` is two times 8 floats.
+// SAFETY: the methods use instructions of AVX, and a `LaneArray` holds two vectors of 8 floats.
 unsafe impl Floats for [__m256; 2] {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         [_mm256_set1_ps(value); 2]
     }
     #[inline(always)]
-    unsafe fn load(from: &Lane<f32>) -> Self {
+    unsafe fn load(from: &LaneArray<f32>) -> Self {
         [_mm256_load_ps(from.0.as_ptr()), _mm256_load_ps(from.0.as_ptr().add(8))]
     }
     #[inline(always)]
-    unsafe fn store(self, to: &mut Lane<f32>) {
+    unsafe fn store(self, to: &mut LaneArray<f32>) {
         _mm256_store_ps(to.0.as_mut_ptr(), self[0]);
         _mm256_store_ps(to.0.as_mut_ptr().add(8), self[1]);
     }
@@ -200,18 +200,18 @@ unsafe impl Floats for [__m256; 2] {
 }
 
 #[cfg(target_arch = "x86_64")]
-// SAFETY: instructions of SSE; a `Lane` is four times 4 floats.
+// SAFETY: the methods use instructions of SSE, and a `LaneArray` holds four vectors of 4 floats.
 unsafe impl Floats for [__m128; 4] {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         [_mm_set1_ps(value); 4]
     }
     #[inline(always)]
-    unsafe fn load(from: &Lane<f32>) -> Self {
+    unsafe fn load(from: &LaneArray<f32>) -> Self {
         std::array::from_fn(|part| _mm_load_ps(from.0.as_ptr().add(4 * part)))
     }
     #[inline(always)]
-    unsafe fn store(self, to: &mut Lane<f32>) {
+    unsafe fn store(self, to: &mut LaneArray<f32>) {
         for (part, value) in self.into_iter().enumerate() {
             _mm_store_ps(to.0.as_mut_ptr().add(4 * part), value)
         }

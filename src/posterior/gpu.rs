@@ -1,4 +1,4 @@
-//! Probabilities of pairs on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Sequences stay on the device.
+//! Probabilities of pairs on a GPU. Sequences stay on the device.
 
 mod dispatch;
 mod results;
@@ -8,8 +8,8 @@ mod tests;
 use std::sync::Arc;
 
 use self::dispatch::PosteriorWork;
-use super::kernels::program::Variant;
-use super::kernels::tasks::{Room, Tasks, table};
+use super::kernels::program::PosteriorVariant;
+use super::kernels::tasks::{PosteriorTasks, TaskResources, weight_table};
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBatch, PosteriorChunk, PosteriorReport};
 use crate::error::Result;
@@ -22,17 +22,19 @@ use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 
-/// Seconds of work that the first batch should be.
+/// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.01;
-/// Pairs of a batch at most.
+/// Maximum number of pairs in a batch.
 const MAX_PAIRS: u64 = 1 << 15;
-/// Bytes of results that a batch should have: the host makes probabilities of them while the device computes the next, and
-/// memory that both reach is slow to be had. With what the next pairs may be longer a power of two.
-const USUAL_RESULTS: f64 = 0.75 * (1 << 28) as f64;
-/// Survivors a row that room is made for at least, and how many times as many as in the last batch: a batch that has more is
-/// partly left to others, with a warning.
+/// Desired bytes of results of a batch. The host reads them while the device computes the next
+/// batch, and memory that both can access is slow to allocate. Together with a reserve for longer
+/// pairs, the size is a power of two.
+const USUAL_RESULT_BYTES: f64 = 0.75 * (1 << 28) as f64;
+/// Minimum number of survivors per row in the reserved memory, and the factor by which the reserve
+/// exceeds the survivors of the last batch. If a batch has more survivors, other engines compute
+/// the rest, with a warning.
 const MIN_DENSITY: f64 = 12.0;
-const DENSITY_ROOM: f64 = 2.0;
+const DENSITY_RESERVE: f64 = 2.0;
 
 /// A GPU that computes probabilities of pairs.
 pub type PosteriorGpu = engine::GpuEngine<Posterior>;
@@ -40,48 +42,49 @@ pub type PosteriorGpu = engine::GpuEngine<Posterior>;
 /// Sizes of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PosteriorShape {
-    /// Invocations a workgroup.
+    /// Invocations in a workgroup.
     pub workgroup: u32,
-    /// Of these a pair; 0 for as many as suit a batch.
+    /// Invocations for each pair. 0 selects a number that suits the batch.
     pub lanes: u32,
 }
 
 impl KernelSizes for PosteriorShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        // A workgroup is one subgroup on most cards: it waits for no other subgroup. Larger ones would need more workgroup
-        // memory than all devices have.
+        // On most GPUs, a workgroup is one subgroup and waits for no other. Larger workgroups would
+        // need more workgroup memory than every device has.
         PosteriorShape { workgroup: if found.is_software() { 16 } else { 32 }, lanes: 0 }
     }
 }
 
-/// What the room has on a device, whatever batches are in flight.
-pub struct PosteriorHost {
-    kernels: KernelSet<Variant, PosteriorShape>,
-    /// Pairs and workgroups that keep the device busy.
+/// State on a device, independent of the batches in flight.
+pub struct PosteriorDeviceState {
+    kernels: KernelSet<PosteriorVariant, PosteriorShape>,
+    /// Numbers of pairs and workgroups that keep the device busy.
     fill: u64,
     groups: u64,
-    /// Survivors a row that room is made for.
+    /// Number of survivors per row in the reserved memory.
     density: f64,
-    /// Cells of pairs like those of the last batch whose results are not too many.
+    /// Maximum number of cells of a batch, so that its results stay small. Estimated from the last
+    /// batch.
     max_cells: u64,
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
-/// What lies on the device as long as the sequences do.
-struct Resident {
+/// Data that stays on the device as long as the sequences do.
+struct PosteriorResident {
     sequences: wgpu::Buffer,
-    /// What every two codes of their alphabet weigh.
+    /// Weights of every two codes of the alphabet.
     weights: wgpu::Buffer,
 }
 
-/// How a batch is computed, and what it uses.
-pub struct Chosen {
-    resident: Arc<Resident>,
-    tasks: Tasks,
+/// Plan of a batch and its resources.
+pub struct PosteriorBatchPlan {
+    resident: Arc<PosteriorResident>,
+    tasks: PosteriorTasks,
     lanes: u32,
-    /// Survivors that there is room for.
+    /// Capacity of the reserved memory, in survivors.
     capacity: u32,
-    /// Whether no pair is finished, since one sweep alone is to be measured.
+    /// Whether only one sweep is measured, so that no pair is finished.
     is_partial: bool,
 }
 
@@ -91,7 +94,7 @@ impl PosteriorGpu {
         let gpu = Gpu::open(found)?;
         let (assumed, fill, groups) =
             found.description.suited((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
-        let host = PosteriorHost {
+        let host = PosteriorDeviceState {
             kernels: KernelSet::new(&gpu, found),
             fill,
             groups,
@@ -102,16 +105,17 @@ impl PosteriorGpu {
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 
-    /// Reads results on the threads of this pool. Nobody may wait for it on a thread of the pool.
+    /// Reads results on the threads of this pool. No thread of the pool may wait for this engine.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.state.pool = Some(pool);
         self
     }
 }
 
-impl PosteriorHost {
-    /// Invocations a pair: few waste few at the ends of strips, but of pairs that take much memory so many are not at work at
-    /// once that the device is busy.
+impl PosteriorDeviceState {
+    /// Returns the number of invocations for each pair. Few invocations waste little time at the
+    /// ends of strips. However, if pairs need much memory, too few of them run at once to keep the
+    /// device busy.
     fn lanes(&self, batch: &PosteriorBatch, kept_fours: u64) -> u32 {
         let PosteriorShape { workgroup, lanes } = self.kernels.shape;
         if lanes > 0 {
@@ -120,18 +124,23 @@ impl PosteriorHost {
         let pairs = batch.pairs().max(1);
         let residues = (batch.cells() / pairs).isqrt() as u32;
         let is_enough = |&lanes: &u32| {
-            let at_once = kept_fours / Room::kept_of(workgroup, lanes, [residues; 2]);
+            let at_once = kept_fours / TaskResources::forward_fours(workgroup, lanes, [residues; 2]);
             at_once.min(pairs * u64::from(lanes) / u64::from(workgroup)) >= self.groups
         };
         [4, 8, 16].into_iter().filter(|&lanes| lanes < workgroup).find(is_enough).unwrap_or(workgroup)
     }
 
-    /// Sequences on the device, with the weights of their codes.
-    fn resident(&self, residents: &mut Residents, memory: u64, chunk: &PosteriorChunk) -> Result<Arc<Resident>> {
-        if let Some(found) = residents.find(&chunk.sequences, |_: &Resident| true) {
-            return Ok(found);
+    /// Uploads sequences with the weights of their codes, or returns the uploaded ones.
+    fn resident(
+        &self,
+        residents: &mut Residents,
+        memory: u64,
+        chunk: &PosteriorChunk,
+    ) -> Result<Arc<PosteriorResident>> {
+        if let Some(resident) = residents.find(&chunk.sequences, |_: &PosteriorResident| true) {
+            return Ok(resident);
         }
-        let (bytes, weights) = (chunk.sequences.packed_bytes(), table(&chunk.model));
+        let (bytes, weights) = (chunk.sequences.packed_bytes(), weight_table(&chunk.model));
         let (size, limit) = (bytes.len() as u64, self.kernels.binding.min(memory / 16));
         if size > limit {
             return Err(self.kernels.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
@@ -139,30 +148,34 @@ impl PosteriorHost {
         residents.make_room(size + size_of_val(&weights[..]) as u64);
         let sequences = self.kernels.gpu.upload("sequences", bytes)?;
         let weights = self.kernels.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
-        Ok(residents.keep(&chunk.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
+        Ok(residents.keep(
+            &chunk.sequences,
+            sequences.size() + weights.size(),
+            PosteriorResident { sequences, weights },
+        ))
     }
 
-    /// Bytes of forward values that a batch may have: both slots have their own.
+    /// Returns the maximum bytes of forward values in a batch. Each of the two slots has its own.
     fn kept_bytes(&self, memory: u64) -> u64 {
         (MemoryShares::new(memory).arena_bytes / 2).min(self.kernels.binding)
     }
 }
 
-has_kernel_set!(PosteriorHost, Variant, PosteriorShape);
+has_kernel_set!(PosteriorDeviceState, PosteriorVariant, PosteriorShape);
 
 impl GpuKind for Posterior {
-    type Choice = Chosen;
-    type DeviceState = PosteriorHost;
+    type Choice = PosteriorBatchPlan;
+    type DeviceState = PosteriorDeviceState;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    fn max_cells(host: &PosteriorHost) -> u64 {
+    fn max_cells(host: &PosteriorDeviceState) -> u64 {
         host.max_cells
     }
 
-    fn fill(host: &PosteriorHost) -> u64 {
+    fn fill(host: &PosteriorDeviceState) -> u64 {
         host.fill
     }
 
@@ -170,47 +183,51 @@ impl GpuKind for Posterior {
         memory / 16
     }
 
-    fn choose(host: &mut PosteriorHost, site: &mut BatchContext<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
+    fn choose(
+        host: &mut PosteriorDeviceState,
+        site: &mut BatchContext<'_>,
+        batch: &Arc<PosteriorBatch>,
+    ) -> Result<PosteriorBatchPlan> {
         let resident = host.resident(site.residents, site.memory, &batch.chunk)?;
         let kept = host.kept_bytes(site.memory);
         let (workgroup, lanes) = (host.kernels.shape.workgroup, host.lanes(batch, kept / 16));
-        let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
-        let tasks = Tasks::new(batch, room).map_err(|error| host.kernels.gpu.unsuited(error))?;
+        let resources = TaskResources { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
+        let tasks = PosteriorTasks::new(batch, resources).map_err(|error| host.kernels.gpu.unsuited(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
         let results = 4 * tasks.result_words + 8 * u64::from(capacity);
         if results > 0 {
-            host.max_cells = (batch.cells() as f64 * USUAL_RESULTS / results as f64) as u64;
+            host.max_cells = (batch.cells() as f64 * USUAL_RESULT_BYTES / results as f64) as u64;
         }
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == KernelKind::Posterior(PosteriorPass::Forward));
-        Ok(Chosen { resident, tasks, lanes, capacity, is_partial })
+        Ok(PosteriorBatchPlan { resident, tasks, lanes, capacity, is_partial })
     }
 
     fn record(
-        host: &mut PosteriorHost,
+        host: &mut PosteriorDeviceState,
         site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
-        chosen: &mut Chosen,
+        plan: &mut PosteriorBatchPlan,
     ) -> Result<()> {
-        let (workgroup, lanes) = (host.kernels.shape.workgroup, chosen.lanes);
+        let (workgroup, lanes) = (host.kernels.shape.workgroup, plan.lanes);
         let alphabet = batch.chunk.sequences.alphabet();
-        let sweeps = if chosen.is_partial {
+        let sweeps = if plan.is_partial {
             &[PosteriorPass::Forward][..]
         } else {
             &[PosteriorPass::Forward, PosteriorPass::Backward]
         };
         let mut programs = Vec::with_capacity(sweeps.len());
         for &sweep in sweeps {
-            let variant = Variant::new(sweep, alphabet, workgroup, lanes);
+            let variant = PosteriorVariant::new(sweep, alphabet, workgroup, lanes);
             programs.push((variant, host.kernels.get(variant)?));
         }
         let work = PosteriorWork {
-            symbols: &chosen.resident.sequences,
-            table: &chosen.resident.weights,
+            symbols: &plan.resident.sequences,
+            table: &plan.resident.weights,
             model: &batch.chunk.model,
-            tasks: &chosen.tasks,
+            tasks: &plan.tasks,
             programs: &programs,
-            capacity: chosen.capacity,
+            capacity: plan.capacity,
             loop_budget: host.kernels.loop_budget,
             binding: host.kernels.binding,
             kept_bytes: host.kept_bytes(site.memory),
@@ -219,26 +236,26 @@ impl GpuKind for Posterior {
     }
 
     fn decode(
-        host: &mut PosteriorHost,
+        host: &mut PosteriorDeviceState,
         _buffers: &mut Buffers,
         batch: &Arc<PosteriorBatch>,
-        chosen: &Chosen,
+        plan: &PosteriorBatchPlan,
         results: BatchResults,
     ) -> Result<PosteriorReport> {
         let BatchResults { words, kernel_time, .. } = results;
-        let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
-        if chosen.is_partial {
+        let kernel_time = kernel_time.filter(|_| !plan.tasks.list.is_empty());
+        if plan.is_partial {
             return Ok(PosteriorReport { kernel_time, ..Self::unfinished_report(batch) });
         }
-        let read = || results::read(&words, &chosen.tasks, chosen.capacity, batch);
+        let read = || results::read(&words, &plan.tasks, plan.capacity, batch);
         let (report, used) = match &host.pool {
             Some(pool) => pool.install(read),
             None => read(),
         };
-        let density = used as f64 / chosen.tasks.rows.max(1) as f64 * DENSITY_ROOM;
-        // What was too little once is not tried again.
+        let density = used as f64 / plan.tasks.rows.max(1) as f64 * DENSITY_RESERVE;
+        // Does not repeat a number that was too small.
         host.density =
-            if used > u64::from(chosen.capacity) { density.max(host.density) } else { density.max(MIN_DENSITY) };
+            if used > u64::from(plan.capacity) { density.max(host.density) } else { density.max(MIN_DENSITY) };
         Ok(PosteriorReport { kernel_time, ..report })
     }
 

@@ -1,8 +1,8 @@
-//! What follows from a guide tree: groups and weights of sequences.
+//! Groups and weights of sequences, derived from a guide tree.
 
 use crate::tree::GuideTree;
 
-/// The sequences below every node, rising.
+/// Returns the sequences below every node, in increasing order.
 pub(super) fn members(tree: &GuideTree) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0..tree.leaves).map(|leaf| vec![leaf]).collect();
     for join in &tree.joins {
@@ -13,8 +13,8 @@ pub(super) fn members(tree: &GuideTree) -> Vec<Vec<usize>> {
     all
 }
 
-/// A sequence's weight: the lengths of the branches above it, each shared by all sequences below it (Thompson, Higgins
-/// and Gibson 1994). Their mean is 1.
+/// Returns the weight of each sequence: the sum of the branch lengths above it, each divided by the
+/// number of sequences below the branch (Thompson, Higgins and Gibson 1994). The mean weight is 1.
 pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
     let below = members(tree);
     let mut weights = vec![0.0f64; tree.leaves];
@@ -26,7 +26,7 @@ pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
             }
         }
     }
-    // Sequences that are all the same count as much as others.
+    // A minimum weight, so that groups of equal sequences count as well.
     let least = weights.iter().fold(0.0, |a: f64, &b| a.max(b)).max(1e-9) / 100.0;
     for weight in &mut weights {
         *weight = weight.max(least);
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::tree::{Distances, average_linkage};
 
-    fn of(leaves: usize, pairs: &[(usize, usize, f64)]) -> Distances {
+    fn distances_of(leaves: usize, pairs: &[(usize, usize, f64)]) -> Distances {
         let mut distances = Distances::new(leaves);
         for &(a, b, distance) in pairs {
             distances.set(a, b, distance);
@@ -49,9 +49,9 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_are_joined_first_and_weights_share_branches() {
+    fn nearest_sequences_join_first_and_share_branch_weights() {
         let pairs = [(0, 1, 0.8), (0, 2, 0.2), (1, 2, 0.8), (0, 3, 0.8), (1, 3, 0.4), (2, 3, 0.8)];
-        let tree = average_linkage(of(4, &pairs));
+        let tree = average_linkage(distances_of(4, &pairs));
         let children: Vec<[u32; 2]> = tree.joins.iter().map(|join| join.children).collect();
         assert_eq!(children, [[0, 2], [1, 3], [4, 5]]);
         assert!((tree.joins[2].lengths[0] - 0.3).abs() < 1e-12, "{:?}", tree.joins);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sequence_and_one_have_no_joins() {
+    fn zero_and_one_sequence_have_no_joins() {
         for leaves in [0, 1] {
             let tree = average_linkage(Distances::new(leaves));
             assert_eq!((tree.leaves, tree.joins.len(), weights(&tree).len()), (leaves, 0, leaves));

@@ -1,4 +1,5 @@
-//! Host halves of `posterior_forward` and `posterior_backward`: constants, layouts and lists of tasks.
+//! Host side of the kernels `posterior_forward` and `posterior_backward`: constants, layouts and
+//! lists of tasks.
 
 pub mod layout;
 pub mod program;

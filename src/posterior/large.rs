@@ -1,9 +1,10 @@
-//! Sets of sequences too large for the probabilities of all pairs.
+//! Alignment of sets of sequences that are too large for the probabilities of all pairs.
 //!
-//! 1. A guide tree of longest common subsequences with some sequences ([`crate::tree::embedded`]).
-//! 2. Subtrees of few sequences, each aligned by all its pairs.
-//! 3. Those are joined along the tree by their profiles: forward and backward sums over all alignments of two profiles
-//!    say how probable it is that two columns belong together.
+//! 1. Longest common subsequences with some of the sequences give a guide tree
+//!    ([`crate::tree::embedded`]).
+//! 2. Small subtrees are aligned by the probabilities of all their pairs.
+//! 3. These families are joined along the tree by their profiles. Forward and backward sums over
+//!    all alignments of two profiles give the probability that two columns are homologous.
 
 mod columns;
 mod join;
@@ -21,14 +22,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use self::join::{Group, Representative, Task, chosen};
-use self::letters::Letters;
-use self::profile::Profile;
+use self::join::{FamilyGroup, JoinInputs, Representative, select_representatives};
+use self::letters::CountedLetters;
+use self::profile::CountProfile;
 use self::tree::Families;
-use self::tuning::Tuning;
+use self::tuning::ProfileTuning;
 use super::model::Model;
-use super::progressive::Aligned;
-use super::{LONGEST, Options, align_few};
+use super::progressive::AlignedMembers;
+use super::{LENGTH_LIMIT, PosteriorOptions, align_by_pairs};
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, move_places, moved};
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -36,33 +37,33 @@ use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 use crate::{Error, Result};
 
-/// How large what is aligned by all pairs may be.
+/// Maximum size of a family that is aligned by all of its pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Sequences.
+pub struct FamilyLimits {
+    /// Number of sequences.
     pub sequences: usize,
-    /// Cells of all pairs.
+    /// Number of cells of all pairs.
     pub cells: u64,
 }
 
-impl Default for Limits {
+impl Default for FamilyLimits {
     fn default() -> Self {
-        Limits { sequences: 50, cells: 2_000_000_000 }
+        FamilyLimits { sequences: 50, cells: 2_000_000_000 }
     }
 }
 
-/// Bytes of families that are aligned at the same time.
-const AT_ONCE: u64 = 2 << 30;
+/// Maximum bytes of families that are aligned at the same time.
+const MAX_CONCURRENT_BYTES: u64 = 2 << 30;
 
-/// Aligns all sequences of a store, however many there are. `advance` hears of pairs and cells. The result depends on nothing
-/// but sequences, options and limits.
+/// Aligns all sequences of a store of any size. Calls `advance` with the numbers of computed pairs
+/// and cells. The result depends only on sequences, options and limits.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; [`Error::Usage`] of bytes.
+/// [`Error::Interrupted`]; [`Error::Usage`] for bytes.
 pub fn align(
     store: &SequenceStore,
-    options: &Options,
-    limits: &Limits,
+    options: &PosteriorOptions,
+    limits: &FamilyLimits,
     pool: &rayon::ThreadPool,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
@@ -72,51 +73,58 @@ pub fn align(
 
 fn align_with(
     store: &SequenceStore,
-    options: &Options,
-    limits: &Limits,
-    level: InstructionSet,
+    options: &PosteriorOptions,
+    limits: &FamilyLimits,
+    instructions: InstructionSet,
     pool: &rayon::ThreadPool,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<(MultipleAlignment, GuideTree)> {
-    let (Some(model), Some(letters)) = (Model::new(store.alphabet()), Letters::new(store.alphabet())) else {
-        return Err(Error::usage("multiple alignments are of proteins and of nucleotides"));
+    let (Some(model), Some(letters)) = (Model::new(store.alphabet()), CountedLetters::new(store.alphabet())) else {
+        return Err(Error::usage("multiple alignments need proteins or nucleotides"));
     };
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
     let guide = tree::guide(&sequences, store.alphabet().size(), pool);
     let weights = tree::weights(&guide);
-    let task = Task { model: &model, letters: &letters, tuning: &Tuning::default(), sequences: &sequences, level };
+    let inputs = JoinInputs {
+        model: &model,
+        letters: &letters,
+        tuning: &ProfileTuning::default(),
+        sequences: &sequences,
+        instructions,
+    };
     pool.install(|| {
         let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
-        let fits =
-            |size: &tree::Size| size.leaves <= limits.sequences && size.cells <= limits.cells && size.longest < LONGEST;
+        let fits = |size: &tree::SubtreeSize| {
+            size.leaves <= limits.sequences && size.cells <= limits.cells && size.longest < LENGTH_LIMIT
+        };
         let families = tree::families(&guide, &lengths, fits);
-        let small = Small { task: &task, options, advance, interrupt };
+        let small = FamilyAligner { inputs: &inputs, options, advance, interrupt };
         let aligned = small.all(&families.members)?;
-        let places = joined(&task, &families, aligned, &weights, interrupt)?;
-        let finished = places.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
+        let places = joined(&inputs, &families, aligned, &weights, interrupt)?;
+        let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
         Ok((finished, guide))
     })
 }
 
-/// What families are aligned with.
-struct Small<'a> {
-    task: &'a Task<'a>,
-    options: &'a Options,
+/// Input for the alignment of families.
+struct FamilyAligner<'a> {
+    inputs: &'a JoinInputs<'a>,
+    options: &'a PosteriorOptions,
     advance: &'a (dyn Fn(u64, u64) + Sync),
     interrupt: &'a AtomicBool,
 }
 
-impl Small<'_> {
-    /// All of them, as many at a time as memory is for.
-    fn all(&self, families: &[Vec<usize>]) -> Result<Vec<Aligned>> {
+impl FamilyAligner<'_> {
+    /// Aligns all families, as many at the same time as memory permits.
+    fn all(&self, families: &[Vec<usize>]) -> Result<Vec<AlignedMembers>> {
         let mut aligned = Vec::with_capacity(families.len());
         let mut rest = families;
         while !rest.is_empty() {
             let mut bytes = 0;
             let fits = |family: &&Vec<usize>| {
                 bytes += super::memory(&self.lengths(family));
-                bytes <= AT_ONCE
+                bytes <= MAX_CONCURRENT_BYTES
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
@@ -127,47 +135,47 @@ impl Small<'_> {
     }
 
     fn lengths(&self, family: &[usize]) -> Vec<u32> {
-        family.iter().map(|&member| self.task.sequences[member].len() as u32).collect()
+        family.iter().map(|&member| self.inputs.sequences[member].len() as u32).collect()
     }
 
-    fn one(&self, family: &[usize]) -> Result<Aligned> {
+    fn one(&self, family: &[usize]) -> Result<AlignedMembers> {
         if let &[alone] = family {
-            return Ok(Aligned::one(alone, self.task.sequences[alone].len()));
+            return Ok(AlignedMembers::single(alone, self.inputs.sequences[alone].len()));
         }
-        let sequences: Vec<&[Code]> = family.iter().map(|&member| self.task.sequences[member]).collect();
-        let Task { model, level, .. } = *self.task;
-        let few = align_few(model, &sequences, self.options, None, level, self.advance, self.interrupt)?;
+        let sequences: Vec<&[Code]> = family.iter().map(|&member| self.inputs.sequences[member]).collect();
+        let JoinInputs { model, instructions, .. } = *self.inputs;
+        let few = align_by_pairs(model, &sequences, self.options, None, instructions, self.advance, self.interrupt)?;
         let mut aligned = few.aligned;
         aligned.members = aligned.members.iter().map(|&member| family[member]).collect();
         Ok(aligned)
     }
 }
 
-/// Families joined along the tree.
+/// Joins the families along the tree.
 fn joined(
-    task: &Task,
+    inputs: &JoinInputs,
     families: &Families,
-    aligned: Vec<Aligned>,
+    aligned: Vec<AlignedMembers>,
     weights: &[f32],
     interrupt: &AtomicBool,
-) -> Result<Aligned> {
-    let group = |aligned: &Aligned| {
+) -> Result<AlignedMembers> {
+    let group = |aligned: &AlignedMembers| {
         let all = aligned.members.iter().zip(&aligned.places).map(|(&sequence, places)| Representative {
             sequence,
             weight: weights[sequence],
             places: places.clone(),
         });
-        Group {
-            profile: Profile::new(task.letters, task.sequences, weights, aligned),
-            representatives: chosen(all.collect(), task.tuning.representatives),
+        FamilyGroup {
+            profile: CountProfile::new(inputs.letters, inputs.sequences, weights, aligned),
+            representatives: select_representatives(all.collect(), inputs.tuning.representatives),
         }
     };
-    let mut groups: Vec<Option<Group>> = aligned.par_iter().map(|aligned| Some(group(aligned))).collect();
+    let mut groups: Vec<Option<FamilyGroup>> = aligned.par_iter().map(|aligned| Some(group(aligned))).collect();
     let count = aligned.len();
     groups.resize(count + families.joins.len(), None);
     let mut joins = vec![JoinedColumns::default(); families.joins.len()];
-    for level in tree::levels(families) {
-        let done: Vec<(usize, JoinedColumns, Group)> = level
+    for level in tree::joins_by_depth(families) {
+        let done: Vec<(usize, JoinedColumns, FamilyGroup)> = level
             .par_iter()
             .map(|&at| {
                 if interrupt.load(Ordering::Relaxed) {
@@ -175,8 +183,8 @@ fn joined(
                 }
                 let [a, b] = families.joins[at].map(|child| groups[child].as_ref());
                 let (Some(a), Some(b)) = (a, b) else { return Err(Error::Internal("a group is missing".into())) };
-                let joined = task.align(a, b);
-                let group = task.merged(a, b, &joined);
+                let joined = inputs.align(a, b);
+                let group = inputs.merged(a, b, &joined);
                 Ok((at, joined, group))
             })
             .collect::<Result<_>>()?;
@@ -188,25 +196,30 @@ fn joined(
             joins[at] = joined;
         }
     }
-    Ok(placed(families, &joins, aligned, task.sequences.len()))
+    Ok(placed(families, &joins, aligned, inputs.sequences.len()))
 }
 
-/// All families in the columns of the root.
-fn placed(families: &Families, joins: &[JoinedColumns], aligned: Vec<Aligned>, sequences: usize) -> Aligned {
+/// Moves all families to the columns of the root.
+fn placed(
+    families: &Families,
+    joins: &[JoinedColumns],
+    aligned: Vec<AlignedMembers>,
+    sequences: usize,
+) -> AlignedMembers {
     let count = aligned.len();
     let columns = match joins.last() {
         Some(root) => root.columns,
         None => aligned.first().map_or(0, |only| only.columns),
     };
-    // Of each node that is still to be looked at its columns' places in the root.
+    // Column of the root for each column of a node that has not been visited.
     let mut maps: Vec<Vec<u32>> = vec![Vec::new(); count + joins.len()];
     if let Some(root) = maps.last_mut() {
         *root = (0..columns as u32).collect();
     }
     for (at, join) in joins.iter().enumerate().rev() {
-        let own = std::mem::take(&mut maps[count + at]);
+        let node_map = std::mem::take(&mut maps[count + at]);
         for (&child, map) in families.joins[at].iter().zip(&join.maps) {
-            maps[child] = moved(map, &own);
+            maps[child] = moved(map, &node_map);
         }
     }
     let mut places = vec![Vec::new(); sequences];
@@ -216,5 +229,5 @@ fn placed(families: &Families, joins: &[JoinedColumns], aligned: Vec<Aligned>, s
             places[member] = row;
         }
     }
-    Aligned { members: (0..sequences).collect(), columns, places }
+    AlignedMembers { members: (0..sequences).collect(), columns, places }
 }

@@ -1,35 +1,37 @@
-//! The model of a pair of sequences: a partition function over alignments whose gaps at the ends are free (Probalign:
-//! Roshan and Livesay 2006). And that of groups: a hidden Markov model (ProbCons: Do et al. 2005).
+//! The model of a pair of sequences: a partition function over alignments with free end gaps
+//! (Probalign: Roshan and Livesay 2006). Also the model of groups: a hidden Markov model (ProbCons:
+//! Do et al. 2005).
 
 use super::tables::{self, RESIDUES};
 use crate::seq::{Alphabet, Code};
 
-/// Parameters of both.
+/// Parameters of both models.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     codes: usize,
-    /// Of two codes: how much more often they stand in a column than by chance.
+    /// Odds of two codes: their frequency in a column relative to chance.
     odds: Vec<f32>,
-    /// Of two codes: e to their score over the temperature.
+    /// Weight of two codes: the exponential of their score divided by the temperature.
     weights: Vec<f32>,
-    /// Of the hidden Markov model.
-    pub(super) chain: Chain,
-    /// What a gap's first symbol weighs in the partition function.
+    /// Transitions of the hidden Markov model.
+    pub(super) chain: GapTransitions,
+    /// Weight of the first symbol of a gap in the partition function.
     pub(super) open: f32,
-    /// What each further one weighs.
+    /// Weight of each further symbol of a gap.
     pub(super) extend: f32,
 }
 
-/// Transitions of the hidden Markov model: one state of matches; of gaps two kinds, short and long, in either sequence.
+/// Transitions of the hidden Markov model. It has one state for matches, and states for short and
+/// long gaps in either sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Chain {
+pub(super) struct GapTransitions {
     /// From a match to a gap of each kind.
     pub(super) open: [f32; 2],
     /// From such a gap to itself.
     pub(super) extend: [f32; 2],
 }
 
-impl Chain {
+impl GapTransitions {
     /// From a match to a match.
     pub(super) fn stay(&self) -> f32 {
         1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
@@ -37,7 +39,7 @@ impl Chain {
 }
 
 impl Model {
-    /// The model of an alphabet; of bytes there is none.
+    /// Returns the model of an alphabet, or `None` for bytes.
     pub(super) fn new(alphabet: Alphabet) -> Option<Self> {
         match alphabet {
             Alphabet::Protein => Some(Self::proteins()),
@@ -46,33 +48,34 @@ impl Model {
         }
     }
 
-    /// Codes of the alphabet.
+    /// Returns the number of codes of the alphabet.
     pub(super) fn codes(&self) -> usize {
         self.codes
     }
 
-    /// What two codes in a column are worth in the hidden Markov model.
+    /// Returns the odds of two codes in the hidden Markov model.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the letters of profiles against it"))]
     pub(super) fn odds(&self, a: Code, b: Code) -> f32 {
         self.odds[usize::from(a) * self.codes + usize::from(b)]
     }
 
-    /// What two codes in a column are worth in the partition function.
+    /// Returns the weight of two codes in the partition function.
     pub(super) fn weight(&self, a: Code, b: Code) -> f32 {
         self.weights[usize::from(a) * self.codes + usize::from(b)]
     }
 
     fn proteins() -> Self {
-        let chain = Chain { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] };
+        let chain = GapTransitions { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] };
         let frequency: [f64; 20] = std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum());
         let odds = |a: usize, b: usize| tables::joint(a, b) / (frequency[a] * frequency[b]);
-        Self::of(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
+        Self::build(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
     }
 
-    /// Of ProbCons-RNA; the scores of the partition function are 5 and -4, gaps 12 and 1 at a temperature of 3, for want of
-    /// published ones.
+    /// Returns the model of nucleotides. The hidden Markov model is the one of ProbCons-RNA. The
+    /// partition function uses scores of 5 and -4 and gap costs of 12 and 1 at a temperature of 3,
+    /// because no values have been published.
     fn nucleotides() -> Self {
-        let chain = Chain { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] };
+        let chain = GapTransitions { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] };
         let odds = |a: usize, b: usize| BASES_JOINT[a][b] / (BASES[a] * BASES[b]);
         let score = |a: usize, b: usize| match (a == b, a % 2 == b % 2) {
             (true, _) => 5.0,
@@ -80,22 +83,23 @@ impl Model {
             (false, true) => 1.0,
             (false, false) => -4.0,
         };
-        Self::of(Alphabet::Dna, bases, &BASES, chain, odds, score, [-12.0, -1.0, 3.0])
+        Self::build(Alphabet::Dna, bases, &BASES, chain, odds, score, [-12.0, -1.0, 3.0])
     }
 
-    /// `gaps`: opening, each further symbol, and the temperature of all scores.
-    fn of(
+    /// Builds a model. `gaps` holds the score of a gap's first symbol, of each further symbol, and
+    /// the temperature of all scores.
+    fn build(
         alphabet: Alphabet,
         meanings: impl Fn(Code) -> Vec<usize>,
         frequency: &[f64],
-        chain: Chain,
+        chain: GapTransitions,
         odds: impl Fn(usize, usize) -> f64,
         score: impl Fn(usize, usize) -> f64,
         gaps: [f64; 3],
     ) -> Self {
         let codes = alphabet.size();
         let meanings: Vec<Vec<usize>> = (0..codes as Code).map(meanings).collect();
-        // A code that stands for several residues counts as their mean, as frequent as they are.
+        // An ambiguous code has the mean value of its residues, weighted by their frequencies.
         let mean = |a: usize, b: usize, value: &dyn Fn(usize, usize) -> f64| {
             let (mut sum, mut total) = (0.0, 0.0);
             for &a in &meanings[a] {
@@ -122,10 +126,10 @@ impl Model {
     }
 }
 
-/// How frequent bases are, in ProbCons-RNA.
+/// Frequencies of the bases in ProbCons-RNA.
 pub(super) const BASES: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
 
-/// How often two bases stand in a column, in ProbCons-RNA.
+/// Joint frequencies of two bases in a column in ProbCons-RNA.
 pub(super) const BASES_JOINT: [[f64; 4]; 4] = [
     [0.148_724_005, 0.018_414_300, 0.036_139_701, 0.023_847_399],
     [0.018_414_300, 0.158_391_997, 0.027_553_700, 0.038_929_101],
@@ -133,12 +137,13 @@ pub(super) const BASES_JOINT: [[f64; 4]; 4] = [
     [0.023_847_399, 0.038_929_101, 0.024_428_900, 0.155_747_995],
 ];
 
-/// The bases that a code stands for.
+/// Returns the bases that a code represents.
 pub(super) fn bases(code: Code) -> Vec<usize> {
     (0..4).filter(|base| code & 1 << base != 0).collect()
 }
 
-/// The residues that a letter of proteins stands for; of those without a place in the tables, any.
+/// Returns the residues that a letter of proteins represents. Letters that are not in the tables
+/// represent any residue.
 pub(super) fn meanings(code: Code) -> Vec<usize> {
     let letters: &[u8] = match Alphabet::Protein.decode(code) {
         b'B' => b"DN",
@@ -149,11 +154,12 @@ pub(super) fn meanings(code: Code) -> Vec<usize> {
         letter if RESIDUES.contains(&letter) => &[letter],
         _ => RESIDUES,
     };
-    let place = |letter: &u8| RESIDUES.iter().position(|residue| residue == letter);
-    letters.iter().filter_map(place).collect()
+    let index = |letter: &u8| RESIDUES.iter().position(|residue| residue == letter);
+    letters.iter().filter_map(index).collect()
 }
 
-/// e^x of small x, by additions and multiplications only: the same on every platform.
+/// Returns e^x for small x, with additions and multiplications only, so that all platforms give
+/// equal results.
 fn exp(x: f64) -> f64 {
     const HALVINGS: i32 = 12;
     let small = x / f64::from(1 << HALVINGS);
@@ -166,30 +172,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odds_are_of_joint_frequencies_and_ambiguous_letters_are_means() {
+    fn odds_follow_joint_frequencies_and_ambiguous_letters_are_means() {
         let model = Model::new(Alphabet::Protein).unwrap();
         let code = |letter| Alphabet::Protein.encode(letter).unwrap();
-        let of = |a, b| model.odds(code(a), code(b));
-        assert!((of(b'W', b'W') - 38.91).abs() < 0.1, "{}", of(b'W', b'W'));
-        assert_eq!(of(b'A', b'R'), of(b'R', b'A'));
-        assert!((of(b'X', b'X') - 1.0).abs() < 1e-3 && (of(b'X', b'L') - 1.0).abs() < 1e-3, "any residue says nothing");
-        assert!(of(b'B', b'D') > of(b'B', b'E') && of(b'B', b'D') < of(b'D', b'D'));
-        assert_eq!(of(b'U', b'C'), of(b'C', b'C'));
+        let odds = |a, b| model.odds(code(a), code(b));
+        assert!((odds(b'W', b'W') - 38.91).abs() < 0.1, "{}", odds(b'W', b'W'));
+        assert_eq!(odds(b'A', b'R'), odds(b'R', b'A'));
+        assert!(
+            (odds(b'X', b'X') - 1.0).abs() < 1e-3 && (odds(b'X', b'L') - 1.0).abs() < 1e-3,
+            "any residue says nothing"
+        );
+        assert!(odds(b'B', b'D') > odds(b'B', b'E') && odds(b'B', b'D') < odds(b'D', b'D'));
+        assert_eq!(odds(b'U', b'C'), odds(b'C', b'C'));
         let weight = model.weight(code(b'C'), code(b'C'));
         assert!((f64::from(weight) - (13.5f64 / 5.0).exp()).abs() < 1e-4, "{weight}");
     }
 
     #[test]
-    fn nucleotides_that_are_sets_of_bases_are_means() {
+    fn ambiguous_nucleotides_are_means() {
         let model = Model::new(Alphabet::Dna).unwrap();
-        let of = |a: u8, b: u8| model.odds(Alphabet::Dna.encode(a).unwrap(), Alphabet::Dna.encode(b).unwrap());
-        assert!(of(b'A', b'A') > 2.0 && of(b'A', b'C') < 1.0 && (of(b'N', b'N') - 1.0).abs() < 0.01);
-        assert!(of(b'R', b'A') > 1.0 && of(b'R', b'C') < 1.0);
+        let odds = |a: u8, b: u8| model.odds(Alphabet::Dna.encode(a).unwrap(), Alphabet::Dna.encode(b).unwrap());
+        assert!(odds(b'A', b'A') > 2.0 && odds(b'A', b'C') < 1.0 && (odds(b'N', b'N') - 1.0).abs() < 0.01);
+        assert!(odds(b'R', b'A') > 1.0 && odds(b'R', b'C') < 1.0);
         assert!(Model::new(Alphabet::Bytes).is_none());
     }
 
     #[test]
-    fn powers_of_e() {
+    fn exp_is_accurate() {
         for x in [-11.0, -1.0, -1e-3, 0.0, 0.5, 4.0] {
             assert!((exp(x) / f64::exp(x) - 1.0).abs() < 1e-9, "{x}");
         }

@@ -1,4 +1,4 @@
-//! The textbook: sums in logarithms of doubles, cell by cell.
+//! The textbook algorithm: sums of logarithms as f64, cell by cell.
 
 use super::model::Model;
 use crate::seq::Code;
@@ -11,15 +11,15 @@ fn add(values: &[f64]) -> f64 {
     greatest + values.iter().map(|value| (value - greatest).exp()).sum::<f64>().ln()
 }
 
-/// A table of rows and columns from 0.
-struct Table {
+/// A table with rows and columns from 0 on.
+struct LogTable {
     columns: usize,
     values: Vec<f64>,
 }
 
-impl Table {
+impl LogTable {
     fn new(rows: usize, columns: usize) -> Self {
-        Table { columns, values: vec![f64::NEG_INFINITY; rows * columns] }
+        LogTable { columns, values: vec![f64::NEG_INFINITY; rows * columns] }
     }
     fn get(&self, row: usize, column: usize) -> f64 {
         self.values[row * self.columns + column]
@@ -29,10 +29,10 @@ impl Table {
     }
 }
 
-/// Logarithms of the matches' values and of the sum over all alignments.
-fn forward(model: &Model, a: &[Code], b: &[Code]) -> (Table, f64) {
+/// Returns the logarithms of the values of matches, and of the sum over all alignments.
+fn forward(model: &Model, a: &[Code], b: &[Code]) -> (LogTable, f64) {
     let ln = |value: f32| f64::from(value).ln();
-    let mut states: Vec<Table> = (0..3).map(|_| Table::new(a.len() + 1, b.len() + 1)).collect();
+    let mut states: Vec<LogTable> = (0..3).map(|_| LogTable::new(a.len() + 1, b.len() + 1)).collect();
     let mut ends = Vec::new();
     for row in 1..=a.len() {
         for column in 1..=b.len() {
@@ -60,14 +60,15 @@ fn reversed(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().copied().collect()
 }
 
-/// The probability of every pair of residues. The model is the same read backwards.
+/// Returns the probability of every residue pair. The backward values are the forward values of the
+/// reversed sequences.
 pub(super) fn probabilities(model: &Model, a: &[Code], b: &[Code]) -> Vec<Vec<f64>> {
     let (ahead, sum) = forward(model, a, b);
     let (behind, _) = forward(model, &reversed(a), &reversed(b));
     let probability = |row: usize, column: usize| {
         let back = behind.get(a.len() + 1 - row, b.len() + 1 - column);
-        let own = f64::from(model.weight(a[row - 1], b[column - 1])).ln();
-        (ahead.get(row, column) + back - sum - own).exp()
+        let weight = f64::from(model.weight(a[row - 1], b[column - 1])).ln();
+        (ahead.get(row, column) + back - sum - weight).exp()
     };
     (1..=a.len()).map(|row| (1..=b.len()).map(|column| probability(row, column)).collect()).collect()
 }

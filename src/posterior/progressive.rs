@@ -1,41 +1,41 @@
-//! Groups of aligned sequences, and two of them made one: the columns are paired so that the sum of the probabilities
-//! of all pairs of residues between the groups is greatest.
+//! Progressive alignment: two groups of aligned sequences are joined such that the sum of the
+//! probabilities of all aligned residue pairs between them is greatest.
 
 use rayon::prelude::*;
 
-use super::all_pairs::AllPairs;
-use super::sparse::Chain;
+use super::all_pairs::PairProbabilities;
+use super::sparse::BestChain;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, moved};
 use crate::tree::GuideTree;
 
-/// Rows of a table that one task sums up.
+/// Number of rows of a table that one task computes.
 const TASK: usize = 32;
 
 /// Sequences that are aligned with each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Aligned {
-    /// The sequences, rising.
+pub(super) struct AlignedMembers {
+    /// The sequences, in increasing order.
     pub members: Vec<usize>,
-    /// Columns, none of them empty.
+    /// Number of columns. None of them is empty.
     pub columns: usize,
-    /// Of each member the column of every residue.
+    /// Column of every residue, for each member.
     pub places: Vec<Vec<u32>>,
 }
 
-impl Aligned {
-    /// One sequence alone.
-    pub(super) fn one(sequence: usize, length: usize) -> Self {
-        Aligned { members: vec![sequence], columns: length, places: vec![(0..length as u32).collect()] }
+impl AlignedMembers {
+    /// Returns a group of one sequence.
+    pub(super) fn single(sequence: usize, length: usize) -> Self {
+        AlignedMembers { members: vec![sequence], columns: length, places: vec![(0..length as u32).collect()] }
     }
 
-    /// Some of the members, without the columns in which they have no residue.
-    pub(super) fn part(&self, is_in: impl Fn(usize) -> bool) -> Self {
+    /// Extracts some of the members, and removes the columns without residues.
+    pub(super) fn extract(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let chosen: Vec<usize> = (0..self.members.len()).filter(|&at| is_in(self.members[at])).collect();
         let mut column = vec![u32::MAX; self.columns];
         for &at in &chosen {
-            for &place in &self.places[at] {
-                column[place as usize] = 0;
+            for &position in &self.places[at] {
+                column[position as usize] = 0;
             }
         }
         let mut columns = 0;
@@ -43,26 +43,27 @@ impl Aligned {
             *column = columns;
             columns += 1;
         }
-        let moved = |at: &usize| self.places[*at].iter().map(|&place| column[place as usize]).collect();
-        Aligned {
+        let moved = |at: &usize| self.places[*at].iter().map(|&position| column[position as usize]).collect();
+        AlignedMembers {
             members: chosen.iter().map(|&at| self.members[at]).collect(),
             columns: columns as usize,
             places: chosen.iter().map(moved).collect(),
         }
     }
 
-    /// Residues by column: the index of the member and the residue.
+    /// Returns the residues of each column: the index of the member and of the residue.
     fn residues(&self) -> Vec<Vec<(u32, u32)>> {
         let mut residues = vec![Vec::new(); self.columns];
         for (member, places) in (0..).zip(&self.places) {
-            for (residue, &place) in (0..).zip(places) {
-                residues[place as usize].push((member, residue));
+            for (residue, &position) in (0..).zip(places) {
+                residues[position as usize].push((member, residue));
             }
         }
         residues
     }
 
-    /// Both groups in columns that are joined as `pairs` say, rising; others stand alone, this group's first.
+    /// Joins two groups. `pairs` lists the joined columns in increasing order. All other columns
+    /// stay separate, with the columns of this group first.
     fn merged(&self, other: &Self, pairs: &[(u32, u32)]) -> Self {
         let joined = JoinedColumns::of_pairs([self.columns, other.columns], pairs);
         let mut rows = Vec::with_capacity(self.members.len() + other.members.len());
@@ -71,17 +72,17 @@ impl Aligned {
         }
         rows.sort_by_key(|row| row.0);
         let (members, places) = rows.into_iter().unzip();
-        Aligned { members, columns: joined.columns, places }
+        AlignedMembers { members, columns: joined.columns, places }
     }
 
-    /// As all rooms know it; members are all sequences.
-    pub(super) fn finished(self) -> Option<MultipleAlignment> {
+    /// Converts to a [`MultipleAlignment`]. The members must be all sequences.
+    pub(super) fn into_alignment(self) -> Option<MultipleAlignment> {
         MultipleAlignment::new(self.columns, self.places)
     }
 }
 
 /// Aligns two groups.
-pub(super) fn join(all: &AllPairs, weights: &[f32], a: &Aligned, b: &Aligned) -> Aligned {
+pub(super) fn join(all: &PairProbabilities, weights: &[f32], a: &AlignedMembers, b: &AlignedMembers) -> AlignedMembers {
     let residues = a.residues();
     let rows: Vec<Vec<(usize, f32)>> = residues
         .par_chunks(TASK)
@@ -94,45 +95,49 @@ pub(super) fn join(all: &AllPairs, weights: &[f32], a: &Aligned, b: &Aligned) ->
         )
         .flatten()
         .collect();
-    let mut chain = Chain::default();
+    let mut chain = BestChain::default();
     for (row, entries) in rows.iter().enumerate() {
         chain.add_row(row, entries.iter().copied());
     }
     a.merged(b, &chain.best().1)
 }
 
-/// One column of `a` against all of `b`.
+/// Computes one column of `a` against all columns of `b`.
 fn sum_row(
-    all: &AllPairs,
+    all: &PairProbabilities,
     weights: &[f32],
-    a: &Aligned,
-    b: &Aligned,
+    a: &AlignedMembers,
+    b: &AlignedMembers,
     residues: &[(u32, u32)],
     sums: &mut [f32],
     touched: &mut Vec<usize>,
 ) -> Vec<(usize, f32)> {
     for &(member, residue) in residues {
-        let own = a.members[member as usize];
+        let sequence = a.members[member as usize];
         for (&other, places) in b.members.iter().zip(&b.places) {
-            let weight = weights[own] * weights[other];
-            for cell in all.get(own, other).row(residue as usize) {
-                let place = places[cell.column()] as usize;
-                if sums[place] == 0.0 {
-                    touched.push(place);
+            let weight = weights[sequence] * weights[other];
+            for cell in all.get(sequence, other).row(residue as usize) {
+                let position = places[cell.column()] as usize;
+                if sums[position] == 0.0 {
+                    touched.push(position);
                 }
-                sums[place] += weight * cell.probability();
+                sums[position] += weight * cell.probability();
             }
         }
     }
     touched.sort_unstable();
     touched.dedup();
-    touched.drain(..).map(|place| (place, std::mem::take(&mut sums[place]))).filter(|entry| entry.1 > 0.0).collect()
+    touched
+        .drain(..)
+        .map(|position| (position, std::mem::take(&mut sums[position])))
+        .filter(|entry| entry.1 > 0.0)
+        .collect()
 }
 
 /// Aligns all sequences in the order of a tree.
-pub(super) fn align(all: &AllPairs, lengths: &[usize], weights: &[f32], tree: &GuideTree) -> Aligned {
-    let mut groups: Vec<Aligned> =
-        lengths.iter().enumerate().map(|(sequence, &length)| Aligned::one(sequence, length)).collect();
+pub(super) fn align(all: &PairProbabilities, lengths: &[usize], weights: &[f32], tree: &GuideTree) -> AlignedMembers {
+    let mut groups: Vec<AlignedMembers> =
+        lengths.iter().enumerate().map(|(sequence, &length)| AlignedMembers::single(sequence, length)).collect();
     for next in &tree.joins {
         let [a, b] = next.children.map(|child| std::mem::take(&mut groups[child as usize]));
         groups.push(join(all, weights, &a, &b));
@@ -145,14 +150,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_merged_and_taken_apart() {
-        let (a, b) = (Aligned::one(1, 3), Aligned::one(0, 4));
+    fn groups_can_be_merged_and_separated() {
+        let (a, b) = (AlignedMembers::single(1, 3), AlignedMembers::single(0, 4));
         let both = a.merged(&b, &[(0, 1), (2, 2)]);
-        assert_eq!(both, Aligned { members: vec![0, 1], columns: 5, places: vec![vec![0, 1, 3, 4], vec![1, 2, 3]] });
-        assert_eq!(both.part(|member| member == 1), a);
-        assert_eq!(both.part(|member| member == 0), b);
-        assert_eq!(both.part(|_| true), both);
-        assert_eq!(both.part(|_| false), Aligned::default());
+        assert_eq!(
+            both,
+            AlignedMembers { members: vec![0, 1], columns: 5, places: vec![vec![0, 1, 3, 4], vec![1, 2, 3]] }
+        );
+        assert_eq!(both.extract(|member| member == 1), a);
+        assert_eq!(both.extract(|member| member == 0), b);
+        assert_eq!(both.extract(|_| true), both);
+        assert_eq!(both.extract(|_| false), AlignedMembers::default());
         assert_eq!(a.merged(&b, &[]).columns, 7);
     }
 }

@@ -1,17 +1,18 @@
-//! Refinement: the alignment is cut in two along a branch of the tree, and the two groups are aligned anew.
+//! Refinement: the alignment is cut in two along a branch of the tree, and the two groups are
+//! aligned again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::all_pairs::AllPairs;
+use super::all_pairs::PairProbabilities;
 use super::guide::members;
-use super::progressive::{Aligned, join};
+use super::progressive::{AlignedMembers, join};
 use crate::tree::GuideTree;
 use crate::{Error, Result};
 
-/// The groups that branches of a tree cut off, each way to cut once.
+/// Returns the group that each branch of the tree separates. Each distinct cut occurs once.
 fn cuts(tree: &GuideTree) -> Vec<Vec<usize>> {
     let mut below = members(tree);
-    // The root cuts nothing off, and its two branches the same.
+    // The root separates nothing, and its two branches give the same cut.
     below.pop();
     if tree.leaves > 1 {
         let root = tree.joins[tree.leaves - 2].children;
@@ -20,7 +21,7 @@ fn cuts(tree: &GuideTree) -> Vec<Vec<usize>> {
     below
 }
 
-/// A permutation of a list; the same for the same seed everywhere.
+/// Shuffles a list. The result depends only on `state`.
 fn shuffle<T>(list: &mut [T], state: &mut u64) {
     for end in (1..list.len()).rev() {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -29,18 +30,18 @@ fn shuffle<T>(list: &mut [T], state: &mut u64) {
     }
 }
 
-/// At most `cuts_at_most` cuts, or until no cut changes anything.
+/// Performs at most `cuts_at_most` cuts, and stops when no cut changes the alignment.
 ///
 /// # Errors
 /// [`Error::Interrupted`].
 pub(super) fn refine(
-    all: &AllPairs,
+    all: &PairProbabilities,
     weights: &[f32],
     tree: &GuideTree,
-    mut aligned: Aligned,
+    mut aligned: AlignedMembers,
     cuts_at_most: usize,
     interrupt: &AtomicBool,
-) -> Result<Aligned> {
+) -> Result<AlignedMembers> {
     let mut cuts = cuts(tree);
     let (mut state, mut done, mut unchanged) = (1, 0, 0);
     while done < cuts_at_most && unchanged < cuts.len() {
@@ -52,8 +53,8 @@ pub(super) fn refine(
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let inside = aligned.part(|member| group.binary_search(&member).is_ok());
-            let outside = aligned.part(|member| group.binary_search(&member).is_err());
+            let inside = aligned.extract(|member| group.binary_search(&member).is_ok());
+            let outside = aligned.extract(|member| group.binary_search(&member).is_err());
             let anew = join(all, weights, &inside, &outside);
             unchanged = if anew == aligned { unchanged + 1 } else { 0 };
             aligned = anew;
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffling_keeps_all() {
+    fn shuffling_keeps_all_elements() {
         let mut list: Vec<u32> = (0..20).collect();
         shuffle(&mut list, &mut 7);
         assert_ne!(list, (0..20).collect::<Vec<_>>());

@@ -1,35 +1,36 @@
-//! Powers of two that keep floats in range: every block of columns of a row has an exponent of its own, lane by lane.
+//! Scaling by powers of two, which keeps floats in range. Each block of columns in a row has its
+//! own exponent for each lane.
 
-use super::floats::{LANES, Lane};
+use super::floats::{LANES, LaneArray};
 
-/// Columns of a block. Within one, values differ by less than floats can tell apart from zero.
+/// Number of columns in a block. Values within a block differ by less than the range of a float.
 pub(super) const BLOCK: usize = 16;
-/// Rows after which exponents are chosen anew.
+/// Number of rows after which exponents are updated.
 pub(super) const STEP: usize = 8;
 
-/// The exponents of a block. A true value is the stored one times two to it.
-pub(super) type Exponents = Lane<i32>;
-/// Of a block: what values of its neighbour are multiplied by to be of its exponent.
-pub(super) type Ratios = Lane<f32>;
+/// Exponents of a block. The true value is the stored value times 2 to the power of the exponent.
+pub(super) type Exponents = LaneArray<i32>;
+/// Factors that convert values of a neighbouring block to the exponents of this block.
+pub(super) type Ratios = LaneArray<f32>;
 
-/// The least exponent of a normal float.
+/// Minimum exponent of a normal float.
 const MIN_EXPONENT: i32 = -126;
 
-/// Exponents of values as they are.
-pub(super) const NO_EXPONENTS: Exponents = Lane::splat(0);
-/// Of a block without a neighbour.
-pub(super) const NO_RATIOS: Ratios = Lane::splat(1.0);
+/// Exponents of unscaled values.
+pub(super) const NO_EXPONENTS: Exponents = LaneArray::splat(0);
+/// Factors of a block without a neighbour.
+pub(super) const NO_RATIOS: Ratios = LaneArray::splat(1.0);
 
-/// 2^`exponent`, cut to what a normal float can be.
+/// Returns 2^`exponent`, clamped to the range of normal floats.
 #[inline(always)]
 pub(super) fn power(exponent: i32) -> f32 {
     f32::from_bits(((exponent.clamp(-126, 126) + 127) as u32) << 23)
 }
 
-/// Exponents that bring the greatest value of every lane to between 1 and 2, and the factors that do so. Lanes without
-/// a value stay as they are.
+/// Updates the exponents so that the greatest value of each lane is between 1 and 2, and returns
+/// the factors that achieve this. Does not change lanes without a positive value.
 #[inline(always)]
-pub(super) fn shifts(greatest: &Lane<f32>, exponents: &mut Exponents) -> Lane<f32> {
+pub(super) fn shifts(greatest: &LaneArray<f32>, exponents: &mut Exponents) -> LaneArray<f32> {
     let mut factors = NO_RATIOS;
     for lane in 0..LANES {
         let value = greatest.0[lane];
@@ -41,23 +42,23 @@ pub(super) fn shifts(greatest: &Lane<f32>, exponents: &mut Exponents) -> Lane<f3
     factors
 }
 
-/// What values of a block are multiplied by to be of another's exponents.
+/// Returns the factors that convert values from the exponents of one block to another's.
 #[inline(always)]
 pub(super) fn ratio(from: &Exponents, to: &Exponents) -> Ratios {
-    Lane(std::array::from_fn(|lane| power(from.0[lane] - to.0[lane])))
+    LaneArray(std::array::from_fn(|lane| power(from.0[lane] - to.0[lane])))
 }
 
-/// A sum of floats of any exponents.
+/// A sum of floats with any exponents.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Total {
-    /// Times two to `exponent`.
+pub(super) struct LaneTotal {
+    /// Value, to be multiplied by 2 to the power of `exponent`.
     pub value: f64,
-    /// As large as the largest that was added.
+    /// Greatest exponent that was added.
     pub exponent: i32,
 }
 
-impl Total {
-    /// Adds a float that stands for itself times two to `exponent`.
+impl LaneTotal {
+    /// Adds `value` times 2 to the power of `exponent`.
     pub(super) fn add(&mut self, value: f32, exponent: i32) {
         if value <= 0.0 {
             return;
@@ -70,20 +71,20 @@ impl Total {
     }
 }
 
-/// What products of forward and backward values are multiplied by to be shares of the lanes' sums.
+/// Factors that convert products of forward and backward values to fractions of the lanes' sums.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shares {
+pub(super) struct LaneShares {
     exponents: Exponents,
-    /// Infinite in lanes without a sum, of which all is no share.
-    mantissas: Lane<f32>,
+    /// Mantissas of the sums. Infinite in lanes without a sum, so that every fraction is 0.
+    mantissas: LaneArray<f32>,
 }
 
-impl Shares {
-    /// Of the lanes that are wanted.
-    pub(super) fn new(totals: &[Total; LANES], lanes: std::ops::Range<usize>) -> Self {
-        let mut shares = Shares { exponents: NO_EXPONENTS, mantissas: Lane::splat(f32::INFINITY) };
+impl LaneShares {
+    /// Computes the factors for the given lanes.
+    pub(super) fn new(totals: &[LaneTotal; LANES], lanes: std::ops::Range<usize>) -> Self {
+        let mut shares = LaneShares { exponents: NO_EXPONENTS, mantissas: LaneArray::splat(f32::INFINITY) };
         for lane in lanes.filter(|&lane| totals[lane].value > 0.0) {
-            let Total { value, exponent } = totals[lane];
+            let LaneTotal { value, exponent } = totals[lane];
             let shift = (value.to_bits() >> 52) as i32 - 1023;
             shares.exponents.0[lane] = exponent + shift;
             shares.mantissas.0[lane] = (value * wide_power(-shift)) as f32;
@@ -91,16 +92,17 @@ impl Shares {
         shares
     }
 
-    /// Returns the factors of products of values of such exponents; 0 where no product can be probable.
+    /// Returns the factors of products of values with these exponents. A factor is 0 where no
+    /// product can be probable.
     #[inline(always)]
-    pub(super) fn of(&self, ahead: &Exponents, behind: &Exponents) -> Lane<f32> {
+    pub(super) fn factors(&self, forward: &Exponents, backward: &Exponents) -> LaneArray<f32> {
         let factor = |lane| {
-            let exponent = ahead.0[lane] + behind.0[lane] - self.exponents.0[lane];
-            // A product of smaller scale would be no normal float.
+            let exponent = forward.0[lane] + backward.0[lane] - self.exponents.0[lane];
+            // A product with a smaller exponent would not be a normal float.
             let power = if exponent < MIN_EXPONENT { 0.0 } else { power(exponent) };
             power / self.mantissas.0[lane]
         };
-        Lane(std::array::from_fn(factor))
+        LaneArray(std::array::from_fn(factor))
     }
 }
 
@@ -113,13 +115,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_any_exponents_and_shares_of_them() {
-        let share = |total: Total, exponent: i32| {
-            let shares = Shares::new(&[total; LANES], 2..LANES).of(&Lane::splat(7), &Lane::splat(exponent - 7));
+    fn sums_and_fractions_work_with_any_exponents() {
+        let share = |total: LaneTotal, exponent: i32| {
+            let shares = LaneShares::new(&[total; LANES], 2..LANES)
+                .factors(&LaneArray::splat(7), &LaneArray::splat(exponent - 7));
             assert_eq!((shares.0[1], shares.0[2]), (0.0, shares.0[LANES - 1]));
             shares.0[2]
         };
-        let mut total = Total::default();
+        let mut total = LaneTotal::default();
         assert_eq!(share(total, 3), 0.0);
         total.add(1.0, -5000);
         total.add(1.5, 3000);
@@ -130,9 +133,9 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_comes_between_one_and_two() {
-        let mut exponents = Lane::splat(7);
-        let mut greatest = Lane::splat(0.0);
+    fn shifts_bring_the_maximum_between_one_and_two() {
+        let mut exponents = LaneArray::splat(7);
+        let mut greatest = LaneArray::splat(0.0);
         greatest.0[3] = 5.0e20;
         greatest.0[4] = 0.3;
         let factors = shifts(&greatest, &mut exponents);

@@ -1,69 +1,70 @@
-//! Probabilities of one pair of sequences, row by row, and the chain of pairs of residues whose sum is greatest.
+//! Sparse probabilities of one pair of sequences, and the chain of residue pairs with the greatest
+//! sum.
 
-use super::kernel::Found;
+use super::kernel::ResiduePair;
 
-/// What 1 is stored as.
+/// Stored value of probability 1.
 const ONE: f32 = 65_535.0;
-/// The longest sequence whose places fit 16 bits.
-pub const LONGEST: usize = 65_536;
+/// Smallest length that is too long, because positions have 16 bits.
+pub const LENGTH_LIMIT: usize = 65_536;
 
 /// A column and a probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Cell(u32);
+pub(super) struct SparseCell(u32);
 
-impl Cell {
-    /// A probability between 0 and 1 at a column.
+impl SparseCell {
+    /// Creates a cell. The probability is between 0 and 1.
     pub(super) fn new(column: u32, probability: f32) -> Self {
-        Cell(column << 16 | (probability * ONE + 0.5).clamp(0.0, ONE) as u32)
+        SparseCell(column << 16 | (probability * ONE + 0.5).clamp(0.0, ONE) as u32)
     }
 
-    /// Its column.
+    /// Returns the column.
     pub(super) fn column(self) -> usize {
         (self.0 >> 16) as usize
     }
 
-    /// Its probability.
+    /// Returns the probability.
     pub(super) fn probability(self) -> f32 {
         (self.0 & 0xffff) as f32 * (1.0 / ONE)
     }
 }
 
-/// A matrix most of whose entries are 0.
+/// A sparse matrix.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sparse {
     starts: Vec<u32>,
-    cells: Vec<Cell>,
+    cells: Vec<SparseCell>,
 }
 
 impl Sparse {
-    /// What was found, from the last row and column to the first.
-    pub(super) fn new(rows: usize, found: &[Found]) -> Self {
+    /// Creates a matrix from entries that run from the last row and column to the first.
+    pub(super) fn new(rows: usize, pairs: &[ResiduePair]) -> Self {
         let mut starts = vec![0; rows + 1];
-        for &(row, ..) in found {
+        for &(row, ..) in pairs {
             starts[row as usize + 1] += 1;
         }
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
-        let cells = found.iter().rev().map(|&(_, column, probability)| Cell::new(column, probability)).collect();
+        let cells = pairs.iter().rev().map(|&(_, column, probability)| SparseCell::new(column, probability)).collect();
         Sparse { starts, cells }
     }
 
-    /// What was found, in any order.
-    pub(super) fn from_any_order(rows: usize, found: impl Iterator<Item = Found> + Clone) -> Self {
+    /// Creates a matrix from entries in any order.
+    pub(super) fn from_any_order(rows: usize, pairs: impl Iterator<Item = ResiduePair> + Clone) -> Self {
         let mut starts = vec![0; rows + 1];
-        for (row, ..) in found.clone() {
+        for (row, ..) in pairs.clone() {
             starts[row as usize + 1] += 1;
         }
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
-        let mut cells = vec![Cell::default(); starts[rows] as usize];
-        // Each start moves on to its row's end, which is where the next row begins.
-        for (row, column, probability) in found {
-            let place = &mut starts[row as usize];
-            cells[*place as usize] = Cell::new(column, probability);
-            *place += 1;
+        let mut cells = vec![SparseCell::default(); starts[rows] as usize];
+        // Each start moves to the end of its row, which is the start of the next row.
+        for (row, column, probability) in pairs {
+            let slot = &mut starts[row as usize];
+            cells[*slot as usize] = SparseCell::new(column, probability);
+            *slot += 1;
         }
         starts.copy_within(..rows, 1);
         starts[0] = 0;
@@ -73,48 +74,48 @@ impl Sparse {
         Sparse { starts, cells }
     }
 
-    /// No rows yet, with room for some.
+    /// Returns a matrix without rows, with reserved memory.
     pub(super) fn with_capacity(rows: usize, cells: usize) -> Self {
         let mut starts = Vec::with_capacity(rows + 1);
         starts.push(0);
         Sparse { starts, cells: Vec::with_capacity(cells) }
     }
 
-    /// The next row's entries, by rising column.
-    pub(super) fn push_row(&mut self, cells: impl Iterator<Item = Cell>) {
+    /// Appends a row. Its cells have increasing columns.
+    pub(super) fn push_row(&mut self, cells: impl Iterator<Item = SparseCell>) {
         self.cells.extend(cells);
         self.starts.push(self.cells.len() as u32);
     }
 
-    /// Gives back room that no entry took.
+    /// Releases unused memory.
     pub(super) fn shrink(&mut self) {
         self.cells.shrink_to_fit();
     }
 
-    /// Entries.
+    /// Returns the number of cells.
     pub(super) fn cells(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether the columns of every row rise and are below this.
+    /// Whether the columns of every row increase and are below `columns`.
     pub(super) fn is_within(&self, columns: usize) -> bool {
-        let rises = |row: &[Cell]| row.windows(2).all(|two| two[0].column() < two[1].column());
+        let rises = |row: &[SparseCell]| row.windows(2).all(|two| two[0].column() < two[1].column());
         (0..self.rows())
             .map(|row| self.row(row))
             .all(|row| rises(row) && row.last().is_none_or(|cell| cell.column() < columns))
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The entries of a row by rising column.
-    pub(super) fn row(&self, row: usize) -> &[Cell] {
+    /// Returns the cells of a row, in increasing order of their columns.
+    pub(super) fn row(&self, row: usize) -> &[SparseCell] {
         &self.cells[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 
-    /// Rows as columns.
+    /// Returns the transposed matrix.
     pub(super) fn transposed(&self, columns: usize) -> Self {
         let mut starts = vec![0; columns + 1];
         for cell in &self.cells {
@@ -124,20 +125,21 @@ impl Sparse {
             starts[column + 1] += starts[column];
         }
         let mut next = starts.clone();
-        let mut cells = vec![Cell::default(); self.cells.len()];
+        let mut cells = vec![SparseCell::default(); self.cells.len()];
         for row in 0..self.rows() {
             for cell in self.row(row) {
-                let place = &mut next[cell.column()];
-                cells[*place as usize] = Cell((row as u32) << 16 | cell.0 & 0xffff);
-                *place += 1;
+                let slot = &mut next[cell.column()];
+                cells[*slot as usize] = SparseCell((row as u32) << 16 | cell.0 & 0xffff);
+                *slot += 1;
             }
         }
         Sparse { starts, cells }
     }
 
-    /// The sum of probabilities along the best chain: how many residues are expected to be aligned rightly.
+    /// Returns the expected number of correctly aligned residues: the sum of probabilities along
+    /// the best chain.
     pub(super) fn accuracy(&self) -> f32 {
-        let mut chain = Chain::default();
+        let mut chain = BestChain::default();
         for row in 0..self.rows() {
             chain.add_row(row, self.row(row).iter().map(|cell| (cell.column(), cell.probability())));
         }
@@ -145,40 +147,43 @@ impl Sparse {
     }
 }
 
-const NONE: u32 = u32::MAX;
+const NO_LINK: u32 = u32::MAX;
 
-/// Steps from the end that are looked at one by one before the rest is halved and halved: most entries are near the end.
-const NEAR: usize = 8;
+/// Number of steps from the end that are searched one by one before a binary search of the rest.
+/// Most entries are near the end.
+const NEAR_STEPS: usize = 8;
 
-/// Finds the chain of entries, rows and columns both rising, whose sum is greatest. Rows are given one after the other.
+/// Finds the chain of entries with the greatest sum, in which rows and columns both increase. Rows
+/// are added one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Chain {
-    /// Where the greatest sum of a chain that ends there or before rises; columns and sums both rise.
-    steps: Vec<Step>,
-    links: Vec<Link>,
+pub(super) struct BestChain {
+    /// Positions where the greatest sum of a chain up to a column increases. Columns and sums both
+    /// increase.
+    steps: Vec<ChainStep>,
+    links: Vec<ResidueLink>,
     row: Vec<(usize, f32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct ChainStep {
     column: u32,
     sum: f32,
     link: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct ResidueLink {
     row: u32,
     column: u32,
     before: u32,
 }
 
-impl Chain {
-    /// The next row's entries, by rising column.
+impl BestChain {
+    /// Adds a row of entries with increasing columns.
     pub(super) fn add_row(&mut self, row: usize, entries: impl Iterator<Item = (usize, f32)>) {
         self.row.clear();
         for (column, value) in entries {
-            let (sum, link) = self.before(column as u32).checked_sub(1).map_or((0.0, NONE), |at| {
+            let (sum, link) = self.before(column as u32).checked_sub(1).map_or((0.0, NO_LINK), |at| {
                 let step = self.steps[at];
                 (step.sum, step.link)
             });
@@ -193,8 +198,8 @@ impl Chain {
             {
                 continue;
             }
-            let step = Step { column, sum, link: self.links.len() as u32 };
-            self.links.push(Link { row: row as u32, column, before });
+            let step = ChainStep { column, sum, link: self.links.len() as u32 };
+            self.links.push(ResidueLink { row: row as u32, column, before });
             match self.steps[at..].iter().take_while(|step| step.sum <= sum).count() {
                 0 => self.steps.insert(at, step),
                 passed => {
@@ -205,21 +210,21 @@ impl Chain {
         }
     }
 
-    /// How many steps are before a column.
+    /// Returns the number of steps before a column.
     fn before(&self, column: u32) -> usize {
-        let far = self.steps.len().saturating_sub(NEAR);
+        let far = self.steps.len().saturating_sub(NEAR_STEPS);
         match self.steps[far..].iter().rposition(|step| step.column < column) {
             Some(at) => far + at + 1,
             None => self.steps[..far].partition_point(|step| step.column < column),
         }
     }
 
-    /// The greatest sum and its entries, rising.
+    /// Returns the greatest sum and its entries, in increasing order.
     pub(super) fn best(&self) -> (f32, Vec<(u32, u32)>) {
-        let (sum, mut link) = self.steps.last().map_or((0.0, NONE), |step| (step.sum, step.link));
+        let (sum, mut link) = self.steps.last().map_or((0.0, NO_LINK), |step| (step.sum, step.link));
         let mut entries = Vec::new();
-        while link != NONE {
-            let Link { row, column, before } = self.links[link as usize];
+        while link != NO_LINK {
+            let ResidueLink { row, column, before } = self.links[link as usize];
             entries.push((row, column));
             link = before;
         }
@@ -233,13 +238,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_chain_is_that_of_the_whole_table() {
+    fn best_chain_equals_the_full_table() {
         for seed in 0..50 {
             println!("seed {seed}");
             let mut random = fastrand::Rng::with_seed(seed);
             let (rows, columns) = (random.usize(0..12), random.usize(1..12));
             let mut table = vec![vec![0.0f32; columns]; rows];
-            let mut chain = Chain::default();
+            let mut chain = BestChain::default();
             for (at, row) in table.iter_mut().enumerate() {
                 for value in row.iter_mut() {
                     *value = random.u32(..192).saturating_sub(128) as f32 / 64.0;
@@ -261,24 +266,25 @@ mod tests {
     }
 
     #[test]
-    fn any_order_will_do() {
+    fn entries_may_come_in_any_order() {
         for seed in 0..50 {
             println!("seed {seed}");
             let mut rng = fastrand::Rng::with_seed(seed);
             let (rows, columns) = (rng.usize(0..9), rng.u32(1..70));
             let all = (0..rows as u32).flat_map(|row| (0..columns).map(move |column| (row, column)));
             let all: Vec<(u32, u32)> = all.filter(|_| rng.u32(..3) == 0).collect();
-            let mut found: Vec<Found> = all.into_iter().rev().map(|(row, column)| (row, column, rng.f32())).collect();
-            let expected = Sparse::new(rows, &found);
-            rng.shuffle(&mut found);
-            assert_eq!(Sparse::from_any_order(rows, found.iter().copied()), expected);
+            let mut pairs: Vec<ResiduePair> =
+                all.into_iter().rev().map(|(row, column)| (row, column, rng.f32())).collect();
+            let expected = Sparse::new(rows, &pairs);
+            rng.shuffle(&mut pairs);
+            assert_eq!(Sparse::from_any_order(rows, pairs.iter().copied()), expected);
         }
     }
 
     #[test]
-    fn rows_become_columns_and_back() {
-        let found = [(3, 1, 0.25), (1, 4, 1.0), (1, 0, 0.5), (0, 2, 0.125)];
-        let sparse = Sparse::new(4, &found);
+    fn transposing_twice_restores_the_matrix() {
+        let pairs = [(3, 1, 0.25), (1, 4, 1.0), (1, 0, 0.5), (0, 2, 0.125)];
+        let sparse = Sparse::new(4, &pairs);
         assert_eq!(sparse.row(1).iter().map(|cell| cell.column()).collect::<Vec<_>>(), [0, 4]);
         assert!((sparse.row(3)[0].probability() - 0.25).abs() < 1e-4 && sparse.row(2).is_empty());
         let transposed = sparse.transposed(5);

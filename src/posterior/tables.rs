@@ -1,13 +1,13 @@
-//! Numbers of the literature that the models are made of.
+//! Published parameters of the models.
 
-/// The residues in the order of the tables.
+/// Residues in the order of the tables.
 pub(super) const RESIDUES: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
-/// Entries of a table on and below its diagonal.
+/// Number of entries of a table on and below its diagonal.
 const TRIANGLE: usize = 20 * 21 / 2;
 
-/// How often two residues stand in a column, of 10^8: the pairs of BLOSUM62 as ProbCons has them (Do et al. 2005). Row
-/// after row up to the diagonal.
+/// Joint frequencies of two residues in a column, in units of 1e-8: the pairs of BLOSUM62 as used
+/// in ProbCons (Do et al. 2005). Row by row up to the diagonal.
 #[rustfmt::skip]
 const JOINT: [u32; TRIANGLE] = [
     2373072,
@@ -62,12 +62,12 @@ fn place(a: usize, b: usize) -> usize {
     high * (high + 1) / 2 + low
 }
 
-/// The probability that a pair of residues of a column is this one, in this order.
+/// Returns the probability that the two residues of a column are `a` and `b`, in this order.
 pub(super) fn joint(a: usize, b: usize) -> f64 {
     f64::from(JOINT[place(a, b)]) / 1e8
 }
 
-/// The score of two residues, in units of Gonnet's matrices.
+/// Returns the score of two residues, in units of Gonnet's matrices.
 pub(super) fn gonnet(a: usize, b: usize) -> f64 {
     f64::from(GONNET_160[place(a, b)]) / 10.0
 }

@@ -1,9 +1,9 @@
 use std::sync::atomic::AtomicBool;
 
-use super::floats::{LANES, Over};
-use super::kernel::{CUTOFF, Group, Posteriors, Scratch};
+use super::floats::{LANES, OnFloats};
+use super::kernel::{CUTOFF, LaneGroup, PosteriorScratch, Posteriors};
 use super::model::Model;
-use super::{Options, align, align_along, align_with, oracle};
+use super::{PosteriorOptions, align, align_along, align_with, oracle};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -15,7 +15,7 @@ pub(super) fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usi
     (0..length).map(|_| alphabet.encode(letters[random.usize(..letters.len())]).unwrap()).collect()
 }
 
-/// A relative: symbols changed, taken out and put in.
+/// Returns a relative of a sequence, with substitutions, deletions and insertions.
 pub(super) fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet) -> Vec<Code> {
     let mut codes = Vec::new();
     for &code in of {
@@ -29,20 +29,20 @@ pub(super) fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet)
     codes
 }
 
-/// Probabilities of one pair as a full table, rows of `a`.
-fn table(model: &Model, a: &[Code], b: &[Code], level: InstructionSet, memory: usize) -> Vec<Vec<f32>> {
+/// Returns the probabilities of one pair as a full table. Rows are residues of `a`.
+fn table(model: &Model, a: &[Code], b: &[Code], instructions: InstructionSet, memory: usize) -> Vec<Vec<f32>> {
     let filler = vec![1; b.len() / 2 + 3];
     let mut group: Vec<&[Code]> = vec![&filler; LANES];
     group[5] = b;
-    let group = Group::new(model, &group, &vec![true; model.codes()]);
-    let mut scratch = Scratch::default();
+    let group = LaneGroup::new(model, &group, &vec![true; model.codes()]);
+    let mut scratch = PosteriorScratch::default();
     let kernel = Posteriors { model, group: &group, rows: a, lanes: 5..6, memory, scratch: &mut scratch };
-    let found = level.run(Over(kernel));
+    let pairs = instructions.run(OnFloats(kernel));
     let mut table = vec![vec![0.0; b.len()]; a.len()];
-    for &(row, column, probability) in &found[5] {
+    for &(row, column, probability) in &pairs[5] {
         table[row as usize][column as usize] = probability;
     }
-    assert!(found.iter().enumerate().all(|(lane, list)| lane == 5 || list.is_empty()), "lanes that were not asked for");
+    assert!(pairs.iter().enumerate().all(|(lane, list)| lane == 5 || list.is_empty()), "lanes that were not asked for");
     table
 }
 
@@ -59,7 +59,7 @@ fn check(model: &Model, a: &[Code], b: &[Code], name: &str) {
 }
 
 #[test]
-fn probabilities_are_those_of_the_textbook() {
+fn probabilities_equal_the_oracle() {
     for seed in 0..12 {
         let alphabet = if seed % 3 == 0 { Alphabet::Dna } else { Alphabet::Protein };
         let model = Model::new(alphabet).unwrap();
@@ -74,10 +74,10 @@ fn probabilities_are_those_of_the_textbook() {
     }
 }
 
-/// The best path starts with a gap that is longer than floats without exponents can follow: two domains in the wrong
-/// order, of which the second is the longer.
+/// The best path starts with a gap that is too long for floats without exponents: two domains in
+/// swapped order, and the second one is longer.
 #[test]
-fn far_detours_keep_their_probability() {
+fn long_detours_keep_their_probability() {
     let model = Model::new(Alphabet::Protein).unwrap();
     let rng = &mut fastrand::Rng::with_seed(3);
     let [short, long] = [150, 260].map(|length| random(rng, Alphabet::Protein, length));
@@ -91,15 +91,15 @@ fn far_detours_keep_their_probability() {
 }
 
 #[test]
-fn every_width_and_every_memory_gives_the_same_bits() {
+fn bits_do_not_depend_on_vectors_and_memory() {
     let model = Model::new(Alphabet::Protein).unwrap();
     let rng = &mut fastrand::Rng::with_seed(4);
     let a = random(rng, Alphabet::Protein, 203);
     let b = relative(&a, rng, Alphabet::Protein);
     let whole = table(&model, &a, &b, InstructionSet::best(), usize::MAX);
     assert!(whole.iter().flatten().any(|&value| value > 0.5));
-    for level in InstructionSet::available() {
-        assert_eq!(table(&model, &a, &b, level, usize::MAX), whole, "{level:?}");
+    for instructions in InstructionSet::available() {
+        assert_eq!(table(&model, &a, &b, instructions, usize::MAX), whole, "{instructions:?}");
     }
     for memory in [0, 1 << 19] {
         assert_eq!(table(&model, &a, &b, InstructionSet::best(), memory), whole, "{memory} bytes");
@@ -114,10 +114,11 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
     builder.build()
 }
 
-fn run(store: &SequenceStore, level: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
+fn run(store: &SequenceStore, instructions: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let never = AtomicBool::new(false);
-    let outcome = align_with(store, &Options::default(), None, level, &pool, &|_, _| {}, &never).unwrap();
+    let outcome =
+        align_with(store, &PosteriorOptions::default(), None, instructions, &pool, &|_, _| {}, &never).unwrap();
     assert_eq!(outcome.distances.sequences(), store.len());
     (outcome.alignment, outcome.tree)
 }
@@ -133,45 +134,45 @@ pub(super) fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: 
 }
 
 #[test]
-fn alignments_are_the_same_over_threads_and_widths() {
+fn alignments_do_not_depend_on_threads_and_vectors() {
     for alphabet in [Alphabet::Protein, Alphabet::Dna] {
         let store = store(alphabet, &family(alphabet, 19, 60, 5));
         let first = run(&store, InstructionSet::best(), 1);
         assert_eq!(first.0.rows(), 19);
         assert_eq!(run(&store, InstructionSet::best(), 3), first);
-        for level in InstructionSet::available() {
-            assert_eq!(run(&store, level, 2), first, "{level:?}");
+        for instructions in InstructionSet::available() {
+            assert_eq!(run(&store, instructions, 2), first, "{instructions:?}");
         }
     }
 }
 
 #[test]
-fn a_given_tree_is_followed() {
+fn given_tree_determines_the_order() {
     let store = store(Alphabet::Protein, &family(Alphabet::Protein, 9, 60, 11));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let (never, options) = (AtomicBool::new(false), Options::default());
+    let (never, options) = (AtomicBool::new(false), PosteriorOptions::default());
     let along = |tree: Option<&GuideTree>| align_along(&store, &options, tree, &pool, &|_, _| {}, &never);
-    let own = along(None).unwrap();
-    assert_eq!(along(Some(&own.tree)).unwrap(), own);
-    // Far sequences first, each with the last.
+    let default = along(None).unwrap();
+    assert_eq!(along(Some(&default.tree)).unwrap(), default);
+    // The tree joins distant sequences first, each with the last one.
     let join = |at: u32| Join { children: [if at == 0 { 0 } else { 8 + at }, 8 - at], lengths: [0.0; 2] };
     let odd = GuideTree { leaves: 9, joins: (0..8).map(join).collect() };
     let other = along(Some(&odd)).unwrap();
-    assert_eq!((&other.tree, other.distances), (&odd, own.distances));
-    assert_ne!(other.alignment, own.alignment);
+    assert_eq!((&other.tree, other.distances), (&odd, default.distances));
+    assert_ne!(other.alignment, default.alignment);
     let few = GuideTree { leaves: 1, joins: Vec::new() };
     assert!(matches!(along(Some(&few)), Err(Error::Usage(_))));
 }
 
 #[test]
-fn the_same_sequence_is_in_the_same_columns() {
+fn equal_sequences_share_their_columns() {
     let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
     let (alignment, tree) = run(&store(Alphabet::Protein, &vec![one; 5]), InstructionSet::best(), 1);
     assert_eq!((alignment.columns(), tree.leaves, tree.joins.len()), (80, 5, 4));
 }
 
 #[test]
-fn few_short_and_empty_sequences() {
+fn few_short_and_empty_sequences_are_aligned() {
     let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
     let columns = |sequences: &[Vec<Code>]| {
         let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
@@ -197,14 +198,14 @@ fn bytes_and_interrupts_are_refused() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let bytes = SequenceStore::builder(Alphabet::Bytes).build();
     let never = AtomicBool::new(false);
-    assert!(matches!(align(&bytes, &Options::default(), &pool, &|_, _| {}, &never), Err(Error::Usage(_))));
+    assert!(matches!(align(&bytes, &PosteriorOptions::default(), &pool, &|_, _| {}, &never), Err(Error::Usage(_))));
     let store = store(Alphabet::Dna, &family(Alphabet::Dna, 3, 20, 8));
     let now = AtomicBool::new(true);
-    assert!(matches!(align(&store, &Options::default(), &pool, &|_, _| {}, &now), Err(Error::Interrupted)));
+    assert!(matches!(align(&store, &PosteriorOptions::default(), &pool, &|_, _| {}, &now), Err(Error::Interrupted)));
 }
 
 #[test]
-fn memory_and_cells_grow_with_all_pairs() {
+fn memory_grows_with_the_number_of_pairs() {
     assert_eq!((super::memory(&[]), super::cells(&[])), (0, 0));
     assert_eq!(super::cells(&[3, 5, 7]), 15 + 21 + 35);
     let (few, many) = (super::memory(&[300; 100]), super::memory(&[300; 1000]));

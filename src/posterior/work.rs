@@ -1,4 +1,4 @@
-//! Probabilities of pairs of sequences as work: what a block, a batch and a report are.
+//! Probabilities of pairs of sequences as work for engines: blocks, batches and reports.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,82 +13,84 @@ use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::{Error, Result};
 
-/// Blocks whose reports a task checks at least.
-const BLOCKS_A_TASK: usize = 16;
+/// Minimum number of blocks whose results one task checks.
+const MIN_BLOCKS_PER_TASK: usize = 16;
 
-/// What the blocks of a batch share.
+/// Data that the blocks of a batch share.
 #[derive(Debug)]
 pub struct PosteriorChunk {
     /// The sequences.
     pub sequences: Arc<SequenceStore>,
-    /// By rising length, so that neighbours differ little in it: blocks count places in it.
+    /// Sequences in order of length, so that neighbours have similar lengths. Blocks contain
+    /// positions in this order.
     pub(super) order: Vec<SequenceId>,
     pub(super) model: Model,
-    /// Codes that are in a sequence.
+    /// Whether each code occurs in a sequence.
     pub(super) wanted: Vec<bool>,
 }
 
 impl PosteriorChunk {
-    /// The codes of the sequence at a place of the order.
-    pub(super) fn codes(&self, place: u32) -> &[Code] {
-        self.sequences.codes(self.order[place as usize])
+    /// Returns the codes of the sequence at a position of the order.
+    pub(super) fn codes(&self, position: u32) -> &[Code] {
+        self.sequences.codes(self.order[position as usize])
     }
 
-    /// The length of the sequence at a place of the order.
-    pub(super) fn length(&self, place: u32) -> u32 {
-        self.sequences.length(self.order[place as usize])
+    /// Returns the length of the sequence at a position of the order.
+    pub(super) fn length(&self, position: u32) -> u32 {
+        self.sequences.length(self.order[position as usize])
     }
 
     fn cells(&self, row: u32, column: u32) -> u64 {
         u64::from(self.length(row)) * u64::from(self.length(column))
     }
 
-    /// A sequence against a range of the order.
+    /// Creates the block of a sequence against a range of the order.
     fn block(&self, row: u32, columns: Range<u32>) -> PosteriorBlock {
         PosteriorBlock { row, cells: columns.clone().map(|column| self.cells(row, column)).sum(), columns }
     }
 }
 
-/// The least piece of work: one sequence, of which residues are rows, against no longer ones of a group, of which they are
-/// columns.
+/// The smallest unit of work: one sequence, whose residues are rows, against sequences of a group
+/// of at most the same length, whose residues are columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PosteriorBlock {
-    /// The place of the sequence in the order.
+    /// Position of the row sequence in the order.
     pub row: u32,
-    /// The places of the others; all of one group of as many as the CPU has lanes.
+    /// Positions of the column sequences. They belong to one group, which has as many sequences as
+    /// the CPU has lanes.
     pub columns: Range<u32>,
-    /// Cells of all its pairs together.
+    /// Number of cells of all pairs.
     pub cells: u64,
 }
 
-/// Probabilities of pairs of residues.
+/// Work of kind "probabilities of residue pairs".
 #[derive(Debug, Clone, Copy)]
 pub struct Posterior;
 
 /// Blocks that are computed together.
 pub type PosteriorBatch = Batch<Posterior>;
 
-/// What came of a batch.
+/// Result of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PosteriorReport {
-    /// One a pair: of all blocks in their order, of a block's columns in theirs. Of blocks that are not finished nothing is in
-    /// them.
+    /// Probabilities of each pair: block by block, and column by column within a block. Those of
+    /// unfinished blocks are placeholders.
     pub(super) probabilities: Vec<Sparse>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
-    /// Time that the device was busy with kernels, where it can be told.
+    /// Time that the device spent in kernels, if it is known.
     pub kernel_time: Option<Duration>,
 }
 
 impl PosteriorReport {
-    /// Probable pairs of residues, of all pairs of sequences together.
-    pub fn found(&self) -> usize {
+    /// Returns the number of probable residue pairs of all pairs of sequences.
+    pub fn probable_pairs(&self) -> usize {
         self.probabilities.iter().map(Sparse::cells).sum()
     }
 }
 
 impl PosteriorReport {
-    /// The first pair whose probabilities another report has different, if only in the last bit.
+    /// Returns the first pair whose probabilities differ from another report in at least one bit.
     pub fn differs(&self, other: &Self) -> Option<usize> {
         let (own, others) = (&self.probabilities, &other.probabilities);
         if own.len() != others.len() {
@@ -154,52 +156,52 @@ impl Work for Posterior {
     fn check_on(pool: &rayon::ThreadPool, batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
         let finished = finished(batch, report)?;
         let check = |(block, own)| check_block(&batch.chunk, block, own);
-        pool.install(|| finished.into_par_iter().with_min_len(BLOCKS_A_TASK).try_for_each(check))
+        pool.install(|| finished.into_par_iter().with_min_len(MIN_BLOCKS_PER_TASK).try_for_each(check))
     }
 }
 
-/// The blocks that are finished, and what came of their pairs.
+/// Returns the finished blocks with their probabilities.
 fn finished<'a>(
     batch: &'a PosteriorBatch,
     report: &'a PosteriorReport,
 ) -> Result<Vec<(&'a PosteriorBlock, &'a [Sparse])>, String> {
     let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
     if report.probabilities.len() as u64 != batch.pairs() {
-        return Err(format!("probabilities of {} pairs for {}", report.probabilities.len(), batch.pairs()));
+        return Err(format!("{} probabilities for {} pairs", report.probabilities.len(), batch.pairs()));
     }
     let mut rest = &report.probabilities[..];
-    let with_own = |(block, is_finished): (&'a PosteriorBlock, bool)| {
-        let (own, others) = rest.split_at(block.columns.len());
+    let with_pairs = |(block, is_finished): (&'a PosteriorBlock, bool)| {
+        let (block_pairs, others) = rest.split_at(block.columns.len());
         rest = others;
-        is_finished.then_some((block, own))
+        is_finished.then_some((block, block_pairs))
     };
-    Ok(batch.blocks.iter().zip(finished).filter_map(with_own).collect())
+    Ok(batch.blocks.iter().zip(finished).filter_map(with_pairs).collect())
 }
 
 fn check_block(chunk: &PosteriorChunk, block: &PosteriorBlock, own: &[Sparse]) -> Result<(), String> {
     for (column, sparse) in block.columns.clone().zip(own) {
         let lengths = [block.row, column].map(|place| chunk.length(place) as usize);
         if !(sparse.rows() == lengths[0] && sparse.is_within(lengths[1])) {
-            return Err(format!("probabilities that sequences of {lengths:?} residues cannot have"));
+            return Err(format!("probabilities outside the residues of sequences of {lengths:?} residues"));
         }
     }
     Ok(())
 }
 
-/// All pairs of a store.
+/// All pairs of a store as blocks.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// What all blocks share.
+pub struct PosteriorPlan {
+    /// Data that all blocks share.
     pub chunk: Arc<PosteriorChunk>,
-    /// The blocks: of a group's columns one after the other.
+    /// The blocks, ordered by the group of their columns.
     pub blocks: Vec<PosteriorBlock>,
 }
 
-impl Plan {
-    /// Of all sequences.
+impl PosteriorPlan {
+    /// Plans all pairs of a store.
     ///
     /// # Errors
-    /// [`Error::Usage`] of bytes, and of sequences that are too long.
+    /// [`Error::Usage`] for bytes, and for sequences that are too long.
     pub fn new(sequences: Arc<SequenceStore>) -> Result<Self> {
         let model = super::model_of(&sequences)?;
         let mut wanted = vec![false; model.codes()];
@@ -215,26 +217,29 @@ impl Plan {
             let rows = first + 1..count;
             blocks.extend(rows.map(|row| chunk.block(row, first..row.min(first + LANES as u32))));
         }
-        Ok(Plan { chunk: Arc::new(chunk), blocks })
+        Ok(PosteriorPlan { chunk: Arc::new(chunk), blocks })
     }
 
-    /// Where probabilities are gathered.
-    pub fn gather(&self) -> Gathered {
-        Gathered { pairs: Vec::with_capacity(self.blocks.iter().map(Posterior::pairs).sum::<u64>() as usize) }
+    /// Returns an empty collection for the results.
+    pub fn gather(&self) -> GatheredProbabilities {
+        GatheredProbabilities {
+            pairs: Vec::with_capacity(self.blocks.iter().map(Posterior::pairs).sum::<u64>() as usize),
+        }
     }
 }
 
-/// Probabilities of pairs of sequences as they came: rows are of the sequence that is named first.
+/// Collected probabilities of pairs of sequences. Rows are residues of the sequence that is named
+/// first.
 #[derive(Debug, Default)]
-pub struct Gathered {
+pub struct GatheredProbabilities {
     pub(super) pairs: Vec<((usize, usize), Sparse)>,
 }
 
-impl Gathered {
-    /// Takes what an engine finished.
+impl GatheredProbabilities {
+    /// Adds the finished blocks of a report.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the report names blocks that there are not.
+    /// [`Error::Internal`] if the report names blocks that do not exist.
     pub fn add(&mut self, batch: &PosteriorBatch, report: PosteriorReport) -> Result<()> {
         let finished = check::finished(batch.blocks.len(), &report.unfinished).map_err(Error::Internal)?;
         let mut all = report.probabilities.into_iter();

@@ -1,34 +1,40 @@
-//! The columns of two groups as two profiles: numbers to be multiplied, and what gaps cost between them.
+//! The columns of two groups as profiles: factors of scores, and gap costs.
 //!
-//! Single precision and what is cut off are ClustalW's: the whole numbers that come of it are the same.
+//! Single precision and truncation are the same as in ClustalW, so that the integers are equal.
 
-use super::group::Group;
-use super::letters::Letters;
-use super::options::{Costs, Options};
+use super::group::ProfileGroup;
+use super::letters::ProfileLetters;
+use super::options::{ProfileCosts, ProfileOptions};
 
-/// What gaps cost at the columns of a profile.
+/// Gap costs at the columns of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Penalties {
-    /// Opening beside column k, counted from 1; 0 at both ends. One more entry than there are columns, and one of padding.
+    /// Cost to open a gap next to column k, counted from 1. It is 0 at both ends. The vector has
+    /// two more entries than the profile has columns.
     pub open: Vec<i32>,
-    /// Each column that has no partner, as above.
+    /// Cost of each column that faces a gap, in the same order.
     pub extend: Vec<i32>,
 }
 
 impl Penalties {
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.open.len() - 2
     }
 
-    pub(super) fn of(group: &Group, letters: &Letters, options: &Options, costs: &Costs) -> Penalties {
+    pub(super) fn new(
+        group: &ProfileGroup,
+        letters: &ProfileLetters,
+        options: &ProfileOptions,
+        costs: &ProfileCosts,
+    ) -> Penalties {
         let columns = group.columns;
         let sequences = group.members.len() as i32;
         let near = if letters.is_protein { near_gaps(&group.gaps, options.gap_distance) } else { group.gaps.clone() };
         let hydrophilic = if letters.is_protein { group.hydrophilic() } else { vec![false; columns] };
         let mut open = vec![0; columns + 2];
         let mut extend = vec![0; columns + 2];
-        // The last column is an end, and costs nothing.
+        // The last column is an end, so gaps cost nothing there.
         for column in 0..columns.saturating_sub(1) {
             let (opening, extension) = if near[column] > 0 {
                 let share = (sequences - group.gaps[column]) as f32 / sequences as f32;
@@ -56,8 +62,9 @@ impl Penalties {
     }
 }
 
-/// Of columns with gaps how many they have; of others how far the next gap is, less than 0, or 0 if that is `distance` columns or
-/// more.
+/// Returns the number of gaps for each column with gaps. For other columns, returns minus the
+/// distance to the nearest gap: at most `distance - 1` before a gap, and at most `distance` after
+/// one. Returns 0 for columns that are farther away.
 fn near_gaps(gaps: &[i32], distance: i32) -> Vec<i32> {
     let mut near = gaps.to_vec();
     if distance <= 0 {
@@ -83,21 +90,21 @@ fn near_gaps(gaps: &[i32], distance: i32) -> Vec<i32> {
     near
 }
 
-/// What each letter scores with each column: letters of the first column first.
-pub(super) fn scored(group: &Group, letters: &Letters, costs: &Costs) -> Vec<i32> {
+/// Returns the score of each letter with each column. All letters of one column are consecutive.
+pub(super) fn scored(group: &ProfileGroup, letters: &ProfileLetters, costs: &ProfileCosts) -> Vec<i32> {
     let count = letters.count();
     let sequences = group.members.len() as i32;
     let weight = group.weight as f32;
     let mut profile = vec![0; group.columns * count];
     let columns = group.weights.chunks_exact(count.max(1)).zip(&group.gaps);
-    for ((own, &gaps), entries) in columns.zip(profile.chunks_exact_mut(count.max(1))) {
+    for ((column_weights, &gaps), entries) in columns.zip(profile.chunks_exact_mut(count.max(1))) {
         if gaps == sequences {
             continue;
         }
         let share = (sequences - gaps) as f32 / sequences as f32;
-        for (&code, &own) in letters.codes.iter().zip(own).filter(|(_, own)| **own != 0) {
+        for (&code, &letter_weight) in letters.codes.iter().zip(column_weights).filter(|(_, weight)| **weight != 0) {
             for (sum, &other) in entries.iter_mut().zip(&letters.codes) {
-                *sum += own * costs.table.score(code, other);
+                *sum += letter_weight * costs.table.score(code, other);
             }
         }
         entries.iter_mut().for_each(|sum| *sum = (*sum as f32 / weight * share) as i32);
@@ -105,9 +112,10 @@ pub(super) fn scored(group: &Group, letters: &Letters, costs: &Costs) -> Vec<i32
     profile
 }
 
-/// How many tenths of a column are each letter: letters of the first column first.
-pub(super) fn tenths(group: &Group) -> Vec<i32> {
-    group.weights.iter().map(|&own| (10.0 * own as f32 / group.weight as f32) as i32).collect()
+/// Returns the share of each letter in each column, in tenths. All letters of one column are
+/// consecutive.
+pub(super) fn tenths(group: &ProfileGroup) -> Vec<i32> {
+    group.weights.iter().map(|&weight| (10.0 * weight as f32 / group.weight as f32) as i32).collect()
 }
 
 #[cfg(test)]
@@ -115,12 +123,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_near_gaps_are_found() {
+    fn distances_to_gaps_are_computed() {
         assert_eq!(
             near_gaps(&[0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0], 4),
             [0, 0, -3, -2, -1, 2, 1, -1, -2, -3, -4, 0, 0]
         );
-        // Between two gaps the one behind counts.
+        // Between two gaps, the distance to the later one counts.
         assert_eq!(near_gaps(&[1, 0, 0, 0, 0, 1], 4), [1, -1, -3, -2, -1, 1]);
         assert_eq!(near_gaps(&[1, 0, 1, 0], 4), [1, -1, 1, -1]);
         assert_eq!(near_gaps(&[1, 0, 1, 0], 0), [1, 0, 1, 0]);

@@ -1,37 +1,42 @@
-//! Rectangles of the matrix of two profiles that are divided already: a tree of crossings, of which the recursion does the rest.
+//! A matrix of two profiles that has been divided into rectangles: a tree of crossings. The
+//! recursion aligns the rectangles that remain.
 
-use super::pass::Rectangle;
+use super::pass::ProfileRectangle;
 
-/// Where an alignment crosses the middle row of a rectangle: behind so many of its columns, and whether it is in a gap there.
+/// Position where an alignment crosses the middle row of a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Crossing {
-    /// Columns before it.
+pub struct RowCrossing {
+    /// Number of columns of the rectangle before the crossing.
     pub column: usize,
-    /// Whether it is in a gap in the second profile.
+    /// Whether the crossing is inside a gap in the second profile.
     pub in_gap: bool,
 }
 
-/// Crossings of rectangles: of the whole matrix, and of the two rectangles that remain of rectangle k, which are 2 k + 1 and
-/// 2 k + 2.
+/// Crossings of rectangles as a binary heap. Entry 0 is the whole matrix, and entries `2 k + 1` and
+/// `2 k + 2` are the two rectangles that remain of rectangle `k`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Divided(pub Vec<Option<Crossing>>);
+pub struct DividedRectangles(pub Vec<Option<RowCrossing>>);
 
-impl Divided {
-    /// The crossing of a rectangle, if it is divided.
-    pub fn crossing(&self, node: usize) -> Option<Crossing> {
+impl DividedRectangles {
+    /// Returns the crossing of a rectangle, if it is divided.
+    pub fn crossing(&self, node: usize) -> Option<RowCrossing> {
         self.0.get(node).copied().flatten()
     }
 
-    /// Says what is wrong with crossings that cannot be those of such a matrix.
+    /// Checks that the crossings are possible in a matrix with `m` rows and `n` columns.
     ///
     /// # Errors
-    /// A column that is not in its rectangle, or a rectangle that nothing is left of.
+    /// A column outside its rectangle, or a divided rectangle that is too small.
     pub fn check(&self, [m, n]: [usize; 2]) -> Result<(), String> {
-        let mut nodes = vec![(0, Rectangle { a: 0, b: 0, m, n, opens: false, closes: false })];
+        let mut nodes = vec![(0, ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false })];
         while let Some((node, rectangle)) = nodes.pop() {
             let Some(crossing) = self.crossing(node) else { continue };
             if rectangle.m < 2 || rectangle.n == 0 || crossing.column > rectangle.n {
-                return Err(format!("{crossing:?} in a rectangle of {} rows and {} columns", rectangle.m, rectangle.n));
+                let ProfileRectangle { m, n, .. } = rectangle;
+                return Err(format!(
+                    "an impossible crossing at column {} of a rectangle of {m} rows and {n} columns",
+                    crossing.column
+                ));
             }
             let [upper, lower] = rectangle.divided(crossing);
             nodes.extend([(2 * node + 1, upper), (2 * node + 2, lower)]);
@@ -40,13 +45,14 @@ impl Divided {
     }
 }
 
-impl Rectangle {
-    /// What remains of it on both sides of a crossing. A gap takes the rows on both sides of the middle along.
-    pub(super) fn divided(&self, Crossing { column, in_gap }: Crossing) -> [Rectangle; 2] {
-        let &Rectangle { a, b, m, n, opens, closes } = self;
+impl ProfileRectangle {
+    /// Returns the rectangles that remain on both sides of a crossing. A gap at the crossing covers
+    /// the rows on both sides of the middle.
+    pub(super) fn divided(&self, RowCrossing { column, in_gap }: RowCrossing) -> [ProfileRectangle; 2] {
+        let &ProfileRectangle { a, b, m, n, opens, closes } = self;
         let (middle, skipped) = (m / 2, usize::from(in_gap));
-        let upper = Rectangle { a, b, m: middle - skipped, n: column, opens, closes: !in_gap };
-        let lower = Rectangle {
+        let upper = ProfileRectangle { a, b, m: middle - skipped, n: column, opens, closes: !in_gap };
+        let lower = ProfileRectangle {
             a: a + middle + skipped,
             b: b + column,
             m: m - middle - skipped,
@@ -63,19 +69,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crossings_that_cannot_be_are_told() {
-        let crossing = |column, in_gap| Some(Crossing { column, in_gap });
-        assert_eq!(Divided(vec![crossing(3, false), crossing(3, true), None]).check([9, 7]), Ok(()));
-        assert_eq!(Divided(Vec::new()).check([0, 0]), Ok(()));
+    fn impossible_crossings_are_refused() {
+        let crossing = |column, in_gap| Some(RowCrossing { column, in_gap });
+        assert_eq!(DividedRectangles(vec![crossing(3, false), crossing(3, true), None]).check([9, 7]), Ok(()));
+        assert_eq!(DividedRectangles(Vec::new()).check([0, 0]), Ok(()));
         for wrong in [
             vec![crossing(8, false)],
             vec![crossing(3, false), crossing(4, false)],
             vec![crossing(3, false), None, crossing(5, false)],
-            // Nothing is left above.
+            // The upper rectangle has no columns.
             vec![crossing(0, false), crossing(0, false)],
             vec![crossing(3, true), crossing(1, true), None, crossing(0, false)],
         ] {
-            assert!(Divided(wrong.clone()).check([9, 7]).is_err(), "{wrong:?}");
+            assert!(DividedRectangles(wrong.clone()).check([9, 7]).is_err(), "{wrong:?}");
         }
     }
 }

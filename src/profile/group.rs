@@ -1,42 +1,45 @@
-//! Groups of aligned sequences: what profiles need to know of their columns, all of it sums.
+//! Groups of aligned sequences, summarized by sums over their columns.
 //!
-//! When two groups become one, columns are added up, or moved; the sequences themselves are not looked at again.
+//! When two groups are joined, their columns are added or moved. The sequences themselves are not
+//! read again.
 
-use super::letters::Letters;
-use super::path::{self, Step};
+use super::letters::ProfileLetters;
+use super::path::{self, PathStep};
 use crate::alignment::join::JoinedColumns;
 
-/// Hydrophilic residues in a row that make a run.
-const RUN: u32 = 4;
+/// Minimum number of consecutive hydrophilic residues in a run.
+const MIN_RUN: u32 = 4;
 
-/// Aligned sequences, column by column.
+/// Aligned sequences, summarized by column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
-    /// The sequences, rising.
+pub(super) struct ProfileGroup {
+    /// The sequences, in increasing order.
     pub(super) members: Vec<u32>,
-    /// Columns.
+    /// Number of columns.
     pub(super) columns: usize,
-    /// What the sequences with a letter in a column count together: all letters of the first column first.
+    /// Sum of the weights of the sequences with a given letter in a column. All letters of one
+    /// column are consecutive.
     pub(super) weights: Vec<i32>,
-    /// What all sequences count together.
+    /// Sum of the weights of all sequences.
     pub(super) weight: i32,
-    /// Residues of all sequences together.
+    /// Number of residues in all sequences.
     pub(super) residues: i64,
-    /// Sums of what the residues of a column say of gaps beside them.
+    /// Sums over the residues of a column of the percentage by which they scale gap costs.
     pub(super) sites: Vec<i32>,
-    /// How many sequences have a gap in a column, with residues on both sides of it.
+    /// Number of sequences with a gap in a column that has residues on both sides.
     pub(super) gaps: Vec<i32>,
-    /// How many sequences begin in a column.
+    /// Number of sequences that start in a column.
     starts: Vec<i32>,
-    /// How many end in it.
+    /// Number of sequences that end in a column.
     ends: Vec<i32>,
-    /// Runs of hydrophilic residues: first column, the column behind the last, how many sequences have it; rising.
+    /// Runs of hydrophilic residues as (first column, column after the last, number of sequences),
+    /// in increasing order.
     runs: Vec<(u32, u32, i32)>,
 }
 
-impl Group {
-    /// A sequence, given as the numbers of its letters, that counts so much.
-    pub(super) fn of_sequence(letters: &Letters, id: u32, sequence: &[u8], weight: i32) -> Group {
+impl ProfileGroup {
+    /// Returns a group of one sequence, given as numbers of letters.
+    pub(super) fn from_sequence(letters: &ProfileLetters, id: u32, sequence: &[u8], weight: i32) -> ProfileGroup {
         let columns = sequence.len();
         let mut weights = vec![0; columns * letters.count()];
         for (column, &letter) in sequence.iter().enumerate() {
@@ -49,12 +52,12 @@ impl Group {
         let mut at = 0;
         for run in sequence.chunk_by(|&a, &b| letters.hydrophilic[a as usize] == letters.hydrophilic[b as usize]) {
             let end = at + run.len() as u32;
-            if letters.is_protein && letters.hydrophilic[run[0] as usize] && end - at >= RUN {
+            if letters.is_protein && letters.hydrophilic[run[0] as usize] && end - at >= MIN_RUN {
                 runs.push((at, end, 1));
             }
             at = end;
         }
-        Group {
+        ProfileGroup {
             members: vec![id],
             columns,
             weights,
@@ -68,7 +71,8 @@ impl Group {
         }
     }
 
-    /// How many sequences have residues on both sides of the place before each column, the end included.
+    /// Returns the number of sequences with residues on both sides of each boundary between
+    /// columns, the two ends included.
     fn spanning(&self) -> Vec<i32> {
         let mut now = 0;
         let mut spanning = vec![0];
@@ -79,12 +83,13 @@ impl Group {
         spanning
     }
 
-    /// Mean length of the sequences, rounded as ClustalW does.
+    /// Returns the mean length of the sequences, truncated as in ClustalW.
     pub(super) fn mean_length(&self) -> i32 {
         (self.residues as f32 / self.members.len() as f32) as i32
     }
 
-    /// Whether each column is in a hydrophilic run of at least one sequence in a hundred.
+    /// Returns whether each column is in a hydrophilic run of at least one percent of the
+    /// sequences.
     pub(super) fn hydrophilic(&self) -> Vec<bool> {
         let mut changes = vec![0; self.columns + 1];
         for &(start, end, count) in &self.runs {
@@ -102,17 +107,17 @@ impl Group {
             .collect()
     }
 
-    /// Both groups' sequences, with the columns that the path says.
-    pub(super) fn joined(&self, other: &Group, letters: &Letters, path: &[Step]) -> Group {
+    /// Joins two groups along a path.
+    pub(super) fn join(&self, other: &ProfileGroup, letters: &ProfileLetters, path: &[PathStep]) -> ProfileGroup {
         let JoinedColumns { maps: [first, second], columns } = path::joined(path);
         debug_assert_eq!((first.len(), second.len()), (self.columns, other.columns), "a path of other profiles");
         let mut members: Vec<u32> = self.members.iter().chain(&other.members).copied().collect();
         members.sort_unstable();
-        let mut group = Group {
+        let mut group = ProfileGroup {
             members,
             weight: self.weight + other.weight,
             residues: self.residues + other.residues,
-            ..Group::empty(letters, columns)
+            ..ProfileGroup::empty(letters, columns)
         };
         group.add(self, letters, &first);
         group.add(other, letters, &second);
@@ -120,9 +125,9 @@ impl Group {
         group
     }
 
-    /// Columns without a sequence.
-    pub(super) fn empty(letters: &Letters, columns: usize) -> Group {
-        Group {
+    /// Returns a group without sequences.
+    pub(super) fn empty(letters: &ProfileLetters, columns: usize) -> ProfileGroup {
+        ProfileGroup {
             members: Vec::new(),
             columns,
             weights: vec![0; columns * letters.count()],
@@ -136,7 +141,7 @@ impl Group {
         }
     }
 
-    /// Puts runs in order, and like ones together.
+    /// Sorts the runs and merges equal ones.
     pub(super) fn sort_runs(&mut self) {
         self.runs.sort_unstable();
         self.runs.dedup_by(|next, last| {
@@ -146,21 +151,24 @@ impl Group {
         });
     }
 
-    /// Adds the columns of a group at their new places.
-    pub(super) fn add(&mut self, part: &Group, letters: &Letters, places: &[u32]) {
+    /// Adds a group. `places` gives the new index of each of its columns.
+    pub(super) fn add(&mut self, part: &ProfileGroup, letters: &ProfileLetters, places: &[u32]) {
         let count = letters.count();
         let spanning = part.spanning();
         let mut next = 0;
-        for (column, &place) in places.iter().enumerate() {
-            let place = place as usize;
-            self.gaps[next..place].iter_mut().for_each(|gaps| *gaps += spanning[column]);
-            next = place + 1;
-            let own = &part.weights[column * count..][..count];
-            self.weights[place * count..][..count].iter_mut().zip(own).for_each(|(sum, weight)| *sum += weight);
-            self.sites[place] += part.sites[column];
-            self.gaps[place] += part.gaps[column];
-            self.starts[place] += part.starts[column];
-            self.ends[place] += part.ends[column];
+        for (column, &target) in places.iter().enumerate() {
+            let target = target as usize;
+            self.gaps[next..target].iter_mut().for_each(|gaps| *gaps += spanning[column]);
+            next = target + 1;
+            let letter_weights = &part.weights[column * count..][..count];
+            self.weights[target * count..][..count]
+                .iter_mut()
+                .zip(letter_weights)
+                .for_each(|(sum, weight)| *sum += weight);
+            self.sites[target] += part.sites[column];
+            self.gaps[target] += part.gaps[column];
+            self.starts[target] += part.starts[column];
+            self.ends[target] += part.ends[column];
         }
         for &(start, end, sequences) in &part.runs {
             let run = &places[start as usize..end as usize];
@@ -168,8 +176,8 @@ impl Group {
                 self.runs.push((run[0], run[0] + end - start, sequences));
                 continue;
             }
-            // New gaps break it into pieces.
-            let pieces = run.chunk_by(|a, b| a + 1 == *b).filter(|piece| piece.len() >= RUN as usize);
+            // New gaps split the run.
+            let pieces = run.chunk_by(|a, b| a + 1 == *b).filter(|piece| piece.len() >= MIN_RUN as usize);
             self.runs.extend(pieces.map(|piece| (piece[0], piece[0] + piece.len() as u32, sequences)));
         }
     }
@@ -177,14 +185,14 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
+    use super::super::ProfileOptions;
     use super::*;
     use crate::seq::{Alphabet, SequenceStore};
 
-    /// Letters of rows, none where there are gaps.
-    type Rows = Vec<Vec<Option<u8>>>;
+    /// Letters of rows, and `None` for gaps.
+    type LetterRows = Vec<Vec<Option<u8>>>;
 
-    /// The columns of rows, counted.
+    /// Column sums, computed from rows.
     struct Counted {
         weights: Vec<i32>,
         sites: Vec<i32>,
@@ -192,7 +200,7 @@ mod tests {
         hydrophilic: Vec<bool>,
     }
 
-    fn counted(letters: &Letters, rows: &[Vec<Option<u8>>], weights: &[i32]) -> Counted {
+    fn counted(letters: &ProfileLetters, rows: &[Vec<Option<u8>>], weights: &[i32]) -> Counted {
         let columns = rows[0].len();
         let count = letters.count();
         let mut counted = Counted {
@@ -216,7 +224,7 @@ mod tests {
                 }
                 let before = (0..=column).rev().take_while(|&column| is_hydrophilic(column)).count();
                 let behind = (column..columns).take_while(|&column| is_hydrophilic(column)).count();
-                in_runs[column] += i32::from(before + behind > RUN as usize);
+                in_runs[column] += i32::from(before + behind > MIN_RUN as usize);
             }
         }
         for (column, is_in) in counted.hydrophilic.iter_mut().enumerate() {
@@ -226,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_groups_are_as_their_rows_say() {
+    fn joined_groups_equal_groups_of_rows() {
         let seed = fastrand::u64(..);
         println!("seed {seed}");
         let rng = &mut fastrand::Rng::with_seed(seed);
@@ -238,12 +246,12 @@ mod tests {
                 store.push_letters("", &sequence).unwrap();
             }
             let store = store.build();
-            let letters = Letters::of(&store, &Options::new(alphabet));
+            let letters = ProfileLetters::from_store(&store, &ProfileOptions::new(alphabet));
             let weights: Vec<i32> = (0..150).map(|_| rng.i32(1..20)).collect();
-            let mut groups: Vec<(Group, Rows, Vec<i32>)> = (0..150)
+            let mut groups: Vec<(ProfileGroup, LetterRows, Vec<i32>)> = (0..150)
                 .map(|id| {
                     let sequence = letters.numbers(&store, id);
-                    let group = Group::of_sequence(&letters, id, &sequence, weights[id as usize]);
+                    let group = ProfileGroup::from_sequence(&letters, id, &sequence, weights[id as usize]);
                     (group, vec![sequence.into_iter().map(Some).collect()], vec![weights[id as usize]])
                 })
                 .collect();
@@ -256,39 +264,39 @@ mod tests {
                     let most = [left[0].min(left[1]), left[0], left[1]][kind];
                     if most > 0 {
                         let n = rng.usize(1..=most);
-                        path.push([Step::Both, Step::First, Step::Second][kind](n as u32));
+                        path.push([PathStep::Both, PathStep::First, PathStep::Second][kind](n as u32));
                         left[0] -= if kind == 2 { 0 } else { n };
                         left[1] -= if kind == 1 { 0 } else { n };
                     }
                 }
-                let group = first.joined(&second, &letters, &path);
-                let moved = |rows: &[Vec<Option<u8>>], places: &[u32]| -> Rows {
+                let group = first.join(&second, &letters, &path);
+                let moved = |rows: &[Vec<Option<u8>>], places: &[u32]| -> LetterRows {
                     let moved = |row: &Vec<Option<u8>>| {
                         let mut moved = vec![None; group.columns];
-                        places.iter().zip(row).for_each(|(&place, &letter)| moved[place as usize] = letter);
+                        places.iter().zip(row).for_each(|(&target, &letter)| moved[target as usize] = letter);
                         moved
                     };
                     rows.iter().map(moved).collect()
                 };
                 let maps = path::joined(&path).maps;
                 let rows = [moved(&first_rows, &maps[0]), moved(&second_rows, &maps[1])].concat();
-                let own = [first_weights, second_weights].concat();
-                let expected = counted(&letters, &rows, &own);
+                let joined_weights = [first_weights, second_weights].concat();
+                let expected = counted(&letters, &rows, &joined_weights);
                 let text: Vec<Vec<u8>> = rows
                     .iter()
                     .map(|row| row.iter().map(|letter| letter.unwrap_or(super::super::rows::GAP)).collect())
                     .collect();
                 let ids = [&first.members[..], &second.members].concat();
-                assert_eq!(Group::of_rows(&letters, &ids, &text, &own), group);
+                assert_eq!(ProfileGroup::from_rows(&letters, &ids, &text, &joined_weights), group);
                 assert!(group.members.is_sorted() && group.members.len() == rows.len());
-                assert_eq!((&group.weights, group.weight), (&expected.weights, own.iter().sum()));
+                assert_eq!((&group.weights, group.weight), (&expected.weights, joined_weights.iter().sum()));
                 assert_eq!((&group.sites, &group.gaps), (&expected.sites, &expected.gaps));
                 if alphabet == Alphabet::Protein {
                     assert_eq!(group.hydrophilic(), expected.hydrophilic);
                 }
                 let residues: usize = rows.iter().flatten().flatten().count();
                 assert_eq!(group.mean_length(), (residues / rows.len()) as i32);
-                groups.push((group, rows, own));
+                groups.push((group, rows, joined_weights));
             }
         }
     }

@@ -1,78 +1,87 @@
-//! Iteration: every sequence is taken out of an alignment and aligned with the others anew, and what scores best is kept.
+//! Iteration: removes each sequence from an alignment, aligns it with the others again, and keeps
+//! the best result.
 //!
-//! This is what ClustalW 2.1 does for `-iteration`, with all that is odd in it:
+//! This reproduces `-iteration` of ClustalW 2.1 with all of its oddities:
 //!
-//! - The objective function adds the costs of gaps instead of taking them off, and the *least* score is the best.
-//! - Every sequence is taken out of the alignment as it was at first. More rounds than one find nothing new.
-//! - The tree that weighs the others is made of distances that are one place off: they count from the sequence that was taken
-//!   out, which stands where it does without its gaps.
-//! - While a tree is climbed all leaves of that tree have one name, so that the last of them weighs all.
+//! - The objective function adds the costs of gaps instead of subtracting them, and the *smallest*
+//!   score is the best.
+//! - Every sequence is removed from the initial alignment. Further rounds therefore find nothing
+//!   new.
+//! - The tree that weights the other sequences uses distances that are shifted by one position.
+//!   They start with the removed sequence, which keeps its position but not its gaps.
+//! - All leaves of a tree have the same name while it is searched, so that the last leaf determines
+//!   all weights.
 
 use rayon::prelude::*;
 
-use super::group::Group;
+use super::group::ProfileGroup;
 use super::path;
-use super::progressive::{Progressive, SUM, Work};
-use super::rows::{GAP, Row, moved, packed, places, row};
+use super::progressive::{Progressive, ProgressiveAligner, WEIGHT_SUM};
+use super::rows::{GAP, GappedRow, moved, packed, places, row};
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::JoinedColumns;
 use crate::error::{Error, Result};
 use crate::score::clustal::{ClustalMatrix, ClustalTable, ClustalTableOptions, LETTERS};
 use crate::tree::{Distances, neighbour_joining};
 
-/// Aligned sequences.
+/// Aligned sequences with their rows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Aligned {
+pub(super) struct IteratedRows {
     /// The sequences.
     pub(super) ids: Vec<u32>,
-    /// The row of each.
-    pub(super) rows: Vec<Row>,
+    /// Row of each sequence.
+    pub(super) rows: Vec<GappedRow>,
 }
 
-impl Aligned {
-    /// In the order of the store.
-    pub(super) fn sorted(self) -> Aligned {
-        let mut both: Vec<(u32, Row)> = self.ids.into_iter().zip(self.rows).collect();
-        both.sort_unstable_by_key(|own| own.0);
+impl IteratedRows {
+    /// Sorts the sequences by their order in the store.
+    pub(super) fn sorted(self) -> IteratedRows {
+        let mut both: Vec<(u32, GappedRow)> = self.ids.into_iter().zip(self.rows).collect();
+        both.sort_unstable_by_key(|row| row.0);
         let (ids, rows) = both.into_iter().unzip();
-        Aligned { ids, rows }
+        IteratedRows { ids, rows }
     }
 }
 
-/// What does not change whichever sequence is taken out.
-struct Common<'a> {
-    work: &'a Work<'a>,
-    aligned: &'a Aligned,
-    /// The matrix of the objective function.
+/// Data that does not depend on the removed sequence.
+struct IterationContext<'a> {
+    work: &'a ProgressiveAligner<'a>,
+    aligned: &'a IteratedRows,
+    /// Matrix of the objective function.
     table: ClustalTable,
-    /// What each pair scores: of each sequence those before it.
+    /// Score of each pair of sequences. Entry `b` holds the pairs with the sequences before `b`.
     pairs: Vec<Vec<f32>>,
-    /// The distances, as above.
+    /// Distance of each pair of sequences, in the same order.
     distances: Vec<Vec<f64>>,
-    /// Whether the leaves of trees have names of their own.
+    /// Whether each leaf of a tree has its own name.
     has_names: bool,
 }
 
-/// An alignment, and what it scores: the less the better.
-struct Candidate {
+/// An alignment and its score. Smaller scores are better.
+struct RealignedCandidate {
     score: i64,
-    /// Which sequence was taken out.
+    /// Sequence that was removed.
     out: usize,
-    /// The rows, that sequence first.
-    rows: Vec<Row>,
+    /// Rows of the alignment, starting with this sequence.
+    rows: Vec<GappedRow>,
 }
 
-impl Work<'_> {
-    /// Takes out each sequence, aligns it with the others, and gives back what is better than before. `weights` are those by which
-    /// the alignment is measured as it is.
-    pub(super) fn iterate(&self, aligned: &Aligned, weights: &[i32], has_names: bool) -> Result<Option<Vec<Row>>> {
+impl ProgressiveAligner<'_> {
+    /// Removes each sequence, aligns it with the others, and returns the best alignment if it is
+    /// better than the initial one. `weights` determine the score of the initial alignment.
+    pub(super) fn iterate(
+        &self,
+        aligned: &IteratedRows,
+        weights: &[i32],
+        has_names: bool,
+    ) -> Result<Option<Vec<GappedRow>>> {
         let sequences = aligned.rows.len();
         if sequences <= 2 {
             return Ok(None);
         }
         let matrix =
             ClustalMatrix::built_in("blosum45").ok_or_else(|| Error::Internal("a matrix is missing".into()))?;
-        let mut common = Common {
+        let mut common = IterationContext {
             work: self,
             aligned,
             table: matrix.table(ClustalTableOptions { scale: 100, negative: true, transitions: None }),
@@ -91,15 +100,17 @@ impl Work<'_> {
             .collect();
         let before = total(weights, |a, b| common.pairs[b][a]);
         let candidates = (0..sequences).into_par_iter().map(|out| common.without(out));
-        let better = |a: Candidate, b: Candidate| if (b.score, b.out) < (a.score, a.out) { b } else { a };
+        let better =
+            |a: RealignedCandidate, b: RealignedCandidate| if (b.score, b.out) < (a.score, a.out) { b } else { a };
         let best = candidates.try_reduce_with(|a, b| Ok(better(a, b))).transpose()?;
-        Ok(best.filter(|best| best.score < before).map(|Candidate { out, mut rows, .. }| {
+        Ok(best.filter(|best| best.score < before).map(|RealignedCandidate { out, mut rows, .. }| {
             rows[..=out].rotate_left(1);
             rows
         }))
     }
 
-    /// The part of letters of the first row that the second has otherwise, or not at all. Z is passed over.
+    /// Returns the fraction of letters of the first row that differ from the second row or face a
+    /// gap. Ignores the letter Z.
     fn distance(&self, first: &[u8], second: &[u8]) -> f64 {
         let counts = |letter: u8| letter != GAP && LETTERS[self.letters.codes[letter as usize] as usize] != b'Z';
         let (mut same, mut all) = (0u32, 0u32);
@@ -111,17 +122,18 @@ impl Work<'_> {
         (100.0 - f64::from(percent)) / 100.0
     }
 
-    /// Aligns by the rows of all: what [`Iterate::Tree`](super::Iterate::Tree) needs.
-    pub(super) fn align_iterating(&self, late: &[bool]) -> Result<Progressive> {
+    /// Aligns along the tree and iterates at every join ([`Iterate::Tree`](super::Iterate::Tree)).
+    /// Works on the rows of all sequences.
+    pub(super) fn align_iterating(&self, delayed: &[bool]) -> Result<Progressive> {
         let leaves = self.guide.tree.leaves;
-        let steps = self.steps(late);
-        let mut nodes: Vec<Aligned> = (0..leaves as u32)
-            .map(|id| match late[id as usize] {
-                true => Aligned::default(),
-                false => Aligned { ids: vec![id], rows: vec![self.letters.numbers(self.store, id)] },
+        let steps = self.steps(delayed);
+        let mut nodes: Vec<IteratedRows> = (0..leaves as u32)
+            .map(|id| match delayed[id as usize] {
+                true => IteratedRows::default(),
+                false => IteratedRows { ids: vec![id], rows: vec![self.letters.numbers(self.store, id)] },
             })
             .collect();
-        nodes.resize_with(leaves + self.guide.tree.joins.len(), Aligned::default);
+        nodes.resize_with(leaves + self.guide.tree.joins.len(), IteratedRows::default);
         let mut done = 0;
         for join in self.joins_in_order() {
             let [first, second] =
@@ -136,41 +148,43 @@ impl Work<'_> {
             (self.run.progress)(done, steps);
         }
         let mut aligned = nodes.pop().unwrap_or_default();
-        let mut order = self.order(late);
+        let mut order = self.order(delayed);
         if aligned.ids.is_empty() {
             let first = self.most_alike();
             order.push(first);
-            aligned = Aligned { ids: vec![first], rows: vec![self.letters.numbers(self.store, first)] };
+            aligned = IteratedRows { ids: vec![first], rows: vec![self.letters.numbers(self.store, first)] };
         }
-        let mut ways = self.late_ways(&order);
-        while let Some(next) = ways.next() {
-            let (weights, _) = self.late_weights(&aligned.ids, next as usize);
-            let leaf = Aligned { ids: vec![next], rows: vec![self.letters.numbers(self.store, next)] };
+        let mut queue = self.delayed_sequences(&order);
+        while let Some(next) = queue.next() {
+            let (weights, _) = self.delayed_weights(&aligned.ids, next as usize);
+            let leaf = IteratedRows { ids: vec![next], rows: vec![self.letters.numbers(self.store, next)] };
             let weight = self.guide.weights[next as usize];
             aligned = self.join_weighed(&aligned, &leaf, [&weights, &[weight]])?;
             order.push(next);
-            ways.add(next);
+            queue.add(next);
             done += 1;
             (self.run.progress)(done, steps);
         }
         let width = aligned.rows.first().map_or(0, Vec::len);
         let alignment = MultipleAlignment::new(width, aligned.rows.iter().map(|row| places(row)).collect())
-            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
+            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not increase".into()))?;
         Ok(Progressive { alignment, order })
     }
 
-    fn join_rows(&self, first: &Aligned, second: &Aligned) -> Result<Aligned> {
+    fn join_rows(&self, first: &IteratedRows, second: &IteratedRows) -> Result<IteratedRows> {
         let weights = [first, second]
             .map(|side| side.ids.iter().map(|&id| self.guide.weights[id as usize]).collect::<Vec<i32>>());
         self.join_weighed(first, second, [&weights[0], &weights[1]])
     }
 
     /// Aligns rows with rows, and iterates.
-    fn join_weighed(&self, first: &Aligned, second: &Aligned, weights: [&[i32]; 2]) -> Result<Aligned> {
-        let group = |side: &Aligned, weights: &[i32]| Group::of_rows(&self.letters, &side.ids, &side.rows, weights);
+    fn join_weighed(&self, first: &IteratedRows, second: &IteratedRows, weights: [&[i32]; 2]) -> Result<IteratedRows> {
+        let group = |side: &IteratedRows, weights: &[i32]| {
+            ProfileGroup::from_rows(&self.letters, &side.ids, &side.rows, weights)
+        };
         let path = self.path(&group(first, weights[0]), &group(second, weights[1]))?;
         let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
-        let mut joined = Aligned {
+        let mut joined = IteratedRows {
             ids: [&first.ids[..], &second.ids].concat(),
             rows: [moved(&first.rows, &to_first, width), moved(&second.rows, &to_second, width)].concat(),
         };
@@ -180,33 +194,33 @@ impl Work<'_> {
         Ok(joined.sorted())
     }
 
-    /// Iterates on what was aligned in the end.
-    pub(super) fn iterate_on(&self, found: Progressive, late: &[bool]) -> Result<Progressive> {
-        let Progressive { alignment, order } = &found;
+    /// Iterates on the final alignment.
+    pub(super) fn iterate_on(&self, progressive: Progressive, delayed: &[bool]) -> Result<Progressive> {
+        let Progressive { alignment, order } = &progressive;
         let ids: Vec<u32> = (0..self.store.len() as u32).collect();
         let sequence =
             |&id: &u32| row(&self.letters.numbers(self.store, id), alignment.places(id as usize), alignment.columns());
-        let aligned = Aligned { rows: ids.iter().map(sequence).collect(), ids };
-        let weights = self.weights_in_the_end(order, late);
-        let Some(better) = self.iterate(&aligned, &weights, true)? else { return Ok(found) };
+        let aligned = IteratedRows { rows: ids.iter().map(sequence).collect(), ids };
+        let weights = self.weights_in_the_end(order, delayed);
+        let Some(better) = self.iterate(&aligned, &weights, true)? else { return Ok(progressive) };
         let width = better.first().map_or(0, Vec::len);
         let alignment = MultipleAlignment::new(width, better.iter().map(|row| places(row)).collect())
-            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
-        Ok(Progressive { alignment, order: found.order })
+            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not increase".into()))?;
+        Ok(Progressive { alignment, order: progressive.order })
     }
 
-    /// What sequences count once all are aligned.
-    fn weights_in_the_end(&self, order: &[u32], late: &[bool]) -> Vec<i32> {
+    /// Returns the weights of the sequences after all of them have been aligned.
+    fn weights_in_the_end(&self, order: &[u32], delayed: &[bool]) -> Vec<i32> {
         let mut weights = self.guide.weights.to_vec();
-        let in_time = order.len() - late.iter().filter(|&&late| late).count();
+        let in_time = order.len() - delayed.iter().filter(|&&delayed| delayed).count();
         if !self.options.weighted {
             return weights;
         }
-        // If all are late the first of them is aligned with none.
+        // If all sequences are delayed, the first one is not aligned with another.
         let mut is_even = false;
         for end in in_time.max(1)..order.len() {
             let (ids, next) = (&order[..end], order[end] as usize);
-            let (found, all_even) = self.late_weights(ids, next);
+            let (found, all_even) = self.delayed_weights(ids, next);
             is_even |= all_even;
             ids.iter().zip(found).for_each(|(&id, weight)| weights[id as usize] = weight);
             if is_even {
@@ -217,13 +231,14 @@ impl Work<'_> {
     }
 }
 
-impl Common<'_> {
-    /// What a pair of rows adds to the objective function: letters, and the costs of gaps.
+impl IterationContext<'_> {
+    /// Returns the contribution of a pair of rows to the objective function: letters plus gap
+    /// costs.
     fn pair_score(&self, first: &[u8], second: &[u8]) -> f32 {
         let codes = &self.work.letters.codes;
         let options = self.work.options;
         let (mut letters, mut gaps) = (0.0f32, 0.0f32);
-        // Whether a gap of each has begun since there was a letter in both.
+        // Whether each row has opened a gap since the last column with two letters.
         let mut open = [false; 2];
         for (&a, &b) in first.iter().zip(second) {
             let side = match (a == GAP, b == GAP) {
@@ -241,47 +256,50 @@ impl Common<'_> {
         letters + gaps
     }
 
-    /// The alignment with one sequence taken out and aligned anew.
-    fn without(&self, out: usize) -> Result<Candidate> {
-        let (work, Aligned { ids, rows }) = (self.work, self.aligned);
+    /// Removes a sequence and aligns it again.
+    fn without(&self, out: usize) -> Result<RealignedCandidate> {
+        let (work, IteratedRows { ids, rows }) = (self.work, self.aligned);
         let sequences = rows.len();
-        let own: Row = rows[out].iter().copied().filter(|&letter| letter != GAP).collect();
+        let removed: GappedRow = rows[out].iter().copied().filter(|&letter| letter != GAP).collect();
         let others: Vec<usize> = (0..sequences).filter(|&other| other != out).collect();
-        let other_rows: Vec<&Row> = others.iter().map(|&other| &rows[other]).collect();
+        let other_rows: Vec<&GappedRow> = others.iter().map(|&other| &rows[other]).collect();
         let other_rows = packed(&other_rows);
         let other_ids: Vec<u32> = others.iter().map(|&other| ids[other]).collect();
-        let weights = self.tree_weights(&others, &own, &other_rows);
-        let aligned =
-            |own: &Row, other_rows: &[Row], weights: &[i32], identity: Option<f64>| -> Result<(Row, Vec<Row>)> {
-                let first = Group::of_rows(&work.letters, &other_ids, other_rows, &weights[1..]);
-                let second = Group::of_rows(&work.letters, &[ids[out]], &[own], &weights[..1]);
-                let path = work.path_at(&first, &second, identity)?;
-                let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
-                Ok((row(own, &to_second, width), moved(other_rows, &to_first, width)))
-            };
-        // Once as strangers, to see how alike they are.
-        let (own, other_rows) = aligned(&own, &other_rows, &vec![100; sequences], None)?;
-        let likeness: Vec<f64> = other_rows.iter().map(|row| 100.0 - work.distance(&own, row) * 100.0).collect();
+        let weights = self.tree_weights(&others, &removed, &other_rows);
+        let aligned = |removed: &GappedRow,
+                       other_rows: &[GappedRow],
+                       weights: &[i32],
+                       identity: Option<f64>|
+         -> Result<(GappedRow, Vec<GappedRow>)> {
+            let first = ProfileGroup::from_rows(&work.letters, &other_ids, other_rows, &weights[1..]);
+            let second = ProfileGroup::from_rows(&work.letters, &[ids[out]], &[removed], &weights[..1]);
+            let path = work.path_at(&first, &second, identity)?;
+            let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
+            Ok((row(removed, &to_second, width), moved(other_rows, &to_first, width)))
+        };
+        // The first alignment assumes no similarity. It serves to measure the similarity.
+        let (removed, other_rows) = aligned(&removed, &other_rows, &vec![100; sequences], None)?;
+        let likeness: Vec<f64> = other_rows.iter().map(|row| 100.0 - work.distance(&removed, row) * 100.0).collect();
         let most = likeness.iter().map(|&percent| percent as i32).max().unwrap_or(0);
-        let mut weighed = vec![most * SUM];
+        let mut weighed = vec![most * WEIGHT_SUM];
         weighed.extend(likeness.iter().zip(weights).map(|(&percent, weight)| percent as i32 * weight));
         let weights = normalised(weighed, sequences as i32);
         let identity = likeness.iter().sum::<f64>() / f64::from(likeness.len() as f32);
-        let (own, other_rows) = aligned(&own, &other_rows, &weights, Some(identity))?;
-        let with_own: Vec<f32> = other_rows.iter().map(|row| self.pair_score(&own, row)).collect();
+        let (removed, other_rows) = aligned(&removed, &other_rows, &weights, Some(identity))?;
+        let with_removed: Vec<f32> = other_rows.iter().map(|row| self.pair_score(&removed, row)).collect();
         let score = total(&weights, |a, b| match a {
-            0 => with_own[b - 1],
+            0 => with_removed[b - 1],
             _ => self.pairs[others[b - 1]][others[a - 1]],
         });
-        let mut rows = vec![own];
+        let mut rows = vec![removed];
         rows.extend(other_rows);
-        Ok(Candidate { score, out, rows })
+        Ok(RealignedCandidate { score, out, rows })
     }
 
-    /// How much the others count by their tree.
-    fn tree_weights(&self, others: &[usize], own: &[u8], other_rows: &[Row]) -> Vec<i32> {
+    /// Returns the weights of the other sequences from their tree.
+    fn tree_weights(&self, others: &[usize], removed: &[u8], other_rows: &[GappedRow]) -> Vec<i32> {
         let leaves = others.len();
-        let even = |parts: usize| vec![(SUM / parts as i32).max(1); leaves];
+        let even = |parts: usize| vec![(WEIGHT_SUM / parts as i32).max(1); leaves];
         if !self.work.options.weighted {
             return even(leaves);
         }
@@ -290,9 +308,9 @@ impl Common<'_> {
         if leaves == 2 {
             distances.set(0, 1, among(0, 1));
         } else {
-            // One place off.
+            // Shifted by one position.
             for b in 1..leaves {
-                distances.set(0, b, self.work.distance(own, &other_rows[b - 1]));
+                distances.set(0, b, self.work.distance(removed, &other_rows[b - 1]));
                 (1..b).for_each(|a| distances.set(a, b, among(a - 1, b - 1)));
             }
         }
@@ -301,7 +319,7 @@ impl Common<'_> {
         if self.has_names {
             return normalised(shares, leaves as i32 + 1);
         }
-        // All by the name of the last leaf.
+        // The last leaf determines all weights.
         let mut last = unrooted.centre.last().map_or(0, |last| last.0 as usize);
         while let Some(join) = last.checked_sub(leaves) {
             last = unrooted.joins[join].children[1] as usize;
@@ -310,18 +328,18 @@ impl Common<'_> {
     }
 }
 
-/// Weights with a sum of about a thousand; if all are 0 they count the same, and one of so many parts.
+/// Scales weights to a sum of about 1,000. If all weights are 0, each becomes 1,000 / `parts`.
 fn normalised(mut weights: Vec<i32>, parts: i32) -> Vec<i32> {
     let mut sum: i32 = weights.iter().sum();
     if sum == 0 {
         weights.fill(1);
         sum = parts;
     }
-    weights.iter_mut().for_each(|weight| *weight = (*weight * SUM / sum).max(1));
+    weights.iter_mut().for_each(|weight| *weight = (*weight * WEIGHT_SUM / sum).max(1));
     weights
 }
 
-/// The objective function of pairs, in single precision and in order.
+/// Returns the objective function, computed in single precision and in the order of ClustalW.
 fn total(weights: &[i32], pair: impl Fn(usize, usize) -> f32) -> i64 {
     let sum = weights.iter().sum::<i32>() as f32;
     let shares: Vec<f32> = weights.iter().map(|&weight| weight as f32 / sum).collect();

@@ -1,4 +1,5 @@
-//! Host halves of `profile_tile` and `profile_cross`: constants, layouts and packed profiles.
+//! Host side of the kernels `profile_tile` and `profile_cross`: constants, layouts and packed
+//! profiles.
 
 pub mod layout;
 pub mod program;

@@ -1,71 +1,73 @@
-//! What a progressive alignment is made with, and the costs that follow for two profiles.
+//! Options of progressive alignment, and the costs for two profiles.
 
 use crate::score::clustal::{ClustalMatrix, ClustalTable, ClustalTableOptions};
 use crate::seq::Alphabet;
 
-/// Which matrices score residues.
+/// Matrices that score residues.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Series {
-    /// Gonnet's, of proteins: which of them depends on how alike two profiles are.
+    /// Gonnet matrices for proteins, chosen by the similarity of the profiles.
     Gonnet,
-    /// BLOSUM, of proteins, as above.
+    /// BLOSUM matrices for proteins, chosen by the similarity of the profiles.
     Blosum,
-    /// PAM, of proteins, as above.
+    /// PAM matrices for proteins, chosen by the similarity of the profiles.
     Pam,
-    /// Identities of proteins.
+    /// Identity matrix for proteins.
     Identity,
-    /// IUB's of nucleotides.
+    /// IUB matrix for nucleotides.
     Iub,
-    /// ClustalW 1.6's of nucleotides: identities of the four bases.
+    /// Matrix of ClustalW 1.6 for nucleotides: identity of the four bases.
     Bases,
-    /// A user's.
+    /// A matrix of the user.
     One(ClustalMatrix),
 }
 
-/// What is iterated, as ClustalW 2 has it.
+/// Stage of the alignment that is refined by iteration, as in ClustalW 2.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Iterate {
-    /// Nothing.
+    /// No iteration.
     #[default]
     No,
-    /// The alignment of every join of the guide tree.
+    /// The alignment at each join of the guide tree.
     Tree,
-    /// The alignment of all in the end.
+    /// The final alignment.
     Alignment,
 }
 
-/// Options; [`Options::new`] has ClustalW's defaults.
+/// Options of progressive alignment. [`ProfileOptions::new`] returns ClustalW's defaults.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// What residues score.
+pub struct ProfileOptions {
+    /// Scores of residues.
     pub series: Series,
-    /// The cost of a gap's opening, before it is scaled.
+    /// Cost to open a gap, before scaling.
     pub gap_open: f32,
-    /// The cost of a gap's symbol.
+    /// Cost of each symbol of a gap.
     pub gap_extend: f32,
-    /// What a transition scores as a share of a match (nucleotides).
+    /// Score of a transition as a fraction of a match (nucleotides).
     pub transitions: f32,
     /// Whether matrices keep their negative scores.
     pub negative: bool,
-    /// A sequence is aligned last of all if it is not more alike than this to any, in percent.
+    /// Percent identity. A sequence is aligned last if it is at most this similar to every other
+    /// sequence.
     pub delay: i32,
-    /// How far from a gap opening another costs more, in columns (proteins).
+    /// Distance from a gap, in columns, within which opening another gap costs more (proteins).
     pub gap_distance: i32,
-    /// Residues in runs of which gaps cost less (proteins), upper-case letters; none for no such runs.
+    /// Residues that are hydrophilic, as upper-case letters. Gaps cost less in runs of them
+    /// (proteins). Empty to treat all residues alike.
     pub hydrophilic: Vec<u8>,
     /// Whether opening costs depend on the residues of a column (proteins).
     pub by_residue: bool,
-    /// Whether sequences count by their place in the tree, or all the same.
+    /// Whether the guide tree determines the weights of sequences. If not, all weights are equal.
     pub weighted: bool,
-    /// What is improved by taking sequences out and aligning them anew.
+    /// Stage that is refined by iteration.
     pub iterate: Iterate,
 }
 
-impl Options {
-    /// ClustalW's defaults.
-    pub fn new(alphabet: Alphabet) -> Options {
+impl ProfileOptions {
+    /// Returns ClustalW's defaults.
+    pub fn new(alphabet: Alphabet) -> ProfileOptions {
         let is_protein = alphabet == Alphabet::Protein;
-        Options {
+        ProfileOptions {
             series: if is_protein { Series::Gonnet } else { Series::Iub },
             gap_open: if is_protein { 10.0 } else { 15.0 },
             gap_extend: if is_protein { 0.2 } else { 6.66 },
@@ -80,9 +82,14 @@ impl Options {
         }
     }
 
-    /// The costs of aligning two profiles whose sequences are so alike on average, in percent, if anything is known of that, and
-    /// of such mean lengths.
-    pub(super) fn costs(&self, alphabet: Alphabet, identity: impl Into<Option<f64>>, lengths: [i32; 2]) -> Costs {
+    /// Returns the costs to align two profiles. `identity` is the mean percent identity of their
+    /// sequences, if it is known. `lengths` are the mean lengths of their sequences.
+    pub(super) fn costs(
+        &self,
+        alphabet: Alphabet,
+        identity: impl Into<Option<f64>>,
+        lengths: [i32; 2],
+    ) -> ProfileCosts {
         let choice = self.choice(identity.into(), lengths[0].min(lengths[1]));
         let is_protein = alphabet == Alphabet::Protein;
         let form = ClustalTableOptions {
@@ -94,29 +101,30 @@ impl Options {
         let (open, extend) = (f64::from(self.gap_open), f64::from(self.gap_extend));
         if !is_protein {
             let scaled = |cost: f64| (100.0 * cost * f64::from(choice.share)) as i32;
-            return Costs { open: scaled(open), extend: scaled(extend), table };
+            return ProfileCosts { open: scaled(open), extend: scaled(extend), table };
         }
         let (by_length, by_ratio) = length_factors(lengths);
-        // Single precision where ClustalW has it: the whole numbers that come of it are the same.
+        // Single precision in the same places as ClustalW, so that the integers are equal.
         let opening = if self.negative {
             (100.0 * open) as i32
         } else if table.average() <= 0 && by_length.is_infinite() {
-            // The logarithm of a single residue is 0. ClustalW's cost is then infinite, and becomes the least whole number
-            // there is when it is made one: gaps cost next to nothing.
+            // The logarithm of a length of 1 is 0. ClustalW's cost is then infinite, and its
+            // conversion to an integer gives the smallest integer, so that gaps cost next to
+            // nothing.
             i32::MIN
         } else if table.average() <= 0 {
             (100.0 * f64::from((open + by_length) as f32)) as i32
         } else {
             (choice.share * table.average() as f32 * (open / (by_ratio * by_length)) as f32) as i32
         };
-        Costs { open: opening, extend: (100.0 * extend) as i32, table }
+        ProfileCosts { open: opening, extend: (100.0 * extend) as i32, table }
     }
 
-    fn choice(&self, identity: impl Into<Option<f64>>, shorter: i32) -> Choice {
+    fn choice(&self, identity: impl Into<Option<f64>>, shorter: i32) -> MatrixChoice {
         let known = identity.into();
         let (is_one, identity) = (self.negative || known.is_none(), known.unwrap_or_default());
-        let gonnet = |name, share| Choice { name, share, times: 10 };
-        let other = |name, share| Choice { name, share, times: 100 };
+        let gonnet = |name, share| MatrixChoice { name, share, times: 10 };
+        let other = |name, share| MatrixChoice { name, share, times: 100 };
         match &self.series {
             Series::Gonnet if is_one => gonnet("gonnet250", 0.375),
             Series::Gonnet if identity > 35.0 => gonnet("gonnet80", 0.1875),
@@ -142,17 +150,17 @@ impl Options {
     }
 }
 
-/// A matrix, and how costs go with it.
-struct Choice {
-    /// Its name; none of a user's.
+/// A matrix with the factors of costs and scores.
+struct MatrixChoice {
+    /// Name of a built-in matrix. Empty for a matrix of the user.
     name: &'static str,
-    /// Gap costs are so many times as great.
+    /// Factor of gap costs.
     share: f32,
-    /// Scores are so many times as great.
+    /// Factor of scores.
     times: i32,
 }
 
-impl Choice {
+impl MatrixChoice {
     fn table(&self, series: &Series, form: ClustalTableOptions) -> ClustalTable {
         match series {
             Series::One(matrix) => matrix.table(form),
@@ -161,7 +169,8 @@ impl Choice {
     }
 }
 
-/// How openings go with the mean lengths of two profiles: by the shorter's, and by how much they differ.
+/// Returns the factors of opening costs that depend on the mean lengths of two profiles: one from
+/// the shorter length, and one from the ratio of the lengths.
 fn length_factors([first, second]: [i32; 2]) -> (f64, f64) {
     if first == 0 || second == 0 {
         return (1.0, 1.0);
@@ -171,14 +180,14 @@ fn length_factors([first, second]: [i32; 2]) -> (f64, f64) {
     (1.0 / f64::from(shorter).log10(), (1.0 + 0.5 * ratio.log10()).max(0.9))
 }
 
-/// What two profiles are aligned with.
+/// Scores and gap costs for two profiles.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Costs {
+pub(super) struct ProfileCosts {
     /// Scores of residues.
     pub(super) table: ClustalTable,
-    /// A gap's opening at a site with nothing special.
+    /// Cost to open a gap in an ordinary column.
     pub(super) open: i32,
-    /// Each of its symbols.
+    /// Cost of each symbol of a gap.
     pub(super) extend: i32,
 }
 
@@ -188,7 +197,7 @@ mod tests {
 
     #[test]
     fn costs_follow_identity_and_lengths() {
-        let options = Options::new(Alphabet::Protein);
+        let options = ProfileOptions::new(Alphabet::Protein);
         let name = |identity, shorter| options.choice(identity, shorter).name;
         assert_eq!(
             [name(35.5, 9), name(35.0, 100), name(35.0, 99), name(25.0, 99), name(25.0, 100)],
@@ -197,33 +206,33 @@ mod tests {
         let costs = options.costs(Alphabet::Protein, 80.0, [100, 100]);
         assert_eq!(costs.open, (0.1875f32 * costs.table.average() as f32 * 20.0) as i32);
         assert_eq!(costs.extend, 20);
-        // The more lengths differ the more gaps cost, up to a ninth.
+        // Gaps cost more the more the lengths differ, by at most a ninth.
         let most = options.costs(Alphabet::Protein, 80.0, [1000, 100]);
         assert!(costs.open < most.open);
         assert_eq!(most.open, (0.1875f32 * costs.table.average() as f32 * (10.0 / (0.9 * 0.5)) as f32) as i32);
     }
 
     #[test]
-    fn of_strangers_there_is_one_matrix() {
+    fn unknown_identity_selects_one_matrix() {
         for (series, name) in [(Series::Gonnet, "gonnet250"), (Series::Blosum, "blosum40"), (Series::Pam, "pam120")] {
-            let options = Options { series, ..Options::new(Alphabet::Protein) };
+            let options = ProfileOptions { series, ..ProfileOptions::new(Alphabet::Protein) };
             assert_eq!((options.choice(None, 200).name, options.choice(99.0, 200).name == name), (name, false));
         }
     }
 
     #[test]
-    fn single_precision_shows_in_nucleotides_costs() {
-        let costs = Options::new(Alphabet::Dna).costs(Alphabet::Dna, 50.0, [9, 9]);
+    fn nucleotide_costs_use_single_precision() {
+        let costs = ProfileOptions::new(Alphabet::Dna).costs(Alphabet::Dna, 50.0, [9, 9]);
         assert_eq!((costs.open, costs.extend), (1500, 665));
-        let bases = Options { series: Series::Bases, ..Options::new(Alphabet::Dna) };
+        let bases = ProfileOptions { series: Series::Bases, ..ProfileOptions::new(Alphabet::Dna) };
         let costs = bases.costs(Alphabet::Dna, 50.0, [9, 9]);
         assert_eq!((costs.open, costs.extend, costs.table.score(0, 0)), (990, 439, 1000));
     }
 
     #[test]
-    fn an_empty_profile_has_costs() {
+    fn empty_profile_has_costs() {
         assert_eq!(length_factors([0, 9]), (1.0, 1.0));
-        let options = Options { negative: true, ..Options::new(Alphabet::Protein) };
+        let options = ProfileOptions { negative: true, ..ProfileOptions::new(Alphabet::Protein) };
         assert_eq!(options.costs(Alphabet::Protein, 50.0, [0, 9]).open, 1000);
     }
 }

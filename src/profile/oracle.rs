@@ -1,13 +1,15 @@
-//! The recurrence of two profiles as it is written down: a gap in the first profile costs opening and symbols by the columns of the
-//! second that stand against it, and the other way round; gaps at the ends cost nothing.
+//! The textbook recurrence of two profiles.
+//!
+//! The opening and extension costs of a gap in one profile depend on the columns of the other
+//! profile that face it. Gaps at the ends cost nothing.
 
-use super::pass::{Problem, Rectangle, Row};
+use super::pass::{MiddleRow, PairProblem, ProfileRectangle};
 
-/// The row in the middle of a rectangle, from above: the best scores of all alignments that end there, and of those with an open
-/// gap in the second profile.
-pub fn forward(problem: &Problem, rectangle: Rectangle) -> Row {
-    let Rectangle { a, b, m, n, opens, .. } = rectangle;
-    let mut row = Row { best: vec![0; n + 1], open: vec![0; n + 1] };
+/// Returns the middle row of a rectangle, computed from the top: the best scores of all alignments
+/// that end there, and of alignments with an open gap in the second profile.
+pub fn forward(problem: &PairProblem, rectangle: ProfileRectangle) -> MiddleRow {
+    let ProfileRectangle { a, b, m, n, opens, .. } = rectangle;
+    let mut row = MiddleRow { best: vec![0; n + 1], open: vec![0; n + 1] };
     for j in 1..=n {
         row.best[j] = -problem.open_first(a, b + 1) - j as i32 * problem.extend_first(a, b + 1);
         row.open[j] = row.best[j] - problem.open_second(a + 1, b + j);
@@ -33,10 +35,11 @@ pub fn forward(problem: &Problem, rectangle: Rectangle) -> Row {
     row
 }
 
-/// The same from below; what an open gap cost to open is not in its score.
-pub fn backward(problem: &Problem, rectangle: Rectangle) -> Row {
-    let Rectangle { a, b, m, n, closes, .. } = rectangle;
-    let mut row = Row { best: vec![0; n + 1], open: vec![0; n + 1] };
+/// Returns the middle row of a rectangle, computed from the bottom. The score of an open gap does
+/// not include its opening cost.
+pub fn backward(problem: &PairProblem, rectangle: ProfileRectangle) -> MiddleRow {
+    let ProfileRectangle { a, b, m, n, closes, .. } = rectangle;
+    let mut row = MiddleRow { best: vec![0; n + 1], open: vec![0; n + 1] };
     let mut symbols = 0;
     for j in (0..n).rev() {
         symbols += problem.extend_first(a + m, b + j + 1);
@@ -48,7 +51,7 @@ pub fn backward(problem: &Problem, rectangle: Rectangle) -> Row {
         let mut diagonal = row.best[n];
         symbols += problem.extend_second(a + i + 1, b + n);
         row.best[n] = -symbols - if closes { problem.open_second(a + i + 1, b + n) } else { 0 };
-        // Of a gap along the row, without what opens it: that is known at its beginning.
+        // Score of a gap along the row without its opening cost, which is known only at its start.
         let mut along = row.best[n];
         for j in (0..n).rev() {
             along = along.max(row.best[j + 1]) - problem.extend_first(a + i, b + j + 1);

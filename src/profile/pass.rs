@@ -1,61 +1,66 @@
-//! Half of a rectangle of the matrix of two profiles, swept from its beginning or from its end.
+//! Computes half a rectangle of the matrix of two profiles, from its top or from its bottom.
 //!
-//! A row is three loops without a branch, which compilers turn into vectors: what comes from above and from the diagonal; the
-//! greatest of what gaps along the row can begin with, so far; the row itself. Costs of gap symbols along the row differ, but as
-//! differences of sums over columns they can be taken out: a gap from column k to column j costs what opens it before k, and
-//! `sums[j] - sums[k]`. No gap follows a gap directly at a profit, so that only what does not end with one can begin it.
+//! A row is three loops without a branch, which compilers turn into vectors: the values from above
+//! and from the diagonal; the running maximum of the values where a gap along the row can start;
+//! and the row itself. The costs of gap symbols along the row differ between columns. Prefix sums
+//! remove this difference: a gap from column k to column j costs its opening before k, plus
+//! `sums[j]`, minus `sums[k]`. A gap that directly follows another gap never improves the score, so
+//! only values that do not end with a gap are start values.
 
 use super::columns::Penalties;
-use super::scores::Scores;
+use super::scores::ColumnScores;
 use crate::simd::{InstructionSet, Simd, SimdKernel};
 
-/// Two profiles.
+/// Two profiles with the data of the recurrence.
 #[derive(Debug)]
-pub struct Problem<'a> {
+pub struct PairProblem<'a> {
     /// Gap costs at the columns of the first profile.
     pub first: &'a Penalties,
-    /// At those of the second.
+    /// Gap costs at the columns of the second profile.
     pub second: &'a Penalties,
-    /// Scores of columns.
-    pub scores: &'a Scores,
-    /// Sums of the second profile's costs of gap symbols, up to each column.
+    /// Scores of pairs of columns.
+    pub scores: &'a ColumnScores,
+    /// Prefix sums of the second profile's costs of gap symbols.
     pub sums: Vec<i32>,
-    /// Columns of both.
+    /// Numbers of columns of both profiles.
     pub columns: [usize; 2],
 }
 
-impl<'a> Problem<'a> {
-    /// Two profiles with what is computed of them once.
-    pub fn new(first: &'a Penalties, second: &'a Penalties, scores: &'a Scores) -> Self {
+impl<'a> PairProblem<'a> {
+    /// Prepares two profiles.
+    pub fn new(first: &'a Penalties, second: &'a Penalties, scores: &'a ColumnScores) -> Self {
         let sums = second.extend.iter().scan(0, |sum, extend| {
             *sum += extend;
             Some(*sum)
         });
         let columns = [first.columns(), second.columns()];
-        Problem { first, second, scores, sums: sums.collect(), columns }
+        PairProblem { first, second, scores, sums: sums.collect(), columns }
     }
 
-    /// Opening a gap in the first profile behind column a, before column b of the second: nothing at its ends.
+    /// Returns the cost to open a gap in the first profile after column `a` and before column `b`
+    /// of the second profile. It is 0 at the ends of the first profile.
     pub(super) fn open_first(&self, a: usize, b: usize) -> i32 {
         if a == 0 || a == self.columns[0] { 0 } else { self.second.open[b] + self.first.open[a] }
     }
 
-    /// A symbol of it.
+    /// Returns the cost of a symbol of such a gap.
     pub(super) fn extend_first(&self, a: usize, b: usize) -> i32 {
         if a == 0 || a == self.columns[0] { 0 } else { self.second.extend[b] }
     }
 
-    /// Opening a gap in the second profile before column a of the first, behind column b.
+    /// Returns the cost to open a gap in the second profile before column `a` of the first profile
+    /// and after column `b`. It is 0 at the ends of the second profile.
     pub(super) fn open_second(&self, a: usize, b: usize) -> i32 {
         if b == 0 || b == self.columns[1] { 0 } else { self.first.open[a] + self.second.open[b] }
     }
 
-    /// A symbol of it.
+    /// Returns the cost of a symbol of such a gap.
     pub(super) fn extend_second(&self, a: usize, b: usize) -> i32 {
         if b == 0 || b == self.columns[1] { 0 } else { self.first.extend[a] }
     }
 
-    /// A gap in the first profile behind column a against `length` columns of the second from b on.
+    /// Returns the cost of a gap in the first profile after column `a` that faces `length` columns
+    /// of the second profile from `b` on.
     pub(super) fn gap_first(&self, a: usize, b: usize, length: usize) -> i32 {
         if length == 0 || a == 0 || a == self.columns[0] {
             return 0;
@@ -64,27 +69,27 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A rectangle: the columns behind `a` and `b`, and whether a gap in the second profile that crosses its upper or its lower edge is
-/// opened there.
+/// A rectangle of the matrix: the columns after `a` and `b`, and whether a gap in the second
+/// profile that crosses the upper or lower border opens inside the rectangle.
 #[derive(Debug, Clone, Copy)]
-pub struct Rectangle {
-    /// Columns of the first profile before it.
+pub struct ProfileRectangle {
+    /// Number of columns of the first profile before it.
     pub a: usize,
-    /// Of the second.
+    /// Number of columns of the second profile before it.
     pub b: usize,
-    /// Columns of the first profile in it.
+    /// Number of columns of the first profile in it.
     pub m: usize,
-    /// Of the second.
+    /// Number of columns of the second profile in it.
     pub n: usize,
-    /// Whether a gap along the left edge is opened in it.
+    /// Whether a gap along the left border opens in the rectangle.
     pub opens: bool,
-    /// Whether one along the right edge is.
+    /// Whether a gap along the right border opens in the rectangle.
     pub closes: bool,
 }
 
-/// Room for rows.
+/// Buffers for rows.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct PassScratch {
     row: Vec<i32>,
     spare: Vec<i32>,
     through: Vec<i32>,
@@ -92,58 +97,59 @@ pub struct Room {
     other: Vec<i32>,
 }
 
-/// Columns whose maxima are found together.
+/// Number of columns whose running maxima are computed together.
 const BLOCK: usize = 8;
-/// Less than all scores.
-const NONE: i32 = i32::MIN / 2;
+/// Less than every score.
+const NEG_INF: i32 = i32::MIN / 2;
 
-/// The best scores that end in a row's columns, 0 to n: of all alignments, and of those with a gap in the second profile that is
-/// still open (with what it cost to open from above, without it from below).
+/// Best scores in the columns 0 to n of a row. Scores with an open gap include the opening cost
+/// when computed from the top, and exclude it when computed from the bottom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
-    /// Of all.
+pub struct MiddleRow {
+    /// Best scores of all alignments.
     pub best: Vec<i32>,
-    /// Of those with an open gap.
+    /// Best scores of alignments with an open gap in the second profile.
     pub open: Vec<i32>,
 }
 
-/// The row in the middle, from above.
+/// Computes the middle row from the top.
 pub struct Forward<'a> {
-    /// Profiles.
-    pub problem: &'a Problem<'a>,
-    /// Where.
-    pub rectangle: Rectangle,
-    /// Where the row goes.
-    pub to: &'a mut Row,
-    /// Room.
-    pub room: &'a mut Room,
+    /// The profiles.
+    pub problem: &'a PairProblem<'a>,
+    /// The rectangle.
+    pub rectangle: ProfileRectangle,
+    /// Receives the row.
+    pub to: &'a mut MiddleRow,
+    /// Buffers.
+    pub scratch: &'a mut PassScratch,
 }
 
-/// The row in the middle, from below.
+/// Computes the middle row from the bottom.
 pub struct Backward<'a> {
-    /// Profiles.
-    pub problem: &'a Problem<'a>,
-    /// Where.
-    pub rectangle: Rectangle,
-    /// Where the row goes.
-    pub to: &'a mut Row,
-    /// Room.
-    pub room: &'a mut Room,
+    /// The profiles.
+    pub problem: &'a PairProblem<'a>,
+    /// The rectangle.
+    pub rectangle: ProfileRectangle,
+    /// Receives the row.
+    pub to: &'a mut MiddleRow,
+    /// Buffers.
+    pub scratch: &'a mut PassScratch,
 }
 
-impl Room {
+impl PassScratch {
     fn fit(&mut self, n: usize) {
         let blocks = (n + 1).next_multiple_of(BLOCK);
         self.row.resize(n, 0);
         self.through.resize(n + 1, 0);
         self.begin.clear();
-        self.begin.resize(blocks + 2 * BLOCK, NONE);
+        self.begin.resize(blocks + 2 * BLOCK, NEG_INF);
         self.other.clear();
-        self.other.resize(blocks + 2 * BLOCK, NONE);
+        self.other.resize(blocks + 2 * BLOCK, NEG_INF);
     }
 }
 
-/// Every entry behind the first block becomes the greatest of itself and those `back` places before it.
+/// Replaces every entry after the first block by the maximum of itself and the entry `back`
+/// positions before it.
 #[inline(always)]
 fn greatest_behind(from: &[i32], to: &mut [i32], back: usize) {
     let count = from.len() - BLOCK;
@@ -153,7 +159,8 @@ fn greatest_behind(from: &[i32], to: &mut [i32], back: usize) {
     }
 }
 
-/// Every entry before the last block becomes the greatest of itself and those `ahead` places behind it.
+/// Replaces every entry before the last block by the maximum of itself and the entry `ahead`
+/// positions after it.
 #[inline(always)]
 fn greatest_ahead(from: &[i32], to: &mut [i32], ahead: usize) {
     let count = from.len() - BLOCK;
@@ -163,10 +170,11 @@ fn greatest_ahead(from: &[i32], to: &mut [i32], ahead: usize) {
     }
 }
 
-/// The row from what comes through and from the greatest beginnings of gaps, which are those of a block and of all blocks before.
+/// Computes the row from the values of `through` and the maximum start value of a gap. `begins`
+/// holds running maxima within each block. The function carries the maximum from block to block.
 #[inline(always)]
 fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]) {
-    let mut greatest = NONE;
+    let mut greatest = NEG_INF;
     let (blocks, rest) = best.as_chunks_mut::<BLOCK>();
     let (through, through_rest) = through.as_chunks::<BLOCK>();
     let (sums, sums_rest) = sums.as_chunks::<BLOCK>();
@@ -181,15 +189,16 @@ fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]
     }
 }
 
-/// Every entry becomes the greatest of itself and those behind it, if it is that of its block already.
+/// Replaces every entry by the maximum of itself and all entries after it. `begins` holds such
+/// maxima within each block.
 #[inline(always)]
 fn carry_backward(begins: &mut [i32]) {
-    let mut greatest = NONE;
+    let mut greatest = NEG_INF;
     for block in begins.as_chunks_mut::<BLOCK>().0.iter_mut().rev() {
-        // Apart from the entries, so that the next block does not wait for them.
-        let own = block[0];
+        // A separate variable, so that the next block does not wait for the entries.
+        let block_max = block[0];
         *block = block.map(|begin| begin.max(greatest));
-        greatest = greatest.max(own);
+        greatest = greatest.max(block_max);
     }
 }
 
@@ -198,9 +207,9 @@ impl SimdKernel for Forward<'_> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        let (problem, Rectangle { a, b, m, n, opens, .. }) = (self.problem, self.rectangle);
-        let (row, room) = (self.to, self.room);
-        room.fit(n);
+        let (problem, ProfileRectangle { a, b, m, n, opens, .. }) = (self.problem, self.rectangle);
+        let (row, scratch) = (self.to, self.scratch);
+        scratch.fit(n);
         row.best.clear();
         row.open.clear();
         let (open, extend) = (-problem.open_first(a, b + 1), -problem.extend_first(a, b + 1));
@@ -212,42 +221,43 @@ impl SimdKernel for Forward<'_> {
         let edge_step = problem.extend_second(a + 1, b);
         let (opens, sums) = (&problem.second.open[b..][..n + 2], &problem.sums[b..][..n + 1]);
         for i in 1..=m / 2 {
-            let (own, step) = (problem.first.open[a + i], problem.first.extend[a + i]);
+            let (row_open, step) = (problem.first.open[a + i], problem.first.extend[a + i]);
             edge -= edge_step;
-            let scores = match problem.scores.kept(a + i - 1) {
+            let scores = match problem.scores.stored(a + i - 1) {
                 Some(row) => &row[b..][..n],
                 None => {
-                    problem.scores.compute(a + i - 1, b, &mut room.row, &mut room.spare);
-                    &room.row[..n]
+                    problem.scores.compute(a + i - 1, b, &mut scratch.row, &mut scratch.spare);
+                    &scratch.row[..n]
                 }
             };
             let last = (row.best[n], row.open[n]);
-            // From above and along the diagonal; what gaps can begin with.
-            let through = &mut room.through[..n + 1];
+            // Values from above and from the diagonal, and start values of gaps.
+            let through = &mut scratch.through[..n + 1];
             through[0] = edge;
             let (above, open) = (&row.best[1..=n], &mut row.open[1..=n]);
             let columns = through[1..].iter_mut().zip(open).zip(above).zip(&row.best[..n]).zip(&opens[1..=n]);
             for (((((to, open), above), before), opening), score) in columns.zip(scores) {
-                *open = (above - opening - own).max(*open) - step;
+                *open = (above - opening - row_open).max(*open) - step;
                 *to = (before + score).max(*open);
             }
             if b + n == problem.columns[1] {
                 row.open[n] = last.0.max(last.1);
-                room.through[n] = (row.best[n - 1] + scores[n - 1]).max(row.open[n]);
+                scratch.through[n] = (row.best[n - 1] + scores[n - 1]).max(row.open[n]);
             }
-            // Entry BLOCK + j is for column j; a gap before column j begins with what ends in column j - 1.
-            let through = &room.through[..n + 1];
-            let begin = &mut room.begin[BLOCK + 1..][..n];
+            // Entry `BLOCK + j` belongs to column j. A gap before column j starts from a value in
+            // column j - 1.
+            let through = &scratch.through[..n + 1];
+            let begin = &mut scratch.begin[BLOCK + 1..][..n];
             for (((begin, through), opening), sum) in begin.iter_mut().zip(through).zip(&opens[1..=n]).zip(&sums[..n]) {
-                *begin = through - opening - own + sum;
+                *begin = through - opening - row_open + sum;
             }
-            greatest_behind(&room.begin, &mut room.other, 1);
-            greatest_behind(&room.other, &mut room.begin, 2);
-            greatest_behind(&room.begin, &mut room.other, 4);
+            greatest_behind(&scratch.begin, &mut scratch.other, 1);
+            greatest_behind(&scratch.other, &mut scratch.begin, 2);
+            greatest_behind(&scratch.begin, &mut scratch.other, 4);
             row.best[0] = edge;
-            close_forward(&mut row.best, &room.other[BLOCK..], through, sums);
-            // No gap begins before column 0.
-            room.begin[BLOCK] = NONE;
+            close_forward(&mut row.best, &scratch.other[BLOCK..], through, sums);
+            // No gap starts before column 0.
+            scratch.begin[BLOCK] = NEG_INF;
         }
         row.open[0] = row.best[0];
     }
@@ -258,9 +268,9 @@ impl SimdKernel for Backward<'_> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        let (problem, Rectangle { a, b, m, n, closes, .. }) = (self.problem, self.rectangle);
-        let (row, room) = (self.to, self.room);
-        room.fit(n);
+        let (problem, ProfileRectangle { a, b, m, n, closes, .. }) = (self.problem, self.rectangle);
+        let (row, scratch) = (self.to, self.scratch);
+        scratch.fit(n);
         row.best.clear();
         row.best.resize(n + 1, 0);
         let mut along = 0;
@@ -273,57 +283,69 @@ impl SimdKernel for Backward<'_> {
         let mut down = 0;
         let (opens, sums) = (&problem.second.open[b..][..n + 1], &problem.sums[b..][..n + 1]);
         for i in (m / 2..m).rev() {
-            let (own, step) = (problem.first.open[a + i + 1], problem.first.extend[a + i + 1]);
-            let own_along = problem.first.open[a + i];
+            let (row_open, step) = (problem.first.open[a + i + 1], problem.first.extend[a + i + 1]);
+            let along_open = problem.first.open[a + i];
             down -= problem.extend_second(a + i + 1, b + n);
             let edge = down - if closes { problem.open_second(a + i + 1, b + n) } else { 0 };
-            let scores = match problem.scores.kept(a + i) {
+            let scores = match problem.scores.stored(a + i) {
                 Some(row) => &row[b..][..n],
                 None => {
-                    problem.scores.compute(a + i, b, &mut room.row, &mut room.spare);
-                    &room.row[..n]
+                    problem.scores.compute(a + i, b, &mut scratch.row, &mut scratch.spare);
+                    &scratch.row[..n]
                 }
             };
             let left = row.best[0].max(row.open[0]);
-            let through = &mut room.through[..n + 1];
+            let through = &mut scratch.through[..n + 1];
             through[n] = edge;
             let (below, open) = (&row.best[..n], &mut row.open[..n]);
             let columns = through[..n].iter_mut().zip(open).zip(below).zip(&row.best[1..=n]).zip(&opens[..n]);
             for (((((to, open), below), before), opening), score) in columns.zip(scores) {
                 *open = *below.max(open) - step;
-                *to = (before + score).max(*open - opening - own);
+                *to = (before + score).max(*open - opening - row_open);
             }
             if b == 0 {
                 row.open[0] = left;
-                room.through[0] = (row.best[1] + scores[0]).max(left);
+                scratch.through[0] = (row.best[1] + scores[0]).max(left);
             }
-            // Entry j is for column j, which a gap ahead of it ends with.
-            let through = &room.through[..n + 1];
-            for ((begin, through), sum) in room.begin[..n + 1].iter_mut().zip(through).zip(sums) {
+            // Entry `j` belongs to column j, where a gap on its left ends.
+            let through = &scratch.through[..n + 1];
+            for ((begin, through), sum) in scratch.begin[..n + 1].iter_mut().zip(through).zip(sums) {
                 *begin = through - sum;
             }
-            greatest_ahead(&room.begin, &mut room.other, 1);
-            greatest_ahead(&room.other, &mut room.begin, 2);
-            greatest_ahead(&room.begin, &mut room.other, 4);
-            carry_backward(&mut room.other);
+            greatest_ahead(&scratch.begin, &mut scratch.other, 1);
+            greatest_ahead(&scratch.other, &mut scratch.begin, 2);
+            greatest_ahead(&scratch.begin, &mut scratch.other, 4);
+            carry_backward(&mut scratch.other);
             row.best[n] = edge;
-            let behind = &room.other[1..=n];
+            let behind = &scratch.other[1..=n];
             let columns = row.best[..n].iter_mut().zip(&through[..n]).zip(behind).zip(&sums[..n]).zip(&opens[1..=n]);
             for ((((best, through), behind), sum), opening) in columns {
-                *best = (*through).max(behind + sum - own_along - opening);
+                *best = (*through).max(behind + sum - along_open - opening);
             }
-            room.begin[n + 1..].fill(NONE);
+            scratch.begin[n + 1..].fill(NEG_INF);
         }
         row.open[n] = row.best[n] + problem.open_second(a + m / 2 + 1, b + n);
     }
 }
 
-/// Both halves, with vectors of this level.
-pub(super) fn forward(level: InstructionSet, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
-    level.run(Forward { problem, rectangle, to, room });
+/// Computes the middle row from the top.
+pub(super) fn forward(
+    instructions: InstructionSet,
+    problem: &PairProblem,
+    rectangle: ProfileRectangle,
+    to: &mut MiddleRow,
+    scratch: &mut PassScratch,
+) {
+    instructions.run(Forward { problem, rectangle, to, scratch });
 }
 
-/// As above, from below.
-pub(super) fn backward(level: InstructionSet, problem: &Problem, rectangle: Rectangle, to: &mut Row, room: &mut Room) {
-    level.run(Backward { problem, rectangle, to, room });
+/// Computes the middle row from the bottom.
+pub(super) fn backward(
+    instructions: InstructionSet,
+    problem: &PairProblem,
+    rectangle: ProfileRectangle,
+    to: &mut MiddleRow,
+    scratch: &mut PassScratch,
+) {
+    instructions.run(Backward { problem, rectangle, to, scratch });
 }

@@ -1,14 +1,15 @@
-//! Progressive alignment: along the joins of a tree, then one sequence after another that is too different.
+//! Progressive alignment: first along the joins of a tree, then the delayed sequences, which are
+//! less similar to all others, one after another.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::columns::{Penalties, scored, tenths};
-use super::group::Group;
-use super::letters::Letters;
-use super::options::{Costs, Iterate, Options};
-use super::path::{self, Step};
-use super::work::Pair;
+use super::group::ProfileGroup;
+use super::letters::ProfileLetters;
+use super::options::{Iterate, ProfileCosts, ProfileOptions};
+use super::path::{self, PathStep};
+use super::work::ProfilePair;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::move_places;
 use crate::error::{Error, Result};
@@ -16,77 +17,87 @@ use crate::seq::SequenceStore;
 use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 
-/// How alike two different sequences are, in percent, 0 to 99.
+/// Percent identity of two different sequences, 0 to 99.
 pub type Likeness<'a> = &'a (dyn Fn(usize, usize) -> f64 + Sync);
 
-/// What the sequences are aligned by.
+/// Guide of a progressive alignment.
 pub struct Guide<'a> {
-    /// Who is aligned with whom.
+    /// Guide tree.
     pub tree: &'a GuideTree,
-    /// How much each sequence counts: 1 or more, about 1,000 together.
+    /// Weight of each sequence: at least 1, with a sum of about 1,000.
     pub weights: &'a [i32],
-    /// How alike they are.
+    /// Percent identity of each pair.
     pub likeness: Likeness<'a>,
 }
 
-/// What aligns, and who is told.
-pub struct Run<'a> {
-    /// The threads.
+/// Threads and callbacks of an alignment.
+pub struct ProgressiveRun<'a> {
+    /// Thread pool.
     pub threads: &'a rayon::ThreadPool,
-    /// The vectors.
-    pub level: InstructionSet,
+    /// Instruction set.
+    pub instructions: InstructionSet,
     /// Whether to end early with [`Error::Interrupted`].
     pub stopped: &'a (dyn Fn() -> bool + Sync),
-    /// Told how many of how many steps are done, from any thread.
+    /// Called from any thread with the number of completed steps and of all steps.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// A multiple alignment, and the order in which sequences came to it.
+/// A multiple alignment with the order of its sequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progressive {
-    /// The alignment; rows in the order of the store.
+    /// The alignment. Its rows are in the order of the store.
     pub alignment: MultipleAlignment,
-    /// The sequences in the order in which they were aligned.
+    /// The sequences in the order of their alignment.
     pub order: Vec<u32>,
 }
 
-/// Sums of weights once sequences are weighted by likeness.
-pub(super) const SUM: i32 = 1000;
+/// Sum of weights after they are scaled by similarity.
+pub(super) const WEIGHT_SUM: i32 = 1000;
 
 /// Aligns the sequences of a store as ClustalW does.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; [`Error::Usage`] for sequences that are so long that scores do not fit in 32 bits.
+/// [`Error::Interrupted`]; [`Error::Usage`] if the sequences are so long that scores may exceed 32
+/// bits.
 ///
 /// # Panics
-/// If the tree or the weights are of other sequences, or the store is one of bytes.
-pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run) -> Result<Progressive> {
+/// If the tree or the weights belong to other sequences, or if the store holds bytes.
+pub fn align(
+    store: &SequenceStore,
+    guide: &Guide,
+    options: &ProfileOptions,
+    run: &ProgressiveRun,
+) -> Result<Progressive> {
     let sequences = store.len();
-    assert_eq!((guide.tree.leaves, guide.weights.len()), (sequences, sequences), "a guide of other sequences");
+    assert_eq!(
+        (guide.tree.leaves, guide.weights.len()),
+        (sequences, sequences),
+        "the guide belongs to other sequences"
+    );
     if sequences == 0 {
         return Ok(Progressive { alignment: MultipleAlignment::default(), order: Vec::new() });
     }
     let even = even_weights(sequences);
     let guide = &guide.counting(options, &even);
-    let work = Work::new(store, guide, options, run);
+    let work = ProgressiveAligner::new(store, guide, options, run);
     run.threads.install(|| {
-        let late = work.late();
+        let delayed = work.delayed();
         if options.iterate == Iterate::Tree {
-            return work.align_iterating(&late);
+            return work.align_iterating(&delayed);
         }
-        let tree = work.along_tree(&late)?;
-        work.complete(&late, tree)
+        let tree = work.along_tree(&delayed)?;
+        work.complete(&delayed, tree)
     })
 }
 
-/// Weights of so many sequences that all count the same.
+/// Returns equal weights.
 pub(super) fn even_weights(sequences: usize) -> Vec<i32> {
-    vec![(SUM / sequences.max(1) as i32).max(1); sequences]
+    vec![(WEIGHT_SUM / sequences.max(1) as i32).max(1); sequences]
 }
 
 impl<'a> Guide<'a> {
-    /// With its weights, or with even ones if the options say so.
-    pub(super) fn counting<'b>(&'b self, options: &Options, even: &'b [i32]) -> Guide<'b>
+    /// Returns the guide with its own weights, or with equal weights if the options ask for them.
+    pub(super) fn counting<'b>(&'b self, options: &ProfileOptions, even: &'b [i32]) -> Guide<'b>
     where
         'a: 'b,
     {
@@ -94,81 +105,81 @@ impl<'a> Guide<'a> {
     }
 }
 
-pub(super) struct Work<'a> {
+pub(super) struct ProgressiveAligner<'a> {
     pub(super) store: &'a SequenceStore,
     pub(super) guide: &'a Guide<'a>,
-    pub(super) options: &'a Options,
-    pub(super) run: &'a Run<'a>,
-    pub(super) letters: Letters,
+    pub(super) options: &'a ProfileOptions,
+    pub(super) run: &'a ProgressiveRun<'a>,
+    pub(super) letters: ProfileLetters,
 }
 
-/// A join that took place.
-pub(super) struct Joined {
-    /// Whether the first profile is the second child's.
+/// A completed join.
+pub(super) struct CompletedJoin {
+    /// Whether the first profile belongs to the second child.
     is_switched: bool,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
-/// The group of all sequences that are not late, if there are any, and the paths of the joins.
-pub(super) type Tree = (Option<Group>, Vec<Option<Joined>>);
+/// The group of all sequences that are not delayed, if there are any, and the paths of the joins.
+pub(super) type JoinedTree = (Option<ProfileGroup>, Vec<Option<CompletedJoin>>);
 
-/// Two groups to be joined. The profile of the one with more sequences is the first.
-pub(super) struct Joining {
+/// Two groups to join. The group with more sequences is the first.
+pub(super) struct PendingJoin {
     pub(super) is_switched: bool,
-    pub(super) first: Group,
-    pub(super) second: Group,
+    pub(super) first: ProfileGroup,
+    pub(super) second: ProfileGroup,
 }
 
-/// What a join finds below it.
+/// Groups of the children of a join.
 pub(super) enum Children {
     /// Two groups.
-    Both(Box<Joining>),
-    /// One at most: the sequences of the other, or of both, are late.
-    Only(Option<Group>),
+    Both(Box<PendingJoin>),
+    /// At most one group, because the sequences of one or both children are delayed.
+    Only(Option<ProfileGroup>),
 }
 
-/// Joins on their way.
-pub(super) struct Joins<'a> {
-    /// The join above each node.
+/// State of the joins of a tree.
+pub(super) struct JoinStates<'a> {
+    /// Parent of each node.
     parents: Vec<Option<usize>>,
-    /// Groups of nodes that wait for their sisters.
-    groups: Vec<Mutex<Option<Group>>>,
-    /// How many children of each join are ready.
+    /// Groups of nodes that wait for their siblings.
+    groups: Vec<Mutex<Option<ProfileGroup>>>,
+    /// Number of completed children of each join.
     ready: Vec<AtomicUsize>,
-    paths: Vec<Mutex<Option<Joined>>>,
-    late: &'a [bool],
+    paths: Vec<Mutex<Option<CompletedJoin>>>,
+    delayed: &'a [bool],
     done: AtomicUsize,
-    /// Why a join failed.
+    /// Error of a failed join.
     pub(super) failure: Mutex<Option<Error>>,
 }
 
-impl Joins<'_> {
-    /// Whether nothing is above a join.
+impl JoinStates<'_> {
+    /// Whether a join is the root.
     pub(super) fn is_root(&self, number: usize) -> bool {
         number + 1 == self.paths.len()
     }
 }
 
-impl<'a> Work<'a> {
+impl<'a> ProgressiveAligner<'a> {
     pub(super) fn new(
         store: &'a SequenceStore,
         guide: &'a Guide<'a>,
-        options: &'a Options,
-        run: &'a Run<'a>,
-    ) -> Work<'a> {
-        Work { store, guide, options, run, letters: Letters::of(store, options) }
+        options: &'a ProfileOptions,
+        run: &'a ProgressiveRun<'a>,
+    ) -> ProgressiveAligner<'a> {
+        ProgressiveAligner { store, guide, options, run, letters: ProfileLetters::from_store(store, options) }
     }
 }
 
-impl Work<'_> {
-    /// The alignment, once all sequences that are not late are aligned.
-    pub(super) fn complete(&self, late: &[bool], (group, paths): Tree) -> Result<Progressive> {
+impl ProgressiveAligner<'_> {
+    /// Completes the alignment after all sequences that are not delayed are aligned.
+    pub(super) fn complete(&self, delayed: &[bool], (group, paths): JoinedTree) -> Result<Progressive> {
         let sequences = self.store.len();
-        let mut order = self.order(late);
+        let mut order = self.order(delayed);
         let mut rows = self.rows(&group, &paths);
         let first = match group {
             Some(group) => group,
-            // All are too different: begin with one of the two that are the most alike.
+            // All sequences are delayed: start with one of the two most similar ones.
             None => {
                 let first = self.most_alike();
                 order.push(first);
@@ -176,16 +187,16 @@ impl Work<'_> {
                 self.leaf(first)
             }
         };
-        let columns = self.add_late(first, &mut rows, &mut order)?;
+        let columns = self.add_delayed(first, &mut rows, &mut order)?;
         debug_assert_eq!(order.len(), sequences, "every sequence is aligned once");
         let alignment = MultipleAlignment::new(columns, rows)
-            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
-        let found = Progressive { alignment, order };
-        if self.options.iterate == Iterate::Alignment { self.iterate_on(found, late) } else { Ok(found) }
+            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not increase".into()))?;
+        let progressive = Progressive { alignment, order };
+        if self.options.iterate == Iterate::Alignment { self.iterate_on(progressive, delayed) } else { Ok(progressive) }
     }
 
-    /// Which sequences are not alike enough to any.
-    pub(super) fn late(&self) -> Vec<bool> {
+    /// Returns whether each sequence is delayed because it is not similar enough to any other.
+    pub(super) fn delayed(&self) -> Vec<bool> {
         let sequences = self.store.len();
         let mut most = vec![-1; sequences];
         for a in 0..sequences {
@@ -198,13 +209,13 @@ impl Work<'_> {
         most.into_iter().map(|most| most <= self.options.delay).collect()
     }
 
-    /// The sequence that is aligned first if all are late.
+    /// Returns the sequence that is aligned first if all sequences are delayed.
     pub(super) fn most_alike(&self) -> u32 {
         let (mut most, mut first) = (-1, 0);
         for a in 0..self.store.len() {
             for b in a + 1..self.store.len() {
                 let percent = (self.guide.likeness)(a, b);
-                // As ClustalW compares them: what is cut off one counts of the other.
+                // Compares a truncated value with an exact one, as ClustalW does.
                 if f64::from(most) < percent {
                     (most, first) = (percent as i32, a as u32);
                 }
@@ -213,17 +224,19 @@ impl Work<'_> {
         first
     }
 
-    fn leaf(&self, id: u32) -> Group {
+    fn leaf(&self, id: u32) -> ProfileGroup {
         let sequence = self.letters.numbers(self.store, id);
-        Group::of_sequence(&self.letters, id, &sequence, self.guide.weights[id as usize])
+        ProfileGroup::from_sequence(&self.letters, id, &sequence, self.guide.weights[id as usize])
     }
 
-    /// Joins in ClustalW's order: those below the first child, those below the second, the join itself.
+    /// Returns the joins in ClustalW's order: joins below the first child, joins below the second
+    /// child, the join itself.
     pub(super) fn joins_in_order(&self) -> Vec<usize> {
         let leaves = self.guide.tree.leaves;
         let mut order = Vec::with_capacity(self.guide.tree.joins.len());
         let mut stack: Vec<usize> = self.guide.tree.joins.len().checked_sub(1).into_iter().collect();
-        // The other way round: the join, those below the second child, those below the first.
+        // The stack yields the reverse order: the join, joins below the second child, joins below
+        // the first.
         while let Some(join) = stack.pop() {
             order.push(join);
             let children = self.guide.tree.joins[join].children;
@@ -233,49 +246,49 @@ impl Work<'_> {
         order
     }
 
-    /// The sequences that are not late as they come to the alignment.
-    pub(super) fn order(&self, late: &[bool]) -> Vec<u32> {
+    /// Returns the sequences that are not delayed, in the order of their alignment.
+    pub(super) fn order(&self, delayed: &[bool]) -> Vec<u32> {
         let leaves = self.guide.tree.leaves as u32;
-        let mut order = Vec::with_capacity(late.len());
+        let mut order = Vec::with_capacity(delayed.len());
         for join in self.joins_in_order() {
             let mut children = self.guide.tree.joins[join].children;
             children.sort_unstable();
-            order.extend(children.iter().filter(|&&child| child < leaves && !late[child as usize]));
+            order.extend(children.iter().filter(|&&child| child < leaves && !delayed[child as usize]));
         }
         order
     }
 
     /// Aligns along the tree.
-    fn along_tree(&self, late: &[bool]) -> Result<Tree> {
-        let joins = self.joins(late);
+    fn along_tree(&self, delayed: &[bool]) -> Result<JoinedTree> {
+        let joins = self.joins(delayed);
         rayon::scope(|scope| {
             let joins = &joins;
-            self.lowest().for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
+            self.leaf_joins().for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
         });
-        self.ended(joins)
+        self.result(joins)
     }
 
-    /// Joins of two leaves.
-    pub(super) fn lowest(&self) -> impl Iterator<Item = usize> {
+    /// Returns the joins whose children are both leaves.
+    pub(super) fn leaf_joins(&self) -> impl Iterator<Item = usize> {
         let (joins, leaves) = (&self.guide.tree.joins, self.guide.tree.leaves);
-        let is_lowest = move |&number: &usize| joins[number].children.iter().all(|&child| (child as usize) < leaves);
-        (0..joins.len()).filter(is_lowest)
+        let is_leaf_join = move |&number: &usize| joins[number].children.iter().all(|&child| (child as usize) < leaves);
+        (0..joins.len()).filter(is_leaf_join)
     }
 
-    /// Joins of which none took place.
-    pub(super) fn joins<'b>(&self, late: &'b [bool]) -> Joins<'b> {
+    /// Returns the initial state of the joins.
+    pub(super) fn joins<'b>(&self, delayed: &'b [bool]) -> JoinStates<'b> {
         let (tree, leaves) = (self.guide.tree, self.guide.tree.leaves);
         let nodes = leaves + tree.joins.len();
         let mut parents = vec![None; nodes];
         for (join, children) in tree.joins.iter().map(|join| join.children).enumerate() {
             children.iter().for_each(|&child| parents[child as usize] = Some(join));
         }
-        let joins = Joins {
+        let joins = JoinStates {
             parents,
             groups: (0..nodes).map(|_| Mutex::default()).collect(),
             ready: tree.joins.iter().map(|_| AtomicUsize::new(0)).collect(),
             paths: tree.joins.iter().map(|_| Mutex::default()).collect(),
-            late,
+            delayed,
             done: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
@@ -286,8 +299,8 @@ impl Work<'_> {
         joins
     }
 
-    /// What came of all joins.
-    pub(super) fn ended(&self, joins: Joins) -> Result<Tree> {
+    /// Returns the result of all joins.
+    pub(super) fn result(&self, joins: JoinStates) -> Result<JoinedTree> {
         let leaves = self.guide.tree.leaves;
         if let Some(error) = lock(&joins.failure).take() {
             return Err(error);
@@ -296,21 +309,21 @@ impl Work<'_> {
             return Err(Error::Interrupted);
         }
         let mut root = joins.groups.last().and_then(|root| lock(root).take());
-        if leaves == 1 && !joins.late[0] {
+        if leaves == 1 && !joins.delayed[0] {
             root = Some(self.leaf(0));
         }
         Ok((root, joins.paths.iter().map(|path| lock(path).take()).collect()))
     }
 
-    /// Joins, then what is above it if that is ready, and so on.
-    fn climb(&self, joins: &Joins, mut number: usize) {
+    /// Performs a join and the joins above it while they are ready.
+    fn climb(&self, joins: &JoinStates, mut number: usize) {
         loop {
             if (self.run.stopped)() {
                 return;
             }
             let group = match self.children(joins, number) {
                 Children::Both(joining) => match self.path(&joining.first, &joining.second) {
-                    Ok(path) => Some(self.joined(joins, number, *joining, path)),
+                    Ok(path) => Some(self.join_groups(joins, number, *joining, path)),
                     Err(error) => {
                         *lock(&joins.failure) = Some(error);
                         return;
@@ -318,55 +331,66 @@ impl Work<'_> {
                 },
                 Children::Only(group) => group,
             };
-            match self.passed(joins, number, group) {
+            match self.complete_join(joins, number, group) {
                 Some(parent) => number = parent,
                 None => return,
             }
         }
     }
 
-    /// The groups that a join is of.
-    pub(super) fn children(&self, joins: &Joins, number: usize) -> Children {
+    /// Returns the groups of the children of a join.
+    pub(super) fn children(&self, joins: &JoinStates, number: usize) -> Children {
         let leaves = self.guide.tree.leaves;
         let children = self.guide.tree.joins[number].children.map(|child| child as usize);
         let [first, second] = children.map(|child| match child < leaves {
-            true => (!joins.late[child]).then(|| self.leaf(child as u32)),
+            true => (!joins.delayed[child]).then(|| self.leaf(child as u32)),
             false => lock(&joins.groups[child]).take(),
         });
         match (first, second) {
             (Some(first), Some(second)) => {
                 let is_switched = second.members.len() > first.members.len();
                 let (first, second) = if is_switched { (second, first) } else { (first, second) };
-                Children::Both(Box::new(Joining { is_switched, first, second }))
+                Children::Both(Box::new(PendingJoin { is_switched, first, second }))
             }
             (first, second) => Children::Only(first.or(second)),
         }
     }
 
-    /// Two groups as one, and the path is kept.
-    pub(super) fn joined(&self, joins: &Joins, number: usize, joining: Joining, path: Vec<Step>) -> Group {
-        let Joining { is_switched, first, second } = joining;
-        let group = first.joined(&second, &self.letters, &path);
-        *lock(&joins.paths[number]) = Some(Joined { is_switched, path });
+    /// Joins two groups, and stores the path.
+    pub(super) fn join_groups(
+        &self,
+        joins: &JoinStates,
+        number: usize,
+        joining: PendingJoin,
+        path: Vec<PathStep>,
+    ) -> ProfileGroup {
+        let PendingJoin { is_switched, first, second } = joining;
+        let group = first.join(&second, &self.letters, &path);
+        *lock(&joins.paths[number]) = Some(CompletedJoin { is_switched, path });
         group
     }
 
-    /// A join is done. Gives the one above it if that is ready.
-    pub(super) fn passed(&self, joins: &Joins, number: usize, group: Option<Group>) -> Option<usize> {
+    /// Marks a join as done. Returns its parent if the parent is ready.
+    pub(super) fn complete_join(
+        &self,
+        joins: &JoinStates,
+        number: usize,
+        group: Option<ProfileGroup>,
+    ) -> Option<usize> {
         let node = self.guide.tree.leaves + number;
         *lock(&joins.groups[node]) = group;
-        (self.run.progress)(joins.done.fetch_add(1, Ordering::Relaxed) + 1, self.steps(joins.late));
-        // The other child's thread goes on if it is not ready yet.
+        (self.run.progress)(joins.done.fetch_add(1, Ordering::Relaxed) + 1, self.steps(joins.delayed));
+        // If the parent is not ready, the thread of the other child continues with it.
         joins.parents[node].filter(|&parent| joins.ready[parent].fetch_add(1, Ordering::AcqRel) == 1)
     }
 
-    /// Steps of all: joins, and late sequences.
-    pub(super) fn steps(&self, late: &[bool]) -> usize {
-        self.guide.tree.joins.len() + late.iter().filter(|&&late| late).count()
+    /// Returns the number of steps: joins and delayed sequences.
+    pub(super) fn steps(&self, delayed: &[bool]) -> usize {
+        self.guide.tree.joins.len() + delayed.iter().filter(|&&delayed| delayed).count()
     }
 
-    /// Mean likeness of the sequences of two groups, added up as ClustalW does.
-    fn mean_likeness(&self, first: &Group, second: &Group) -> f64 {
+    /// Returns the mean identity of the sequences of two groups, summed in ClustalW's order.
+    fn mean_likeness(&self, first: &ProfileGroup, second: &ProfileGroup) -> f64 {
         let mut sum = 0.0;
         for &a in &first.members {
             for &b in &second.members {
@@ -376,37 +400,42 @@ impl Work<'_> {
         sum / f64::from((first.members.len() * second.members.len()) as f32)
     }
 
-    /// The profiles of two groups.
+    /// Returns the profiles of two groups.
     ///
     /// # Errors
     /// [`Error::Usage`] if scores may not fit in 32 bits.
-    pub(super) fn pair(&self, first: &Group, second: &Group) -> Result<Pair> {
+    pub(super) fn pair(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<ProfilePair> {
         self.pair_at(first, second, Some(self.mean_likeness(first, second)))
     }
 
-    /// The profiles of two groups that are so alike, in percent, if that is known.
-    fn pair_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Pair> {
+    /// Returns the profiles of two groups with the given mean percent identity.
+    fn pair_at(&self, first: &ProfileGroup, second: &ProfileGroup, identity: Option<f64>) -> Result<ProfilePair> {
         let lengths = [first.mean_length(), second.mean_length()];
         let costs = self.options.costs(self.store.alphabet(), identity, lengths);
-        let penalties = [first, second].map(|group| Penalties::of(group, &self.letters, self.options, &costs));
+        let penalties = [first, second].map(|group| Penalties::new(group, &self.letters, self.options, &costs));
         if !fits(&costs, &penalties) {
             return Err(Error::usage("the sequences are too long to be aligned with scores of 32 bits"));
         }
         let letters = self.letters.count().max(1);
-        Ok(Pair { penalties, scored: scored(first, &self.letters, &costs), tenths: tenths(second), letters })
+        Ok(ProfilePair { penalties, scored: scored(first, &self.letters, &costs), tenths: tenths(second), letters })
     }
 
-    pub(super) fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
-        self.pair(first, second)?.path(self.run.level, self.run.stopped).ok_or(Error::Interrupted)
+    pub(super) fn path(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<Vec<PathStep>> {
+        self.pair(first, second)?.path(self.run.instructions, self.run.stopped).ok_or(Error::Interrupted)
     }
 
-    /// The path of two groups that are so alike, in percent, if that is known.
-    pub(super) fn path_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Vec<Step>> {
-        self.pair_at(first, second, identity)?.path(self.run.level, self.run.stopped).ok_or(Error::Interrupted)
+    /// Returns the path of two groups with the given mean percent identity.
+    pub(super) fn path_at(
+        &self,
+        first: &ProfileGroup,
+        second: &ProfileGroup,
+        identity: Option<f64>,
+    ) -> Result<Vec<PathStep>> {
+        self.pair_at(first, second, identity)?.path(self.run.instructions, self.run.stopped).ok_or(Error::Interrupted)
     }
 
-    /// The columns of all residues after the joins; none of sequences that are late.
-    fn rows(&self, group: &Option<Group>, paths: &[Option<Joined>]) -> Vec<Vec<u32>> {
+    /// Returns the columns of all residues after the joins. Rows of delayed sequences are empty.
+    fn rows(&self, group: &Option<ProfileGroup>, paths: &[Option<CompletedJoin>]) -> Vec<Vec<u32>> {
         let leaves = self.guide.tree.leaves;
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); leaves];
         let Some(group) = group else { return rows };
@@ -415,18 +444,18 @@ impl Work<'_> {
             *root = Some((0..group.columns as u32).collect());
         }
         for (number, joined) in paths.iter().enumerate().rev() {
-            let Some(own) = columns[leaves + number].take() else { continue };
+            let Some(node_columns) = columns[leaves + number].take() else { continue };
             let mut children = self.guide.tree.joins[number].children.map(|child| child as usize);
-            let Some(Joined { is_switched, path }) = joined else {
-                // One of the children, or none, has sequences; the other has no use for columns.
-                children.iter().for_each(|&child| columns[child] = Some(own.clone()));
+            let Some(CompletedJoin { is_switched, path }) = joined else {
+                // At most one child has sequences, and the other one does not need columns.
+                children.iter().for_each(|&child| columns[child] = Some(node_columns.clone()));
                 continue;
             };
             if *is_switched {
                 children.reverse();
             }
             for (child, mut map) in children.into_iter().zip(path::joined(path).maps) {
-                move_places(&mut map, &own);
+                move_places(&mut map, &node_columns);
                 columns[child] = Some(map);
             }
         }
@@ -435,14 +464,15 @@ impl Work<'_> {
         rows
     }
 
-    /// Aligns late sequences with all others, the most alike first; how many columns there are in the end.
-    fn add_late(&self, mut group: Group, rows: &mut [Vec<u32>], order: &mut Vec<u32>) -> Result<usize> {
+    /// Aligns delayed sequences with all others, the most similar one first. Returns the final
+    /// number of columns.
+    fn add_delayed(&self, mut group: ProfileGroup, rows: &mut [Vec<u32>], order: &mut Vec<u32>) -> Result<usize> {
         let sequences = rows.len();
         let total = self.guide.tree.joins.len() + sequences - order.len();
-        let mut ways = self.late_ways(order);
-        while let Some(next) = ways.next() {
+        let mut queue = self.delayed_sequences(order);
+        while let Some(next) = queue.next() {
             let next = next as usize;
-            self.weigh(&mut group, rows, next);
+            self.apply_weights(&mut group, rows, next);
             let leaf = self.leaf(next as u32);
             let path = self.path(&group, &leaf)?;
             let [first, second] = path::joined(&path).maps;
@@ -450,25 +480,25 @@ impl Work<'_> {
                 move_places(&mut rows[id as usize], &first);
             }
             rows[next] = second;
-            group = group.joined(&leaf, &self.letters, &path);
+            group = group.join(&leaf, &self.letters, &path);
             order.push(next as u32);
-            ways.add(next as u32);
+            queue.add(next as u32);
             (self.run.progress)(total - (sequences - order.len()), total);
         }
         Ok(group.columns)
     }
 
-    /// Those that are not aligned yet, the most alike first.
-    pub(super) fn late_ways(&self, aligned: &[u32]) -> Late<'_> {
-        let mut late = Late { likeness: self.guide.likeness, most: vec![Some(-1); self.store.len()] };
-        aligned.iter().for_each(|&id| late.most[id as usize] = None);
-        aligned.iter().for_each(|&id| late.add(id));
-        late
+    /// Returns the sequences that are not aligned yet.
+    pub(super) fn delayed_sequences(&self, aligned: &[u32]) -> DelayedSequences<'_> {
+        let mut delayed = DelayedSequences { likeness: self.guide.likeness, most: vec![Some(-1); self.store.len()] };
+        aligned.iter().for_each(|&id| delayed.most[id as usize] = None);
+        aligned.iter().for_each(|&id| delayed.add(id));
+        delayed
     }
 
-    /// How much aligned sequences count by their weights and by how alike they are to one that is not; and whether they count
-    /// the same because none is.
-    pub(super) fn late_weights(&self, ids: &[u32], new: usize) -> (Vec<i32>, bool) {
+    /// Returns the weights of aligned sequences, scaled by their similarity to a new sequence. Also
+    /// returns whether all weights are equal because no sequence is similar.
+    pub(super) fn delayed_weights(&self, ids: &[u32], new: usize) -> (Vec<i32>, bool) {
         let weight = |&id: &u32| f64::from(self.guide.weights[id as usize]);
         if !self.options.weighted {
             return (ids.iter().map(|id| weight(id) as i32).collect(), false);
@@ -481,16 +511,16 @@ impl Work<'_> {
             weights.fill(1);
             sum = self.store.len() as i32;
         }
-        weights.iter_mut().for_each(|weight| *weight = (*weight * SUM / sum).max(1));
+        weights.iter_mut().for_each(|weight| *weight = (*weight * WEIGHT_SUM / sum).max(1));
         (weights, is_even)
     }
 
-    /// Lets the sequences of a group count by these.
-    fn weigh(&self, group: &mut Group, rows: &[Vec<u32>], new: usize) {
+    /// Applies these weights to the sequences of a group.
+    fn apply_weights(&self, group: &mut ProfileGroup, rows: &[Vec<u32>], new: usize) {
         if !self.options.weighted {
             return;
         }
-        let (weights, _) = self.late_weights(&group.members, new);
+        let (weights, _) = self.delayed_weights(&group.members, new);
         group.weight = weights.iter().sum();
         group.weights.fill(0);
         let count = self.letters.count();
@@ -503,21 +533,22 @@ impl Work<'_> {
     }
 }
 
-/// Sequences that wait to be aligned.
-pub(super) struct Late<'a> {
+/// Delayed sequences that are not aligned yet.
+pub(super) struct DelayedSequences<'a> {
     likeness: Likeness<'a>,
-    /// How alike each is to the one that is the most alike of those aligned; none once it is aligned itself.
+    /// Identity of each sequence with the most similar aligned sequence. `None` after it is aligned
+    /// itself.
     most: Vec<Option<i32>>,
 }
 
-impl Late<'_> {
-    /// The next: the first of those that are the most alike.
+impl DelayedSequences<'_> {
+    /// Returns the most similar sequence, and the first one of several.
     pub(super) fn next(&self) -> Option<u32> {
         let waiting = self.most.iter().enumerate().rev().filter(|(_, most)| most.is_some());
         waiting.max_by_key(|(_, most)| **most).map(|(id, _)| id as u32)
     }
 
-    /// Says that a sequence is aligned.
+    /// Marks a sequence as aligned.
     pub(super) fn add(&mut self, new: u32) {
         self.most[new as usize] = None;
         for (id, most) in self.most.iter_mut().enumerate() {
@@ -526,8 +557,9 @@ impl Late<'_> {
     }
 }
 
-/// Whether all scores of alignments of two profiles, and what is added on the way, are far from the ends of 32 bits.
-fn fits(costs: &Costs, penalties: &[Penalties; 2]) -> bool {
+/// Whether all scores of alignments of two profiles, and all intermediate values, stay far from the
+/// limits of 32 bits.
+fn fits(costs: &ProfileCosts, penalties: &[Penalties; 2]) -> bool {
     let most = |numbers: &[i32]| i64::from(numbers.iter().map(|number| number.saturating_abs()).max().unwrap_or(0));
     let columns = penalties[0].columns().min(penalties[1].columns()) as i64;
     let symbols: i64 = penalties.iter().flat_map(|side| &side.extend).map(|&extend| i64::from(extend)).sum();

@@ -1,47 +1,52 @@
-//! Aligned rows as letters and gaps, where columns have to be looked at one by one.
+//! Aligned rows as letters and gaps, for code that looks at single columns.
 
-use super::group::Group;
-use super::letters::Letters;
+use super::group::ProfileGroup;
+use super::letters::ProfileLetters;
 
-/// Stands where a row has no letter.
+/// Marks a column where a row has no letter.
 pub(super) const GAP: u8 = u8::MAX;
 
-/// The numbers of a sequence's letters, and gaps.
-pub(super) type Row = Vec<u8>;
+/// Numbers of letters, and gaps.
+pub(super) type GappedRow = Vec<u8>;
 
-/// A sequence with its letters at these places of so many columns.
-pub(super) fn row(sequence: &[u8], places: &[u32], columns: usize) -> Row {
+/// Returns the row of a sequence whose letters are in the given columns.
+pub(super) fn row(sequence: &[u8], places: &[u32], columns: usize) -> GappedRow {
     let mut row = vec![GAP; columns];
     sequence.iter().zip(places).for_each(|(&letter, &place)| row[place as usize] = letter);
     row
 }
 
-/// Where the letters of a row stand.
+/// Returns the columns of the letters of a row.
 pub(super) fn places(row: &[u8]) -> Vec<u32> {
     (0..row.len() as u32).zip(row).filter(|(_, letter)| **letter != GAP).map(|(place, _)| place).collect()
 }
 
-/// Rows whose columns become other columns.
-pub(super) fn moved<R: AsRef<[u8]>>(rows: &[R], places: &[u32], columns: usize) -> Vec<Row> {
-    rows.iter().map(|own| row(own.as_ref(), places, columns)).collect()
+/// Moves the columns of rows to new indices.
+pub(super) fn moved<R: AsRef<[u8]>>(rows: &[R], places: &[u32], columns: usize) -> Vec<GappedRow> {
+    rows.iter().map(|sequence| row(sequence.as_ref(), places, columns)).collect()
 }
 
-/// Rows without the columns in which none has a letter.
-pub(super) fn packed<R: AsRef<[u8]>>(rows: &[R]) -> Vec<Row> {
+/// Removes columns without letters.
+pub(super) fn packed<R: AsRef<[u8]>>(rows: &[R]) -> Vec<GappedRow> {
     let columns = rows.first().map_or(0, |row| row.as_ref().len());
     let kept: Vec<usize> = (0..columns).filter(|&column| rows.iter().any(|row| row.as_ref()[column] != GAP)).collect();
     rows.iter().map(|row| kept.iter().map(|&column| row.as_ref()[column]).collect()).collect()
 }
 
-impl Group {
-    /// Aligned sequences, of which each counts so much. Columns may have no letter at all.
-    pub(super) fn of_rows<R: AsRef<[u8]>>(letters: &Letters, ids: &[u32], rows: &[R], weights: &[i32]) -> Group {
+impl ProfileGroup {
+    /// Returns the group of aligned sequences with the given weights. Columns may have no letter.
+    pub(super) fn from_rows<R: AsRef<[u8]>>(
+        letters: &ProfileLetters,
+        ids: &[u32],
+        rows: &[R],
+        weights: &[i32],
+    ) -> ProfileGroup {
         let columns = rows.first().map_or(0, |row| row.as_ref().len());
-        let mut group = Group::empty(letters, columns);
+        let mut group = ProfileGroup::empty(letters, columns);
         for (&id, (row, &weight)) in ids.iter().zip(rows.iter().zip(weights)) {
             let places = places(row.as_ref());
             let sequence: Vec<u8> = places.iter().map(|&place| row.as_ref()[place as usize]).collect();
-            group.add(&Group::of_sequence(letters, id, &sequence, weight), letters, &places);
+            group.add(&ProfileGroup::from_sequence(letters, id, &sequence, weight), letters, &places);
             group.members.push(id);
             group.weight += weight;
             group.residues += places.len() as i64;

@@ -1,38 +1,40 @@
 //! Scores of the columns of two profiles.
 //!
-//! The score of two columns is a product of vectors, a tenth of it: what each letter scores with the first column times how many
-//! tenths of the second it is. Profiles of like sequences have few different columns, so products are computed of different
-//! columns only; if the table of all scores is small it is kept, otherwise rows are computed when they are asked for.
+//! The score of two columns is a tenth of a scalar product: the score of each letter with the first
+//! column times the share of this letter in the second column, in tenths. Profiles of similar
+//! sequences have few distinct columns, so products are computed for distinct columns only. A small
+//! table of all scores is stored. For larger tables, each row is computed when it is needed.
 
 use std::collections::HashMap;
 
 use crate::simd::{InstructionSet, Simd, SimdKernel};
 
-/// How many scores are kept at most.
-const KEPT: usize = 1 << 22;
+/// Maximum number of stored scores.
+const MAX_STORED_SCORES: usize = 1 << 22;
 
-/// Scores of any column of one profile with any of another.
+/// Scores of the columns of one profile with the columns of another.
 #[derive(Debug)]
-pub struct Scores {
-    /// Different columns of the first profile, letters of one column first.
+pub struct ColumnScores {
+    /// Distinct columns of the first profile. All letters of one column are consecutive.
     first: Vec<i32>,
-    /// Which of them each column is.
+    /// Index of the distinct column of each column.
     first_places: Vec<u32>,
-    /// Different columns of the second profile, of those letters that it has, all columns of the first letter first.
+    /// Distinct columns of the second profile, restricted to the letters that occur in it. All
+    /// columns of one letter are consecutive.
     second: Vec<i32>,
-    /// How many different columns these are.
+    /// Number of distinct columns of the second profile.
     second_count: usize,
-    /// Which of them each column is; none if that is each itself.
+    /// Index of the distinct column of each column. `None` if each column is stored.
     second_places: Option<Vec<u32>>,
-    /// Letters that the second profile has.
+    /// Letters that occur in the second profile.
     used: Vec<usize>,
     letters: usize,
     second_columns: usize,
-    /// All rows of different columns of the first profile.
+    /// Scores of all distinct columns of the first profile, if they are stored.
     table: Option<Vec<i32>>,
 }
 
-/// Different columns, and which of them each is.
+/// Returns the distinct columns, and the index of the distinct column of each column.
 fn distinct(columns: &[i32], letters: usize) -> (Vec<&[i32]>, Vec<u32>) {
     let mut known: HashMap<&[i32], u32> = HashMap::new();
     let mut all = Vec::new();
@@ -46,25 +48,32 @@ fn distinct(columns: &[i32], letters: usize) -> (Vec<&[i32]>, Vec<u32>) {
     (all, places)
 }
 
-impl Scores {
-    /// Of two profiles, each with the letters of its first column first.
+impl ColumnScores {
+    /// Prepares the scores of two profiles. In both inputs, all letters of one column are
+    /// consecutive.
     ///
     /// # Panics
-    /// If there are no letters, or the processor does not have the instructions.
-    pub fn new(first: &[i32], second: &[i32], letters: usize, level: InstructionSet) -> Scores {
-        Scores::keeping(first, second, letters, level, KEPT)
+    /// If there are no letters, or if the processor does not have the instructions.
+    pub fn new(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
+        ColumnScores::with_limit(first, second, letters, instructions, MAX_STORED_SCORES)
     }
 
-    /// As above, for whoever asks for few of all scores: none are kept.
+    /// Prepares the scores without storing any, for callers that need few of them.
     ///
     /// # Panics
-    /// As above.
-    pub fn sparingly(first: &[i32], second: &[i32], letters: usize, level: InstructionSet) -> Scores {
-        Scores::keeping(first, second, letters, level, 0)
+    /// As [`ColumnScores::new`].
+    pub fn without_table(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
+        ColumnScores::with_limit(first, second, letters, instructions, 0)
     }
 
-    /// As above; so many scores are kept at most.
-    pub(super) fn keeping(first: &[i32], second: &[i32], letters: usize, level: InstructionSet, most: usize) -> Scores {
+    /// Prepares the scores, and stores at most `most` of them.
+    pub(super) fn with_limit(
+        first: &[i32],
+        second: &[i32],
+        letters: usize,
+        instructions: InstructionSet,
+        most: usize,
+    ) -> ColumnScores {
         let (first_all, first_places) = distinct(first, letters);
         let (mut second_all, second_places) = distinct(second, letters);
         let second_columns = second_places.len();
@@ -74,7 +83,7 @@ impl Scores {
             second_places = None;
         }
         let used: Vec<usize> = (0..letters).filter(|&letter| second_all.iter().any(|c| c[letter] != 0)).collect();
-        let mut scores = Scores {
+        let mut scores = ColumnScores {
             first: first_all.concat(),
             first_places,
             second: used.iter().flat_map(|&letter| second_all.iter().map(move |column| column[letter])).collect(),
@@ -86,24 +95,25 @@ impl Scores {
             table: None,
         };
         if first_all.len().saturating_mul(second_columns) <= most {
-            scores.table = Some(level.run(Rows { scores: &scores, rows: first_all.len() }));
+            scores.table = Some(instructions.run(ComputeScoreTable { scores: &scores, rows: first_all.len() }));
         }
         scores
     }
 
-    /// Columns of both profiles.
+    /// Returns the numbers of columns of both profiles.
     pub fn columns(&self) -> [usize; 2] {
         [self.first_places.len(), self.second_columns]
     }
 
-    /// The scores of a column of the first profile, if they are kept.
+    /// Returns the stored scores of a column of the first profile.
     #[inline(always)]
-    pub(super) fn kept(&self, first: usize) -> Option<&[i32]> {
+    pub(super) fn stored(&self, first: usize) -> Option<&[i32]> {
         let row = self.first_places[first] as usize;
         self.table.as_ref().map(|table| &table[row * self.second_columns..][..self.second_columns])
     }
 
-    /// Computes the scores of a different column of the first profile with the different ones of the second.
+    /// Computes the scores of a distinct column of the first profile with all distinct columns of
+    /// the second.
     #[inline(always)]
     fn products(&self, row: usize, products: &mut [i32]) {
         products.fill(0);
@@ -117,13 +127,14 @@ impl Scores {
         products.iter_mut().for_each(|sum| *sum /= 10);
     }
 
-    /// Computes the scores of a column of the first profile with columns of the second; `spare` has room for a row.
+    /// Computes the scores of a column of the first profile with consecutive columns of the second.
+    /// `spare` is a buffer for a row.
     #[inline(always)]
     pub(super) fn compute(&self, first: usize, from: usize, row: &mut [i32], spare: &mut Vec<i32>) {
         self.expand(self.first_places[first] as usize, from, row, spare);
     }
 
-    /// A small part of a row, without what is not asked for.
+    /// Computes a short part of a row directly, without the other columns.
     #[inline(always)]
     fn part(&self, row: usize, from: usize, products: &mut [i32]) {
         products.fill(0);
@@ -137,8 +148,8 @@ impl Scores {
                     }
                 }
                 Some(places) => {
-                    for (sum, &place) in products.iter_mut().zip(&places[from..]) {
-                        *sum = sum.wrapping_add(score.wrapping_mul(tenths[place as usize]));
+                    for (sum, &index) in products.iter_mut().zip(&places[from..]) {
+                        *sum = sum.wrapping_add(score.wrapping_mul(tenths[index as usize]));
                     }
                 }
             }
@@ -157,31 +168,31 @@ impl Scores {
             None => row.copy_from_slice(&spare[from..from + row.len()]),
             Some(places) => {
                 let places = &places[from..from + row.len()];
-                row.iter_mut().zip(places).for_each(|(score, &place)| *score = spare[place as usize]);
+                row.iter_mut().zip(places).for_each(|(score, &index)| *score = spare[index as usize]);
             }
         }
     }
 
-    /// The score of two columns.
+    /// Returns the score of two columns.
     pub fn score(&self, first: usize, second: usize) -> i32 {
-        if let Some(row) = self.kept(first) {
+        if let Some(row) = self.stored(first) {
             return row[second];
         }
         let column = &self.first[self.first_places[first] as usize * self.letters..][..self.letters];
-        let place = self.second_places.as_ref().map_or(second, |places| places[second] as usize);
-        let tenths = |k: usize| self.second[k * self.second_count + place];
+        let index = self.second_places.as_ref().map_or(second, |places| places[second] as usize);
+        let tenths = |k: usize| self.second[k * self.second_count + index];
         let products = self.used.iter().enumerate().map(|(k, &letter)| column[letter].wrapping_mul(tenths(k)));
         products.fold(0i32, i32::wrapping_add) / 10
     }
 }
 
-/// All rows.
-struct Rows<'a> {
-    scores: &'a Scores,
+/// Computes the table of all scores.
+struct ComputeScoreTable<'a> {
+    scores: &'a ColumnScores,
     rows: usize,
 }
 
-impl SimdKernel for Rows<'_> {
+impl SimdKernel for ComputeScoreTable<'_> {
     type Output = Vec<i32>;
 
     #[inline(always)]

@@ -1,20 +1,20 @@
-//! The room's parts together: alignments that ClustalW 2.1 writes of the same sequences and trees, and passes that give what the
-//! recurrence gives.
+//! Tests of the whole module: alignments equal those of ClustalW 2.1 for the same sequences and
+//! trees, and passes equal the recurrence.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::columns::Penalties;
 use super::oracle;
-use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
-use super::walk::Walk;
+use super::pass::{MiddleRow, PairProblem, PassScratch, ProfileRectangle, backward, forward};
+use super::recursion::PathRecursion;
 use super::*;
 use crate::error::Error;
 use crate::seq::{Alphabet, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
 
-/// Sequences with a guide, and what ClustalW makes of them.
-struct Case {
+/// Sequences with a guide, and ClustalW's alignment of them.
+struct ClustalCase {
     store: SequenceStore,
     tree: GuideTree,
     weights: Vec<i32>,
@@ -22,8 +22,8 @@ struct Case {
     order: Vec<u32>,
 }
 
-impl Case {
-    fn read(alphabet: Alphabet, text: &str) -> Case {
+impl ClustalCase {
+    fn read(alphabet: Alphabet, text: &str) -> ClustalCase {
         let mut store = SequenceStore::builder(alphabet);
         let (mut rows, mut order, mut weights, mut joins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for line in text.lines() {
@@ -42,10 +42,10 @@ impl Case {
                 _ => panic!("{line}"),
             }
         }
-        Case { store: store.build(), tree: GuideTree { leaves: rows.len(), joins }, weights, rows, order }
+        ClustalCase { store: store.build(), tree: GuideTree { leaves: rows.len(), joins }, weights, rows, order }
     }
 
-    /// Percent of identity by the way in the tree.
+    /// Percent identity from the path length in the tree.
     fn likeness(&self, a: usize, b: usize) -> f64 {
         let above = |mut node: usize| {
             let mut ways = vec![(node, 0.0f32)];
@@ -65,7 +65,7 @@ impl Case {
 
     fn align(
         &self,
-        level: InstructionSet,
+        instructions: InstructionSet,
         threads: usize,
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> crate::Result<Progressive> {
@@ -77,44 +77,44 @@ impl Case {
             assert!(step <= steps && steps >= self.tree.joins.len());
             done.fetch_add(1, Ordering::Relaxed);
         };
-        let run = Run { threads: &threads, level, stopped, progress: &progress };
-        let aligned = align(&self.store, &guide, &Options::new(self.store.alphabet()), &run)?;
+        let run = ProgressiveRun { threads: &threads, instructions, stopped, progress: &progress };
+        let aligned = align(&self.store, &guide, &ProfileOptions::new(self.store.alphabet()), &run)?;
         assert!(done.into_inner() >= self.tree.joins.len());
         Ok(aligned)
     }
 }
 
-fn cases() -> [Case; 4] {
+fn cases() -> [ClustalCase; 4] {
     [
         (Alphabet::Protein, include_str!("cases/protein.txt")),
         (Alphabet::Dna, include_str!("cases/dna.txt")),
         (Alphabet::Protein, include_str!("cases/late.txt")),
         (Alphabet::Protein, include_str!("cases/two.txt")),
     ]
-    .map(|(alphabet, text)| Case::read(alphabet, text))
+    .map(|(alphabet, text)| ClustalCase::read(alphabet, text))
 }
 
 #[test]
-fn alignments_are_those_that_clustalw_writes() {
+fn alignments_equal_clustalw() {
     for (number, case) in cases().into_iter().enumerate() {
-        for (level, threads) in InstructionSet::available().into_iter().zip([1, 2].into_iter().cycle()) {
-            let aligned = case.align(level, threads, &|| false).unwrap();
+        for (instructions, threads) in InstructionSet::available().into_iter().zip([1, 2].into_iter().cycle()) {
+            let aligned = case.align(instructions, threads, &|| false).unwrap();
             let row = |id: usize| {
                 let letters = case.store.letters(id as u32);
                 String::from_utf8(aligned.alignment.text(id, letters.as_bytes(), b'-')).unwrap()
             };
             let rows: Vec<String> = (0..case.rows.len()).map(row).collect();
-            assert_eq!((&rows, &aligned.order), (&case.rows, &case.order), "{number} {level:?}");
+            assert_eq!((&rows, &aligned.order), (&case.rows, &case.order), "{number} {instructions:?}");
         }
     }
 }
 
 #[test]
-fn it_ends_early_when_it_is_told_to() {
+fn alignment_stops_when_requested() {
     for case in cases() {
         let asked = AtomicUsize::new(0);
         case.align(InstructionSet::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
-        // Once it is told to, it is told so again whenever it asks.
+        // After the first time, `stopped` returns true on every call.
         let times = asked.into_inner();
         for patience in (0..times).step_by(1 + times / 40) {
             let asked = AtomicUsize::new(0);
@@ -134,37 +134,47 @@ fn scores_beyond_32_bits_are_an_error() {
         let tree = GuideTree { leaves: 2, joins: vec![join] };
         let guide = Guide { tree: &tree, weights: &[500; 2], likeness: &|_, _| 80.0 };
         let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let run = Run { threads: &threads, level: InstructionSet::best(), stopped: &|| false, progress: &|_, _| {} };
-        let options = Options { delay, ..Options::new(Alphabet::Dna) };
+        let run = ProgressiveRun {
+            threads: &threads,
+            instructions: InstructionSet::best(),
+            stopped: &|| false,
+            progress: &|_, _| {},
+        };
+        let options = ProfileOptions { delay, ..ProfileOptions::new(Alphabet::Dna) };
         let error = align(&store.build(), &guide, &options, &run).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{error}");
     }
 }
 
 #[test]
-fn one_sequence_and_none_are_alignments() {
+fn zero_and_one_sequence_are_aligned() {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let run = Run { threads: &threads, level: InstructionSet::PORTABLE, stopped: &|| false, progress: &|_, _| {} };
+    let run = ProgressiveRun {
+        threads: &threads,
+        instructions: InstructionSet::PORTABLE,
+        stopped: &|| false,
+        progress: &|_, _| {},
+    };
     for sequences in 0..2 {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         (0..sequences).for_each(|_| store.push_letters("", b"ACGT").unwrap());
         let tree = GuideTree { leaves: sequences, joins: Vec::new() };
         let guide = Guide { tree: &tree, weights: &[1000][..sequences], likeness: &|_, _| unreachable!() };
-        let aligned = align(&store.build(), &guide, &Options::new(Alphabet::Dna), &run).unwrap();
+        let aligned = align(&store.build(), &guide, &ProfileOptions::new(Alphabet::Dna), &run).unwrap();
         assert_eq!((aligned.alignment.rows(), aligned.alignment.columns()), (sequences, 4 * sequences));
         assert_eq!(aligned.order.len(), sequences);
     }
 }
 
-/// Profiles of any numbers.
-struct Profiles {
+/// Profiles of random numbers.
+struct RandomProfiles {
     penalties: [Penalties; 2],
     columns: [Vec<i32>; 2],
     letters: usize,
 }
 
-impl Profiles {
-    fn random(rng: &mut fastrand::Rng, lengths: [usize; 2]) -> Profiles {
+impl RandomProfiles {
+    fn random(rng: &mut fastrand::Rng, lengths: [usize; 2]) -> RandomProfiles {
         let letters = rng.usize(1..24);
         let (most, kinds) = (rng.i32(1..2000), rng.usize(1..40));
         let costs = |rng: &mut fastrand::Rng, length: usize, most: i32| {
@@ -179,55 +189,63 @@ impl Profiles {
             (0..length).flat_map(|_| kinds[rng.usize(..kinds.len())].clone()).collect()
         };
         let columns = [columns(lengths[0], most), columns(lengths[1], 10)];
-        Profiles { penalties, columns, letters }
+        RandomProfiles { penalties, columns, letters }
     }
 
-    fn check(&self, rectangle: Rectangle, level: InstructionSet, kept: usize) {
-        let scores = Scores::keeping(&self.columns[0], &self.columns[1], self.letters, level, kept);
-        let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
-        let (mut row, mut room) = (Row::default(), Room::default());
-        forward(level, &problem, rectangle, &mut row, &mut room);
-        assert_eq!(row, oracle::forward(&problem, rectangle), "{rectangle:?} {level:?}");
-        backward(level, &problem, rectangle, &mut row, &mut room);
-        assert_eq!(row, oracle::backward(&problem, rectangle), "{rectangle:?} {level:?}");
+    fn check(&self, rectangle: ProfileRectangle, instructions: InstructionSet, kept: usize) {
+        let scores = ColumnScores::with_limit(&self.columns[0], &self.columns[1], self.letters, instructions, kept);
+        let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
+        let (mut row, mut scratch) = (MiddleRow::default(), PassScratch::default());
+        forward(instructions, &problem, rectangle, &mut row, &mut scratch);
+        assert_eq!(row, oracle::forward(&problem, rectangle), "{rectangle:?} {instructions:?}");
+        backward(instructions, &problem, rectangle, &mut row, &mut scratch);
+        assert_eq!(row, oracle::backward(&problem, rectangle), "{rectangle:?} {instructions:?}");
     }
 }
 
 #[test]
-fn rows_are_those_of_the_recurrence() {
+fn middle_rows_equal_the_recurrence() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let rng = &mut fastrand::Rng::with_seed(seed);
     for round in 0..300 {
         let lengths = [rng.usize(2..40), rng.usize(1..70)];
-        let profiles = Profiles::random(rng, lengths);
-        let whole = Rectangle { a: 0, b: 0, m: lengths[0], n: lengths[1], opens: rng.bool(), closes: rng.bool() };
+        let profiles = RandomProfiles::random(rng, lengths);
+        let whole =
+            ProfileRectangle { a: 0, b: 0, m: lengths[0], n: lengths[1], opens: rng.bool(), closes: rng.bool() };
         let (a, b) = (rng.usize(..lengths[0] - 1), rng.usize(..lengths[1]));
-        let part = Rectangle { a, b, m: rng.usize(2..=lengths[0] - a), n: rng.usize(1..=lengths[1] - b), ..whole };
-        for level in InstructionSet::available() {
-            profiles.check(whole, level, [0, usize::MAX][round % 2]);
-            profiles.check(part, level, [0, usize::MAX][round % 2]);
+        let part =
+            ProfileRectangle { a, b, m: rng.usize(2..=lengths[0] - a), n: rng.usize(1..=lengths[1] - b), ..whole };
+        for instructions in InstructionSet::available() {
+            profiles.check(whole, instructions, [0, usize::MAX][round % 2]);
+            profiles.check(part, instructions, [0, usize::MAX][round % 2]);
         }
     }
 }
 
 #[test]
-fn paths_hold_all_columns_and_do_not_depend_on_vectors_and_threads() {
+fn paths_are_complete_and_independent_of_vectors_and_threads() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let rng = &mut fastrand::Rng::with_seed(seed);
     let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     for lengths in [[1, 1], [1, 30], [30, 1], [2, 2], [50, 40], [700, 600]] {
-        let profiles = Profiles::random(rng, lengths);
+        let profiles = RandomProfiles::random(rng, lengths);
         let mut known = None;
-        for level in InstructionSet::available() {
+        for instructions in InstructionSet::available() {
             for kept in [0, usize::MAX] {
-                let scores = Scores::keeping(&profiles.columns[0], &profiles.columns[1], profiles.letters, level, kept);
-                let problem = Problem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);
-                let walk = Walk { problem: &problem, level, stopped: &|| false };
-                let path = threads.install(|| walk.path());
+                let scores = ColumnScores::with_limit(
+                    &profiles.columns[0],
+                    &profiles.columns[1],
+                    profiles.letters,
+                    instructions,
+                    kept,
+                );
+                let problem = PairProblem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);
+                let recursion = PathRecursion { problem: &problem, instructions, stopped: &|| false };
+                let path = threads.install(|| recursion.path());
                 assert_eq!(path::joined(&path).maps.map(|map| map.len()), lengths);
-                assert_eq!(known.get_or_insert_with(|| path.clone()), &path, "{lengths:?} {level:?}");
+                assert_eq!(known.get_or_insert_with(|| path.clone()), &path, "{lengths:?} {instructions:?}");
             }
         }
     }

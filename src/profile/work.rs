@@ -1,114 +1,117 @@
-//! Two profiles to be aligned as work: what a block, a batch and a report are.
+//! Pairs of profiles as work for engines: pairs, blocks, batches and reports.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::divided::Divided;
-use super::pass::Problem;
-use super::path::{Step, joined};
-use super::walk::Walk;
-use super::{Penalties, Scores};
+use super::divided::DividedRectangles;
+use super::pass::PairProblem;
+use super::path::{PathStep, joined};
+use super::recursion::PathRecursion;
+use super::{ColumnScores, Penalties};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::error::{Error, Result};
 use crate::simd::InstructionSet;
 
-/// Two profiles.
+/// Two profiles to align.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// Gap costs of both.
+pub struct ProfilePair {
+    /// Gap costs of both profiles.
     pub penalties: [Penalties; 2],
-    /// What letters score with columns of the first profile: those of its first column first.
+    /// Score of each letter with each column of the first profile. All letters of one column are
+    /// consecutive.
     pub scored: Vec<i32>,
-    /// How many tenths of columns of the second letters are, in the same order.
+    /// Share of each letter in each column of the second profile, in tenths, in the same order.
     pub tenths: Vec<i32>,
-    /// How many letters there are; at least 1.
+    /// Number of letters, at least 1.
     pub letters: usize,
 }
 
-impl Pair {
-    /// Columns of both.
+impl ProfilePair {
+    /// Returns the numbers of columns of both profiles.
     pub fn columns(&self) -> [usize; 2] {
         [0, 1].map(|side| self.penalties[side].columns())
     }
 
-    /// Cells of the matrix.
+    /// Returns the number of cells of the matrix.
     pub fn cells(&self) -> u64 {
         self.columns().iter().map(|&columns| columns as u64).product()
     }
 
-    /// The best alignment, on the pool that this is called in; `None` once it is stopped.
-    pub fn path(&self, level: InstructionSet, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Step>> {
-        let scores = Scores::new(&self.scored, &self.tenths, self.letters, level);
-        let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
-        let path = Walk { problem: &problem, level, stopped }.path();
-        // A path that was given up lacks columns.
+    /// Computes the best alignment on the current thread pool. Returns `None` if `stopped` returns
+    /// true.
+    pub fn path(&self, instructions: InstructionSet, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<PathStep>> {
+        let scores = ColumnScores::new(&self.scored, &self.tenths, self.letters, instructions);
+        let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
+        let path = PathRecursion { problem: &problem, instructions, stopped }.path();
+        // A stopped computation leaves a path without some of its columns.
         (!stopped()).then_some(path)
     }
 
-    /// As above, of what is left of rectangles.
+    /// Computes the best alignment of a matrix that an engine has already divided into rectangles.
+    /// Returns `None` if `stopped` returns true.
     pub fn rest(
         &self,
-        divided: &Divided,
-        level: InstructionSet,
+        divided: &DividedRectangles,
+        instructions: InstructionSet,
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Option<Vec<Step>> {
-        let scores = Scores::sparingly(&self.scored, &self.tenths, self.letters, level);
-        let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
-        let path = Walk { problem: &problem, level, stopped }.rest(divided);
+    ) -> Option<Vec<PathStep>> {
+        let scores = ColumnScores::without_table(&self.scored, &self.tenths, self.letters, instructions);
+        let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
+        let path = PathRecursion { problem: &problem, instructions, stopped }.rest(divided);
         (!stopped()).then_some(path)
     }
 }
 
-/// What the blocks of a batch share.
+/// Data that the blocks of a batch share.
 pub struct ProfileChunk {
-    /// The threads on which the CPU computes. Nobody waits for engines there.
+    /// Threads on which the CPU computes. None of them waits for engines.
     pub pool: Arc<rayon::ThreadPool>,
-    /// The vectors.
-    pub level: InstructionSet,
+    /// Instruction set of the CPU.
+    pub instructions: InstructionSet,
 }
 
 impl fmt::Debug for ProfileChunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProfileChunk").field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("ProfileChunk").field("instructions", &self.instructions).finish_non_exhaustive()
     }
 }
 
-/// Two profiles with a number that is the caller's.
+/// Two profiles with a number that the caller chooses.
 #[derive(Debug, Clone)]
 pub struct ProfileBlock {
-    /// The number.
+    /// Number of the pair.
     pub number: usize,
     /// The profiles.
-    pub pair: Arc<Pair>,
+    pub pair: Arc<ProfilePair>,
 }
 
-/// Alignments of profiles.
+/// Work of kind "alignment of two profiles".
 #[derive(Debug, Clone, Copy)]
-pub struct Profile;
+pub struct ProfileWork;
 
-/// Profiles that are aligned together.
-pub type ProfileBatch = Batch<Profile>;
+/// Pairs of profiles that an engine aligns together.
+pub type ProfileBatch = Batch<ProfileWork>;
 
-/// What came of a block.
+/// Result of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Merged {
-    /// The alignment.
-    Path(Vec<Step>),
-    /// Rectangles that it goes through.
-    Divided(Divided),
+pub enum ProfileMerge {
+    /// The complete alignment.
+    Path(Vec<PathStep>),
+    /// Rectangles that the alignment passes through. The CPU aligns each of them.
+    Divided(DividedRectangles),
 }
 
-/// What came of a batch.
+/// Result of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct ProfileReport {
-    /// One a block. What stands for blocks that are not finished has no meaning.
-    pub merged: Vec<Merged>,
+    /// One result for each block. Results of unfinished blocks are placeholders.
+    pub merged: Vec<ProfileMerge>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
-    /// Time that the device was busy with kernels, where it can be told.
+    /// Time that the device spent in kernels, if it is known.
     pub kernel_time: Option<Duration>,
 }
 
@@ -122,7 +125,7 @@ impl BatchReport for ProfileReport {
     }
 }
 
-impl Work for Profile {
+impl Work for ProfileWork {
     type Chunk = ProfileChunk;
     type Block = ProfileBlock;
     type Class = ();
@@ -151,38 +154,38 @@ impl Work for Profile {
     fn check(batch: &ProfileBatch, report: &ProfileReport) -> Result<(), String> {
         let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
         if report.merged.len() != batch.blocks.len() {
-            return Err(format!("alignments of {} profiles for {}", report.merged.len(), batch.blocks.len()));
+            return Err(format!("{} results for {} pairs of profiles", report.merged.len(), batch.blocks.len()));
         }
-        let found = batch.blocks.iter().zip(&report.merged).zip(finished).filter(|(_, is_finished)| *is_finished);
-        for ((block, merged), _) in found {
+        let results = batch.blocks.iter().zip(&report.merged).zip(finished).filter(|(_, is_finished)| *is_finished);
+        for ((block, merged), _) in results {
             let columns = block.pair.columns();
             match merged {
-                Merged::Path(path) if joined(path).maps.map(|map| map.len()) == columns => {}
-                Merged::Path(_) => return Err(format!("an alignment that is not of {columns:?} columns")),
-                Merged::Divided(divided) => divided.check(columns)?,
+                ProfileMerge::Path(path) if joined(path).maps.map(|map| map.len()) == columns => {}
+                ProfileMerge::Path(_) => return Err(format!("an alignment does not have {columns:?} columns")),
+                ProfileMerge::Divided(divided) => divided.check(columns)?,
             }
         }
         Ok(())
     }
 }
 
-impl CpuKind for Profile {
+impl CpuKind for ProfileWork {
     type Scratch = ();
 
-    // One pair of profiles at once, whatever its size.
+    // One pair of profiles at a time, whatever its size.
     const CELLS: u64 = 1;
     const PAIRS: u64 = 1;
     const GROUP_PAIRS: u64 = 1;
 
     fn compute(batch: &ProfileBatch, _scratch: &mut (), interrupt: &AtomicBool) -> Result<ProfileReport> {
-        let begin = Instant::now();
+        let start = Instant::now();
         let chunk = &batch.chunk;
         let stopped = || interrupt.load(Ordering::Relaxed);
         let mut merged = Vec::with_capacity(batch.blocks.len());
         for block in &batch.blocks {
-            let path = chunk.pool.install(|| block.pair.path(chunk.level, &stopped));
-            merged.push(Merged::Path(path.ok_or(Error::Interrupted)?));
+            let path = chunk.pool.install(|| block.pair.path(chunk.instructions, &stopped));
+            merged.push(ProfileMerge::Path(path.ok_or(Error::Interrupted)?));
         }
-        Ok(ProfileReport { merged, unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
+        Ok(ProfileReport { merged, unfinished: Vec::new(), kernel_time: Some(start.elapsed()) })
     }
 }

@@ -1,4 +1,5 @@
-//! Distances of all pairs in blocks, put together: those of the whole job, and the same trees and alignments.
+//! Distances of all pairs in blocks: merged blocks equal the whole job, with equal trees and
+//! alignments.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ fn mocks() -> Vec<Box<dyn Engine<Clustal>>> {
     vec![mock("one", 2_000, 3), mock("two", 500, 7)]
 }
 
-/// A family, of which some are there more than once, and an empty sequence.
+/// A family with some repeated sequences and an empty one.
 fn store(random: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {
     let lengths: Vec<usize> = (0..count).map(|_| 8 + random.below(30usize)).collect();
     let mut sequences = support::clustal::family(random, alphabet, &lengths);
@@ -53,7 +54,7 @@ fn gathered(job: &DistanceRows, rows: &[PairCounts]) -> Distances {
 }
 
 #[test]
-fn every_kind_comes_back() {
+fn merged_distances_equal_the_whole_job() {
     let mut random = rng(1);
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
         let sequences = store(&mut random, alphabet, 14);
@@ -72,7 +73,7 @@ fn every_kind_comes_back() {
                     assert_eq!(sum, (summary.pairs, summary.cells));
                     assert!(cells > 1 || blocks.len() > 10, "{blocks:?}");
                 }
-                // One distance too few.
+                // One distance is missing.
                 let mut some = job.gather().unwrap();
                 some.add(&expected[1..]).unwrap();
                 assert!(some.finish().unwrap_err().to_string().contains("missing"));
@@ -82,7 +83,7 @@ fn every_kind_comes_back() {
 }
 
 #[test]
-fn devices_go_on_from_block_to_block() {
+fn engines_continue_from_block_to_block() {
     let mut random = rng(2);
     let sequences = store(&mut random, Alphabet::Dna, 30);
     let job = DistanceRows::new(PairDistances::new(sequences));
@@ -115,7 +116,7 @@ fn rows_of_another_job_are_refused() {
 }
 
 #[test]
-fn trees_and_alignments_of_given_distances_are_the_same() {
+fn given_distances_give_equal_trees_and_alignments() {
     let sequences = store(&mut rng(4), Alphabet::Dna, 9);
     let run = two_threads();
     for method in [TreeMethod::NeighbourJoining, TreeMethod::Upgma] {
@@ -127,7 +128,7 @@ fn trees_and_alignments_of_given_distances_are_the_same() {
         assert_eq!((again.unrooted, again.tree, again.distances), (made.unrooted, made.tree, made.distances));
         assert!(summary.distances.engines.is_empty(), "nothing was computed");
     }
-    for mode in [MsaMode::Clustal(profile::Options::new(Alphabet::Dna)), MsaMode::default()] {
+    for mode in [MsaMode::Clustal(profile::ProfileOptions::new(Alphabet::Dna)), MsaMode::default()] {
         let distance = Some(PairDistance::Clustal);
         let job = MultiAlign { mode, distance, ..MultiAlign::new(Arc::clone(&sequences)) };
         let made = run_on(&job, mocks(), &run).unwrap().0.remove(0);
@@ -135,7 +136,7 @@ fn trees_and_alignments_of_given_distances_are_the_same() {
         let again = run_on(&MultiAlign { given, ..job }, Vec::new(), &run).unwrap().0.remove(0);
         assert_eq!((again.alignment, again.guide.unrooted), (made.alignment, made.guide.unrooted));
     }
-    // By probabilities, or by seeds, there are no such distances.
+    // Modes that use probabilities or seeds accept no such distances.
     let accurate = MultiAlign::new(Arc::clone(&sequences));
     assert!(accurate.pair_distances().is_none());
     let seeds = SequenceTree { method: TreeMethod::Mbed, ..SequenceTree::new(Arc::clone(&sequences)) };

@@ -1,4 +1,4 @@
-//! Levenshtein distances in blocks: as of the whole job, whatever the blocks are.
+//! Levenshtein distances in blocks: every division into blocks gives the rows of the whole job.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use support::blocks::check_blocks;
 use support::codec::check_codec;
 use support::{Rng, rng, run_on, two_threads};
 
-/// Two engines that take little at once, so that blocks come back in pieces.
+/// Two engines with small batches, so that blocks are returned in pieces.
 fn mocks() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("one").with_capacity(2_000, 3)), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
 
-/// Relatives of random lengths, an empty one among them.
+/// Relatives of random lengths, including an empty sequence.
 fn store(random: &mut Rng, count: usize) -> Arc<SequenceStore> {
     let root = support::random_codes(random, Alphabet::Dna, 60);
     let mut sequences = vec![Vec::new()];
@@ -38,7 +38,7 @@ fn job(patterns: &Arc<SequenceStore>, against: Against, mode: EditMode, limit: L
     EditDistances::new(Arc::clone(patterns), against, Arc::new(scheme))
 }
 
-/// Cuts of several sizes; gives the blocks of the finest.
+/// Checks blocks of several sizes. Returns the smallest blocks.
 fn check(job: &EditDistances, random: &mut Rng) -> Vec<Block> {
     let (expected, summary) = run_on(job, mocks(), &two_threads()).expect("the job ends");
     let session = || job.session_on(mocks(), &two_threads()).expect("it begins");
@@ -51,7 +51,7 @@ fn check(job: &EditDistances, random: &mut Rng) -> Vec<Block> {
 }
 
 #[test]
-fn patterns_in_blocks_and_their_texts() {
+fn blocks_of_patterns_and_texts_equal_the_job() {
     let mut random = rng(1);
     let (patterns, texts) = (store(&mut random, 9), store(&mut random, 12));
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
@@ -68,7 +68,7 @@ fn patterns_in_blocks_and_their_texts() {
 }
 
 #[test]
-fn alignments_and_ends_come_along() {
+fn blocks_return_alignments_and_ends() {
     let mut random = rng(2);
     let (patterns, texts) = (store(&mut random, 6), store(&mut random, 7));
     let limit = Limit::Distance(9);
@@ -93,7 +93,7 @@ fn candidates(random: &mut Rng, patterns: &SequenceStore, texts: &SequenceStore,
 }
 
 #[test]
-fn candidates_in_blocks() {
+fn blocks_of_candidates_equal_the_job() {
     let mut random = rng(3);
     let (patterns, texts) = (store(&mut random, 20), store(&mut random, 9));
     for strand in [Strands::Plus, Strands::Both] {
@@ -104,10 +104,10 @@ fn candidates_in_blocks() {
                 EditDistances { strand, max_hits, ..job(&patterns, against, EditMode::Infix, Limit::Rate(0.7)) }
             };
             let blocks = check(&job(&some), &mut random);
-            // The best of a pattern are selected from what the blocks selected.
+            // The job selects the best rows of a pattern among the rows that each block selected.
             let parts = blocks.iter().filter(|block| block.targets.is_some()).count();
             assert!(blocks.len() > 50 && max_hits.is_none() == (parts == 0), "{blocks:?}");
-            // Together by tens of patterns, mixed within.
+            // Patterns are grouped by tens, in mixed order within a group.
             some.sort_by_key(|candidate| candidate.pattern / 5);
             let blocks = check(&job(&some), &mut random);
             assert!(blocks.len() >= 4, "{blocks:?}");
@@ -120,7 +120,7 @@ fn candidates_in_blocks() {
 }
 
 #[test]
-fn devices_go_on_from_block_to_block() {
+fn engines_continue_from_block_to_block() {
     let mut random = rng(4);
     let patterns = store(&mut random, 40);
     for against in [Against::Later, Against::Texts(store(&mut random, 30))] {

@@ -17,7 +17,7 @@ use pairwave::{Error, Result};
 
 use support::{mixed_store, rng};
 
-/// Counts how many are open.
+/// Counts the open engines.
 struct Counted {
     engine: MockEngine,
     open: Arc<AtomicUsize>,
@@ -57,7 +57,7 @@ fn job() -> AllPairs {
     AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) }
 }
 
-/// Runs everything; gives the pairs, and the names of those that are there.
+/// Runs the whole job. Returns the number of pairs and the names of the remaining engines.
 fn run(engine_set: &mut EngineSet<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) -> Result<(u64, Vec<String>)> {
     let job = job().job();
     let mut pairs = 0;
@@ -82,7 +82,7 @@ fn names(engine_set: &EngineSet<Pairs>) -> Vec<String> {
 const ALL: u64 = 60 * 59 / 2;
 
 #[test]
-fn engines_stay_open_and_those_that_fail_are_closed() {
+fn engines_stay_open_and_failed_ones_are_closed() {
     let open = Arc::new(AtomicUsize::new(0));
     let engine = |name: &str, script: Vec<Act>| {
         open.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ fn engines_stay_open_and_those_that_fail_are_closed() {
     let mut engine_set =
         EngineSet::new(vec![engine("a", vec![]), engine("b", vec![Act::FailSubmit]), engine("c", vec![])]);
     for _ in 0..3 {
-        // The one that fails may not come to its first batch.
+        // The failing engine may not get a batch before the job ends.
         let (pairs, names) = run(&mut engine_set, Vec::new()).expect("two are well");
         assert_eq!(pairs, ALL);
         assert_eq!(names.len(), open.load(Ordering::Relaxed));
@@ -101,7 +101,7 @@ fn engines_stay_open_and_those_that_fail_are_closed() {
     }
     drop(engine_set);
     assert_eq!(open.load(Ordering::Relaxed), 0);
-    // The reserve stays, too.
+    // The reserve engine also stays open.
     let mut engine_set = EngineSet::new(vec![engine("lost", vec![Act::Panic])]);
     let reserve = vec![Box::new(CpuWorker::default()) as Box<dyn Engine<Pairs>>];
     assert_eq!(run(&mut engine_set, reserve).expect("the reserve is there"), (ALL, vec!["cpu".into()]));
@@ -112,7 +112,7 @@ fn engines_stay_open_and_those_that_fail_are_closed() {
 }
 
 #[test]
-fn an_error_of_the_caller_leaves_the_engines() {
+fn error_of_the_caller_keeps_the_engines() {
     let capacity = Capacity { cells: 1 << 20, pairs: 64, store_bytes: u64::MAX, batches: 2 };
     let slow = vec![Act::Compute(Duration::from_millis(5)); 4];
     let mut engine_set =

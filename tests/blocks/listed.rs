@@ -1,4 +1,4 @@
-//! Listed pairs in blocks, and files that are read in step.
+//! Listed pairs in blocks, and files that are read in step with the blocks.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn sets(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
     })
 }
 
-/// Pairs in any order, some of them twice.
+/// Pairs in random order, some of them repeated.
 fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2]) -> PairSource {
     let pairs = (0..90).map(|_| (rng.below(40u32), rng.below(6u32))).collect();
     PairSource::Listed { queries: Arc::clone(queries), targets: Arc::clone(targets), pairs }
@@ -36,7 +36,7 @@ fn whole(job: &PairList) -> Vec<PairRow> {
 }
 
 #[test]
-fn listed_pairs_in_blocks() {
+fn blocks_of_listed_pairs_equal_the_job() {
     let mut rng = rng(0x1157);
     let run = two_threads();
     let local = Scoring { mode: Mode::Local, ..Scoring::truong() };
@@ -71,7 +71,7 @@ fn file(store: &SequenceStore) -> tempfile::NamedTempFile {
 }
 
 #[test]
-fn files_in_step_are_read_up_to_each_block() {
+fn paired_files_are_read_up_to_each_block() {
     let mut rng = rng(0x1158);
     let run = two_threads();
     let sets = sets(&mut rng, Alphabet::Dna);
@@ -91,13 +91,14 @@ fn files_in_step_are_read_up_to_each_block() {
             assert_eq!(blocks.last().map(|block| block.units.end), Some(40));
         }
         check_codec(&job, &expected, &mut rng);
-        // The files were read by others; who reads them in step finds all.
+        // Other sessions have read the files. A session that reads them in step still finds all
+        // pairs.
         assert_eq!(whole(&job), expected);
     }
 }
 
 #[test]
-fn pairs_that_are_not_there_are_told() {
+fn missing_pairs_are_reported() {
     let mut rng = rng(0x1159);
     let run = two_threads();
     let sets = sets(&mut rng, Alphabet::Dna);

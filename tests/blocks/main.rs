@@ -1,4 +1,5 @@
-//! Jobs in blocks: any cut, in any order, on whatever engines, gives the rows of the whole job; and engines that outlive a run.
+//! Tests of jobs in blocks: every division into blocks gives the rows of the whole job, in any
+//! order and on any engines. Also tests engines that outlive a run.
 
 mod distances;
 mod edits;

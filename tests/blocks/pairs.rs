@@ -17,7 +17,7 @@ use pairwave::{Error, jobs::Summary};
 use support::blocks::{SourceWithGaps, check_blocks};
 use support::{Rng, adapter, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
 
-/// Sequences of which many are relatives of an earlier one; some are empty, and one is as long as ten others.
+/// Sequences with many relatives, some empty sequences, and a sequence as long as ten others.
 fn sequences(rng: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {
     let mut all: Vec<Vec<Code>> = Vec::new();
     for index in 0..count {
@@ -32,7 +32,8 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceSto
     store(alphabet, &all)
 }
 
-/// Alignments, scores, identities, the best; one store and two; whole sequences and parts; both strands.
+/// Jobs with alignments, scores, identities and best pairs; one store and two; global and local;
+/// both strands.
 fn jobs(rng: &mut Rng) -> Vec<(&'static str, AllPairs)> {
     let (dna, others) = (sequences(rng, Alphabet::Dna, 24), sequences(rng, Alphabet::Dna, 17));
     let triangle = AllPairs::new(Arc::clone(&dna), Arc::new(Scoring::truong()));
@@ -71,7 +72,7 @@ fn whole(job: &AllPairs) -> Vec<PairResult> {
 }
 
 #[test]
-fn the_rows_are_those_of_the_whole_job() {
+fn blocks_of_pairs_equal_the_job() {
     let mut rng = rng(0xb10c);
     let run = two_threads();
     let mut cut_along_targets = 0;
@@ -112,7 +113,7 @@ fn gpus_compute_blocks() {
 }
 
 #[test]
-fn devices_are_opened_and_edit_distances_come_first() {
+fn devices_are_opened_and_edit_distances_run_first() {
     let mut rng = rng(0xb10e);
     let queries = sequences(&mut rng, Alphabet::Dna, 40);
     let others = sequences(&mut rng, Alphabet::Dna, 12);
@@ -138,7 +139,7 @@ fn devices_are_opened_and_edit_distances_come_first() {
     }
 }
 
-/// Computes everything as one block, on these engines.
+/// Computes the given blocks in one run on these engines.
 fn run_blocks(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>, blocks: &[Block]) -> Result<Summary, Error> {
     let mut session = job.session_on(engines, &two_threads())?;
     job.run_blocks(blocks, &mut session, &two_threads(), &mut Whole(|_: &[PairResult]| Ok(())))
@@ -157,12 +158,13 @@ fn blocks_of_another_job_are_refused() {
 }
 
 #[test]
-fn a_session_goes_on_without_engines_that_are_lost_and_after_an_error() {
+fn session_continues_after_lost_engines_and_errors() {
     let mut rng = rng(3);
     let job = AllPairs::new(sequences(&mut rng, Alphabet::Dna, 24), Arc::new(Scoring::truong()));
     let run = two_threads();
     let expected = whole(&job);
-    // One is lost in its third batch, the other in its first: the reserve goes on, in this run and the next.
+    // One engine is lost in its third batch, the other in its first. The reserve engine continues,
+    // in this run and in the next.
     let lost = |name, after| {
         mock(name, 500, vec![Act::Compute(Default::default()); after].into_iter().chain([Act::FailCollect]))
     };
@@ -182,9 +184,10 @@ fn a_session_goes_on_without_engines_that_are_lost_and_after_an_error() {
     assert!(matches!(error, Err(Error::Interrupted)), "{error:?}");
 }
 
-/// The first call of `feed` computes everything: engines that compute are asked for work again, and find what came since.
+/// The first call of `feed` computes everything. Engines that compute are asked for work again, and
+/// get the blocks that have arrived since.
 #[test]
-fn engines_go_on_with_blocks_that_come_while_they_compute() {
+fn engines_take_blocks_that_arrive_during_a_run() {
     let queries = sequences(&mut rng(0xb10f), Alphabet::Dna, 40);
     let job = AllPairs { score_only: true, ..AllPairs::new(queries, Arc::new(Scoring::truong())) };
     let expected = whole(&job);

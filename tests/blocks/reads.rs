@@ -1,4 +1,4 @@
-//! Reads in blocks: as of the whole job, whatever the blocks are.
+//! Placement of reads in blocks: every division into blocks gives the rows of the whole job.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +24,7 @@ fn asset(set: &str, file: &str) -> String {
     root.join(set).join(file).to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// Reads of the set, of which some have no letters, and pieces of them.
+/// Reads of the set, some without letters, and fragments of reads.
 fn reads(set: &str) -> String {
     let text = fs::read_to_string(asset(set, "reads.fasta")).expect("it is there");
     let mut random = rng(8);
@@ -55,7 +55,7 @@ fn gpu() -> Box<dyn Engine<Phylo>> {
 }
 
 #[test]
-fn rows_of_blocks_are_those_of_the_job() {
+fn blocks_of_reads_equal_the_job() {
     let mut random = rng(1);
     for (set, strand) in [("tiny", Strands::Plus), ("tiny", Strands::Both), ("tiny_aa", Strands::Plus)] {
         let job = PhyloAlignment { strand, ..job(set) };
@@ -79,7 +79,7 @@ fn rows_of_blocks_are_those_of_the_job() {
     }
 }
 
-/// The rows of a whole job, and what it did.
+/// Returns the rows and the summary of the whole job.
 fn run_on_all(job: &PhyloAlignment) -> (Vec<PhyloResult>, pairwave::Summary) {
     let mut rows = Vec::new();
     let summary = job.run_on(cpu(2), &two_threads(), |some| {
@@ -90,7 +90,7 @@ fn run_on_all(job: &PhyloAlignment) -> (Vec<PhyloResult>, pairwave::Summary) {
 }
 
 #[test]
-fn reads_of_a_file_that_were_done_before_are_in_no_block() {
+fn finished_reads_are_in_no_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads.fa");
     fs::write(&path, reads("tiny")).unwrap();
@@ -99,7 +99,7 @@ fn reads_of_a_file_that_were_done_before_are_in_no_block() {
     let job = PhyloAlignment { skip: 5, ..whole.clone() };
     let session = || job.session_on(cpu(1), &two_threads()).unwrap();
     let blocks = check_blocks(&job, &expected[5..], 1, &two_threads(), &mut rng(2), session);
-    // The first is empty, and so is one of those among the five.
+    // The first read is empty, and one of the next five too.
     assert_eq!(blocks[0].units, 7..8);
     assert_eq!(PhyloAlignment { skip: 99, ..whole }.cut(1).unwrap(), []);
 }
@@ -117,14 +117,14 @@ impl BlockSink<PhyloResult> for Nobody {
 }
 
 #[test]
-fn reads_that_are_not_there_are_told() {
+fn missing_reads_are_reported() {
     let job = job("tiny");
     let run = two_threads();
     let mut session = job.session_on(cpu(1), &run).unwrap();
     let block = Block { units: 14..18, targets: None, pairs: 0, cells: 0 };
     let error = job.run_blocks(&[block], &mut session, &run, &mut Nobody).unwrap_err();
     assert!(matches!(error, Error::Usage { .. }) && error.to_string().contains("number 16"), "{error}");
-    // The session goes on.
+    // The session can still be used.
     let blocks = job.cut(u64::MAX).unwrap();
     assert_eq!(job.run_blocks(&blocks, &mut session, &run, &mut Nobody).unwrap().written, 12);
     let stdin = PhyloAlignment { reads: ReadSource::File("-".into()), ..job };
@@ -132,9 +132,10 @@ fn reads_that_are_not_there_are_told() {
     assert!(error.to_string().contains("standard input"), "{error}");
 }
 
-/// Reads without letters are as good as aligned: they must not fill the room behind engines for ever.
+/// Reads without letters count as aligned at once. They must not occupy the queue behind the
+/// engines.
 #[test]
-fn many_reads_without_letters_lose_none_and_hold_up_nobody() {
+fn many_empty_reads_neither_lose_rows_nor_block() {
     let letters = reads("tiny").split('>').find(|record| record.starts_with("r3")).unwrap().to_owned();
     for at in [0, 1] {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Searches in blocks: of queries, and of subjects where one query is too much.
+//! Searches in blocks of queries, and in blocks of subjects if one query is too large.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ fn local(alphabet: Alphabet) -> Scoring {
     Scoring { mode: Mode::Local, ..scoring }
 }
 
-/// Queries, the last of which is as long as all others, and one empty; subjects that are relatives of them, on either strand, each
-/// several times, so that many score the same.
+/// Queries, including an empty query and a query as long as all others. Subjects that are relatives
+/// of the queries on either strand, each repeated so that many hits have equal scores.
 fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
     let queries: Vec<Vec<Code>> = [40, 0, 25, 33, 200].map(|length| random_codes(rng, alphabet, length)).into();
     let mut subjects = Vec::new();
@@ -38,7 +38,7 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
         subjects.push(random_codes(rng, alphabet, 30));
     }
     subjects.push(Vec::new());
-    // Not by length: records and places differ.
+    // In random order, so that record numbers and sorted positions differ.
     (1..subjects.len()).for_each(|place| subjects.swap(place, rng.below(place + 1)));
     [store(alphabet, &queries), store(alphabet, &subjects)]
 }
@@ -49,7 +49,8 @@ fn search(rng: &mut Rng, scoring: Scoring) -> Search {
     Search { check: true, ..Search::new(queries, subjects, Arc::new(scoring)) }
 }
 
-/// The best one, few and all; both strands and one; filters; scores alone; by E-value and by score; whole sequences.
+/// Searches for the best hit, for a few and for all; both strands and one; with filters; scores
+/// only; by E-value and by score; global.
 fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
     let (protein, dna) = (search(rng, local(Alphabet::Protein)), search(rng, local(Alphabet::Dna)));
     let whole = |end_gaps| Scoring { end_gaps, mode: Mode::Global, ..Scoring::protein() };
@@ -90,7 +91,7 @@ fn is_cut(blocks: &[Block]) -> bool {
 }
 
 #[test]
-fn the_hits_are_those_of_the_whole_search() {
+fn blocks_of_searches_equal_the_whole_search() {
     let mut rng = rng(0x5eab);
     let run = two_threads();
     let (mut cut, mut ties) = (0, 0);
@@ -100,14 +101,14 @@ fn the_hits_are_those_of_the_whole_search() {
         assert!(!expected.is_empty());
         for parts in [1, 3, 9, 60] {
             let session = || search.session_on(vec![mock(9_000, []), cpu()], &run).expect("a session");
-            // A query without symbols counts for its pairs: a little more than all cells.
+            // A query without symbols counts its pairs, so the sum slightly exceeds all cells.
             let cells = if parts == 1 { u64::MAX } else { search.cells() / parts };
             let blocks = check_blocks(&search, &expected, cells, &run, &mut rng, session);
             assert_eq!(blocks.iter().map(|block| block.cells).sum::<u64>(), search.cells());
             assert!((parts == 1) == (blocks.len() == 1), "{} of {parts}", blocks.len());
             cut += blocks.iter().filter(|block| block.targets.is_some()).count();
         }
-        // Every pair in a block of its own.
+        // Every pair is a block of its own.
         let session = || search.session_on(vec![cpu()], &run).expect("a session");
         let blocks = check_blocks(&search, &expected, 1, &run, &mut rng, session);
         assert!(blocks.len() > 100, "{}", blocks.len());
@@ -117,7 +118,7 @@ fn the_hits_are_those_of_the_whole_search() {
 }
 
 #[test]
-fn devices_and_engines_that_fail_change_no_hit() {
+fn failing_engines_change_no_hit() {
     let mut rng = rng(0x5eac);
     let run = two_threads();
     for scoring in [local(Alphabet::Protein), local(Alphabet::Dna)] {
@@ -133,7 +134,7 @@ fn devices_and_engines_that_fail_change_no_hit() {
     }
 }
 
-/// A database file of a search's subjects, and the search in it.
+/// Writes the subjects of a search to a database file. Returns the search in this file.
 fn in_file(search: &Search, subjects: &SequenceStore, folder: &tempfile::TempDir) -> (Search, String) {
     let [input, made] = ["subjects.fa", "subjects.pwdb"].map(|name| folder.path().join(name));
     let record = |id| format!(">{} of some kind\n{}\n", subjects.name(id), subjects.letters(id));
@@ -149,7 +150,7 @@ fn in_file(search: &Search, subjects: &SequenceStore, folder: &tempfile::TempDir
 }
 
 #[test]
-fn bytes_of_hits_come_back_and_name_their_subjects() {
+fn encoded_hits_survive_a_round_trip() {
     let mut rng = rng(0x5ead);
     for scoring in [local(Alphabet::Protein), local(Alphabet::Dna)] {
         let search = Search { max_evalue: Some(1e9), ..search(&mut rng, scoring) };
@@ -161,7 +162,7 @@ fn bytes_of_hits_come_back_and_name_their_subjects() {
     let global = Search { max_hits: 2, ..search(&mut rng, whole_sequences) };
     let mut hits = whole(&global);
     check_codec(&global, &hits, &mut rng);
-    // Those of another search are seen.
+    // Rows of another search are refused.
     let subjects = global.subjects.size().sequences;
     let wrong: [fn(&mut SearchHit, u64); 3] =
         [|hit, subjects| hit.place = subjects, |hit, _| hit.record += 1, |hit, _| hit.query = 99];
@@ -174,11 +175,11 @@ fn bytes_of_hits_come_back_and_name_their_subjects() {
 }
 
 #[test]
-fn blocks_read_of_a_database_what_they_need() {
+fn blocks_read_only_their_part_of_a_database() {
     let mut rng = rng(0x5eae);
     let scoring = local(Alphabet::Protein);
     let alphabet = scoring.alphabet;
-    // 12 megabytes, of which each 4 MiB have a checksum of their own.
+    // 12 MB, with a checksum for every 4 MiB.
     let subjects: Vec<Vec<Code>> = (0..30).map(|_| random_codes(&mut rng, alphabet, 400_000)).collect();
     let queries = store(alphabet, &[subjects[7][..8].to_vec(), subjects[23][90..98].to_vec()]);
     let subjects = store(alphabet, &subjects);
@@ -192,7 +193,7 @@ fn blocks_read_of_a_database_what_they_need() {
     let session = |search: &Search| search.session_on(vec![cpu()], &run).expect("a session");
     let blocks = check_blocks(&search, &expected, search.cells() / 8, &run, &mut rng, || session(&search));
     assert!(blocks.len() == 8 && blocks.iter().all(|block| block.targets.is_some()), "{blocks:?}");
-    // Something in the second 4 MiB is not what it was.
+    // Changes a byte in the second 4 MiB.
     let mut bytes = std::fs::read(&path).expect("it is there");
     bytes[5_000_000] ^= 1;
     std::fs::write(&path, bytes).expect("it can be written");
@@ -210,7 +211,7 @@ fn blocks_read_of_a_database_what_they_need() {
 }
 
 #[test]
-fn blocks_of_another_search_are_refused_and_nothing_is_found_in_nothing() {
+fn blocks_of_another_search_are_refused_and_empty_searches_work() {
     let search = search(&mut rng(6), local(Alphabet::Protein));
     let run = two_threads();
     let subjects = search.subjects.size().sequences as u32;

@@ -439,7 +439,7 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
     let reference = Reference::read(reference("ref.nwk"), reference("ref.fasta"), AlphabetChoice::Detect)
         .expect("the reference is readable");
     let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
-    let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
+    let clustal = MsaMode::Clustal(pairwave::profile::ProfileOptions::new(Alphabet::Protein));
     let subjects = Arc::new(Subjects::from_store((*proteins).clone()));
     let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
     let identities = AllPairs { min_identity: Some(0.8), ..pairs.clone() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::counting::{MAX, NOW, alone};
-use pairwave::posterior::{Options, align, memory};
+use pairwave::posterior::{PosteriorOptions, align, memory};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, read_bytes};
 use support::store;
 
@@ -21,7 +21,7 @@ fn taken(sequences: &SequenceStore) -> (u64, u64, u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let before = NOW.load(SeqCst);
     MAX.store(before, SeqCst);
-    align(sequences, &Options::default(), &pool, &|_, _| {}, &AtomicBool::new(false)).expect("it aligns");
+    align(sequences, &PosteriorOptions::default(), &pool, &|_, _| {}, &AtomicBool::new(false)).expect("it aligns");
     let (taken, thread) = ((MAX.load(SeqCst) - before) as u64, thread_limit(sequences));
     (taken, memory(sequences.lengths()) + thread, thread)
 }

@@ -1,4 +1,4 @@
-//! `pairwave mpi` with the ranks of a real `mpirun`: that of PATH, or of the variable MPIRUN.
+//! Tests `pairwave mpi` with the ranks of a real `mpirun`, from PATH or from the variable MPIRUN.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Random genes of about this length, some alike.
+/// Writes random genes of about this length, some of them similar.
 fn genes(path: &Path, number: usize, length: usize, seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     let letter = |random: &mut fastrand::Rng| b"ACGT"[random.usize(..4)];
@@ -20,8 +20,8 @@ fn genes(path: &Path, number: usize, length: usize, seed: u64) {
         };
         let changes = letters.len() / 12;
         (0..changes).for_each(|_| {
-            let place = random.usize(..letters.len());
-            letters[place] = letter(&mut random);
+            let index = random.usize(..letters.len());
+            letters[index] = letter(&mut random);
         });
         writeln!(text, ">gene{gene}\n{}", String::from_utf8_lossy(&letters)).unwrap();
         before = letters;
@@ -31,7 +31,8 @@ fn genes(path: &Path, number: usize, length: usize, seed: u64) {
 
 fn mpirun(ranks: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into()));
-    // More ranks than processors, and as root in a container; MPICH allows both.
+    // Allows more ranks than processors, and root in a container, for Open MPI. MPICH allows both
+    // anyway.
     command.envs([
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -48,7 +49,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Runs to a good end.
+/// Runs the command, which must succeed.
 fn succeeds(ranks: usize, arguments: &[&str]) -> String {
     let output = mpirun(ranks, arguments).output().unwrap();
     assert!(output.status.success(), "{ranks} ranks, {arguments:?}: {}", text(&output));
@@ -78,7 +79,7 @@ impl Case {
         self.folder.path().join(name).to_str().unwrap().into()
     }
 
-    /// What the job writes in one process.
+    /// Returns the output of the job in one process.
     fn plain(&self, job: &[&str]) -> Vec<u8> {
         let path = self.path("plain");
         let ran =
@@ -93,7 +94,7 @@ impl Case {
 }
 
 #[test]
-fn ranks_write_what_one_process_writes() {
+fn ranks_write_the_output_of_one_process() {
     let case = Case::new(24, 60, 1);
     let tiny = "assets/papara/tiny";
     let [tree, rows, reads] = ["ref.nwk", "ref.fasta", "reads.fasta"].map(|name| format!("{tiny}/{name}"));
@@ -120,8 +121,8 @@ fn ranks_write_what_one_process_writes() {
             let (input, results) =
                 ([["--input", "shared"], ["--input", "broadcast"]], [["--results", "shared"], ["--results", "gather"]]);
             let how = [&input[ranks % 2][..], &results[(ranks + index) / 2 % 2]].concat();
-            let own = ["--device", "cpu", "--block-cells", "100K", "-o", &output];
-            let said = succeeds(ranks, &[&how[..], job, &own].concat());
+            let options = ["--device", "cpu", "--block-cells", "100K", "-o", &output];
+            let said = succeeds(ranks, &[&how[..], job, &options].concat());
             assert!(said.contains(&format!("{ranks} rank")) && said.contains("on 1 machine"), "{said}");
             assert!(fs::read(&output).unwrap() == expected, "{job:?}, {ranks} ranks, {how:?}");
             assert!(case.is_swept(&output));
@@ -129,7 +130,7 @@ fn ranks_write_what_one_process_writes() {
     }
 }
 
-/// Processes of this program that write this output.
+/// Returns the processes of this program that write `output`.
 fn ranks_of(output: &str) -> Vec<i32> {
     let is_rank = |path: &PathBuf| {
         let line = fs::read(path.join("cmdline")).unwrap_or_default();
@@ -149,7 +150,7 @@ fn parts(work: &str) -> usize {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_death_of_a_rank_loses_nothing() {
+fn killed_rank_loses_no_block() {
     let seed = 7;
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -162,7 +163,7 @@ fn the_death_of_a_rank_loses_nothing() {
         let work = format!("{output}.pairwave");
         let all = [&job[..], &["--block-cells", "500K", "-o", &output]].concat();
         let mut run = mpirun(3, &all).spawn().unwrap();
-        // At some time after the first blocks.
+        // Some time after the first blocks.
         let wanted = 1 + random.usize(..8);
         let begin = Instant::now();
         while parts(&work) < wanted && run.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(120) {
@@ -191,10 +192,10 @@ fn the_death_of_a_rank_loses_nothing() {
     assert!(killed > 0 && gone_on > 0, "{killed} killed, {gone_on} went on with some blocks");
 }
 
-/// Other jobs go on from what was finished when a rank was killed.
+/// Other jobs resume from the blocks that were finished when a rank was killed.
 #[cfg(target_os = "linux")]
 #[test]
-fn other_jobs_go_on_after_a_death() {
+fn every_job_resumes_after_a_killed_rank() {
     let case = Case::new(70, 200, 6);
     let reads = case.path("reads.fa");
     let text = fs::read_to_string("assets/papara/tiny/reads.fasta").unwrap();
@@ -234,7 +235,7 @@ fn other_jobs_go_on_after_a_death() {
 }
 
 #[test]
-fn what_would_be_done_is_said_and_nothing_is_written() {
+fn dry_run_reports_and_writes_nothing() {
     let case = Case::new(24, 60, 7);
     let output = case.path("out");
     let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "2", "--block-cells", "50K"];
@@ -249,7 +250,7 @@ fn what_would_be_done_is_said_and_nothing_is_written() {
     (0..3).for_each(|rank| has(&format!("rank {rank} on ")));
     assert_eq!(said.matches(": 2 CPU threads").count(), 3, "{said}");
     assert!(case.is_swept(&output) && !Path::new(&output).exists());
-    // No output has to be named for that.
+    // This needs no output file.
     succeeds(1, &[&job[..], &["--dry-run"]].concat());
     let said = refused(2, &["--gpus-per-rank", "none", "allpairs", &case.input, "-o", &output]);
     assert_eq!(said.matches("--gpus-per-rank none").count(), 1, "{said}");
@@ -259,8 +260,8 @@ fn what_would_be_done_is_said_and_nothing_is_written() {
 }
 
 #[test]
-fn two_runs_in_one_directory_are_one_too_many() {
-    // So many blocks that the first run is not over when the second begins.
+fn second_run_in_a_directory_is_refused() {
+    // Enough blocks that the first run is not over when the second one starts.
     let case = Case::new(150, 500, 3);
     let output = case.path("out");
     let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "1", "--block-cells", "500K", "-o", &output];
@@ -276,7 +277,7 @@ fn two_runs_in_one_directory_are_one_too_many() {
 }
 
 #[test]
-fn a_search_goes_on_with_other_threads() {
+fn search_resumes_with_other_threads() {
     let case = Case::new(9, 60, 6);
     let output = case.path("out");
     let all = ["search", &case.input, &case.input, "--device", "cpu", "--block-cells", "20K", "-o", &output, "--keep"];
@@ -292,7 +293,7 @@ fn a_search_goes_on_with_other_threads() {
 }
 
 #[test]
-fn what_cannot_be_is_said_once() {
+fn impossible_jobs_are_reported_once() {
     let case = Case::new(6, 40, 4);
     let output = case.path("out");
     let said = refused(3, &["allpairs", &case.input]);

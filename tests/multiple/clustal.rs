@@ -1,5 +1,5 @@
-//! Every way to compute ClustalW's pairwise stage on a GPU against the textbook: both alphabets, lengths around every slice and
-//! strip, sequences that are alike and others.
+//! Compares every kernel of ClustalW's pairwise stage with the textbook algorithm: both alphabets,
+//! lengths around every slice and strip size, similar and dissimilar sequences.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use pairwave::seq::Alphabet;
 use support::check::assert_passes;
 use support::clustal::{all_pairs, family, store};
 
-/// Sizes so small that short sequences reach every edge.
+/// Sizes so small that short sequences reach every boundary.
 const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, identity_columns: 4, cooperative: 4, rows: 2 };
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
@@ -24,15 +24,18 @@ fn costs(alphabet: Alphabet) -> ClustalCosts {
     ClustalCosts::of(alphabet)
 }
 
-/// A matrix in NCBI's format.
+/// Reads a matrix in NCBI's format.
 fn matrix(text: &str) -> ClustalMatrix {
-    ClustalMatrix::from_substitution_matrix(&SubstitutionMatrix::parse("own", text.as_bytes()).expect("it is a matrix"))
+    ClustalMatrix::from_substitution_matrix(
+        &SubstitutionMatrix::parse("user_matrix", text.as_bytes()).expect("it is a matrix"),
+    )
 }
 
-/// Small ones, by which many alignments are equally good.
+/// Small costs, so that many alignments have equal scores.
 fn small_costs(open: f32) -> ClustalCosts {
-    let own = matrix("  A C G T N\nA 2 -1 -1 -1 2\nC -1 2 -1 -1 2\nG -1 -1 2 -1 1\nT -1 -1 -1 2 2\nN 2 2 1 2 2\n");
-    ClustalCosts::scaled(Alphabet::Dna, &own, 1, PairGaps { open, extend: 1.0, transition: 0.5 })
+    let user_matrix =
+        matrix("  A C G T N\nA 2 -1 -1 -1 2\nC -1 2 -1 -1 2\nG -1 -1 2 -1 1\nT -1 -1 -1 2 2\nN 2 2 1 2 2\n");
+    ClustalCosts::scaled(Alphabet::Dna, &user_matrix, 1, PairGaps { open, extend: 1.0, transition: 0.5 })
 }
 
 fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
@@ -40,7 +43,7 @@ fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
 }
 
 #[test]
-fn every_kernel_gives_the_textbook_s_identities() {
+fn identities_of_every_kernel_equal_the_oracle() {
     let rng = &mut support::rng(41);
     for kernel in offered(Family::Clustal) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
@@ -59,7 +62,7 @@ fn every_kernel_gives_the_textbook_s_identities() {
 }
 
 #[test]
-fn empty_equal_and_unlike_sequences() {
+fn empty_equal_and_dissimilar_sequences_equal_the_oracle() {
     let rng = &mut support::rng(42);
     for kernel in offered(Family::Clustal) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
@@ -75,7 +78,7 @@ fn empty_equal_and_unlike_sequences() {
 }
 
 #[test]
-fn the_sizes_of_devices_give_the_same() {
+fn kernel_sizes_do_not_change_results() {
     let rng = &mut support::rng(43);
     let usual = ClustalGpu::open(&support::adapter()).expect("the adapter opens").shape();
     for kernel in offered(Family::Clustal) {
@@ -92,19 +95,19 @@ fn the_sizes_of_devices_give_the_same() {
 }
 
 #[test]
-fn long_sequences_take_several_strips_and_dispatches() {
+fn long_sequences_use_several_strips_and_dispatches() {
     let rng = &mut support::rng(44);
     for (alphabet, lengths) in [(Alphabet::Protein, [760, 640, 40]), (Alphabet::Dna, [700, 750, 90])] {
         let sequences = store(alphabet, &family(rng, alphabet, &lengths));
         let batch = all_pairs(&sequences, costs(alphabet));
-        // So narrow that one dispatch does not do all slices on llvmpipe, whose loops end early.
+        // So narrow that one dispatch cannot compute all slices on llvmpipe, which limits loops.
         let shape = ClustalShape { columns: 8, ..engine(None).shape() };
         assert_passes(&ClustalTest::new([batch]), &mut engine(None).with_shape(shape), &format!("{alphabet:?}"));
     }
 }
 
 #[test]
-fn what_does_not_fit_is_tried_again_or_refused() {
+fn oversized_pairs_are_retried_or_refused() {
     let rng = &mut support::rng(46);
     let sequences = store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
     let batch = all_pairs(&sequences, ClustalCosts::dna());
@@ -122,17 +125,17 @@ fn what_does_not_fit_is_tried_again_or_refused() {
 
 #[test]
 fn scores_beyond_32_bits_are_refused() {
-    let own = matrix("  A C G T\nA 10 10 10 10\nC 10 10 10 10\nG 10 10 10 10\nT 10 10 10 10\n");
+    let user_matrix = matrix("  A C G T\nA 10 10 10 10\nC 10 10 10 10\nG 10 10 10 10\nT 10 10 10 10\n");
     let gaps = PairGaps { open: 0.3, extend: 0.1, transition: 0.5 };
-    let great = ClustalCosts::scaled(Alphabet::Dna, &own, 10_000_019, gaps);
+    let great = ClustalCosts::scaled(Alphabet::Dna, &user_matrix, 10_000_019, gaps);
     let batch = all_pairs(&store(Alphabet::Dna, &[vec![1; 40], vec![1; 50]]), great);
     let error = engine(None).submit(batch).expect_err("they do not fit");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
 }
 
-/// Shaders are compiled at the same time; what is wrong with one is said of that one.
+/// Shaders are compiled in parallel. An error names the shader that causes it.
 #[test]
-fn a_shader_that_is_refused_is_named() {
+fn refused_shader_is_named() {
     let rng = &mut support::rng(47);
     let batch = all_pairs(&store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30])), ClustalCosts::dna());
     let spoilt = |text: String| match text.contains("wg_count") {

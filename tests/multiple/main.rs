@@ -1,4 +1,4 @@
-//! Kernels of multiple alignment.
+//! Tests of the kernels of multiple alignment.
 
 mod clustal;
 mod profile;

@@ -1,5 +1,5 @@
-//! Profiles against profiles on a GPU: the rectangles that it leaves are those of the recursion, whatever profiles; whole alignments
-//! are those of the CPU; and what does not fit is done by others.
+//! Alignment of profiles on a GPU. The device and the recursion give equal rectangles, and the GPU
+//! and the CPU give equal alignments. Other engines compute pairs that do not fit on the device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,16 +8,20 @@ use pairwave::Error;
 use pairwave::engine::owner::Control;
 use pairwave::engine::thread_engine::{ThreadEngine, thread_engines};
 use pairwave::engine::{Batch, Engine, Work};
-use pairwave::profile::gpu::{ProfileGpu, Shape};
-use pairwave::profile::work::{Merged, Pair, Profile, ProfileBatch, ProfileBlock, ProfileChunk, ProfileReport};
-use pairwave::profile::{Engines, Guide, Options, Penalties, Progressive, Run, align, align_on};
+use pairwave::profile::gpu::{ProfileGpu, ProfileShape};
+use pairwave::profile::work::{
+    ProfileBatch, ProfileBlock, ProfileChunk, ProfileMerge, ProfilePair, ProfileReport, ProfileWork,
+};
+use pairwave::profile::{
+    Guide, Penalties, ProfileEngines, ProfileOptions, Progressive, ProgressiveRun, align, align_on,
+};
 use pairwave::seq::{Alphabet, SequenceStore};
 use pairwave::simd::InstructionSet;
 use pairwave::tree::{GuideTree, Join};
 use support::{Rng, rng};
 
-/// Sizes so small that short profiles reach every edge.
-const SMALL: Shape = Shape { workgroup: 2, columns: 4, cross: 4, least_rows: 1 };
+/// Sizes so small that short profiles reach every boundary.
+const SMALL: ProfileShape = ProfileShape { workgroup: 2, columns: 4, cross: 4, least_rows: 1 };
 
 fn pool() -> Arc<rayon::ThreadPool> {
     Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool"))
@@ -27,8 +31,8 @@ fn engine() -> ProfileGpu {
     ProfileGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks()
 }
 
-/// Profiles of any numbers up to `most`, of some kinds of columns.
-fn pair(rng: &mut Rng, lengths: [usize; 2], letters: usize, most: i32) -> Pair {
+/// Random profiles with numbers up to `most`, and some distinct columns.
+fn pair(rng: &mut Rng, lengths: [usize; 2], letters: usize, most: i32) -> ProfilePair {
     let below = |rng: &mut Rng, limit: i32| rng.below(limit.max(1) as usize) as i32;
     let mut costs = |length: usize, most: i32| -> Vec<i32> {
         (0..length + 2).map(|k| if 0 < k && k < length { 1 + below(rng, most) } else { 0 }).collect()
@@ -48,29 +52,29 @@ fn pair(rng: &mut Rng, lengths: [usize; 2], letters: usize, most: i32) -> Pair {
     };
     let scored = columns(lengths[0], -most / 3, most);
     let tenths = columns(lengths[1], -3, 10);
-    Pair { penalties, scored, tenths, letters }
+    ProfilePair { penalties, scored, tenths, letters }
 }
 
-fn batch(pairs: Vec<Pair>) -> Arc<ProfileBatch> {
-    let chunk = ProfileChunk { pool: pool(), level: InstructionSet::best() };
+fn batch(pairs: Vec<ProfilePair>) -> Arc<ProfileBatch> {
+    let chunk = ProfileChunk { pool: pool(), instructions: InstructionSet::best() };
     let blocks = pairs.into_iter().enumerate().map(|(number, pair)| ProfileBlock { number, pair: Arc::new(pair) });
     Arc::new(Batch { chunk: Arc::new(chunk), blocks: blocks.collect() })
 }
 
-fn compute(engine: &mut dyn Engine<Profile>, batch: &Arc<ProfileBatch>) -> ProfileReport {
+fn compute(engine: &mut dyn Engine<ProfileWork>, batch: &Arc<ProfileBatch>) -> ProfileReport {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
-    Profile::check(batch, &report).expect("the report can be right");
+    ProfileWork::check(batch, &report).expect("the report can be right");
     assert!(report.unfinished.is_empty());
     report
 }
 
-/// Compares with the recursion; the number of rectangles that the device divided.
+/// Compares a report with the recursion. Returns the number of rectangles that the device divided.
 fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usize {
     let mut crossings = 0;
     for (block, merged) in batch.blocks.iter().zip(&report.merged) {
         let expected = block.pair.path(InstructionSet::PORTABLE, &|| false).expect("nobody stops it");
-        let Merged::Divided(divided) = merged else { panic!("{what}: a whole path") };
+        let ProfileMerge::Divided(divided) = merged else { panic!("{what}: a whole path") };
         crossings += divided.0.iter().flatten().count();
         let path = block.pair.rest(divided, InstructionSet::best(), &|| false).expect("nobody stops it");
         assert_eq!(path, expected, "{what}: {:?} columns", block.pair.columns());
@@ -79,7 +83,7 @@ fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usi
 }
 
 #[test]
-fn rectangles_are_those_of_the_recursion() {
+fn rectangles_equal_the_recursion() {
     let rng = &mut rng(61);
     let mut engine = engine().with_shape(SMALL);
     let lengths = [
@@ -108,17 +112,17 @@ fn rectangles_are_those_of_the_recursion() {
     for (round, (letters, most)) in [(1, 2), (5, 2000), (4, 3), (23, 900), (24, 100_000)].into_iter().enumerate() {
         let batch = batch(lengths.iter().map(|&lengths| pair(rng, lengths, letters, most)).collect());
         let crossings = assert_paths(&batch, &compute(&mut engine, &batch), &format!("round {round}"));
-        // Of every rectangle with more than one row that has columns.
+        // Every rectangle with columns and more than one row.
         assert!(crossings > 100, "{crossings}");
     }
 }
 
 #[test]
-fn the_sizes_of_devices_give_the_same() {
+fn kernel_sizes_do_not_change_results() {
     let rng = &mut rng(62);
     let usual = engine().shape();
     for (shape, letters) in
-        [(usual, 5), (usual, 22), (Shape { workgroup: 8, columns: 20, cross: 16, least_rows: 30 }, 9)]
+        [(usual, 5), (usual, 22), (ProfileShape { workgroup: 8, columns: 20, cross: 16, least_rows: 30 }, 9)]
     {
         let lengths = [[300, 200], [129, 128], [65, 400], [64, 70], [257, 129], [500, 640]];
         let batch = batch(lengths.iter().map(|&lengths| pair(rng, lengths, letters, 700)).collect());
@@ -137,7 +141,7 @@ fn small_rectangles_need_no_launch() {
 }
 
 #[test]
-fn what_does_not_fit_is_tried_again_or_refused() {
+fn oversized_profiles_are_retried_or_refused() {
     let rng = &mut rng(63);
     let batch = batch((0..3).map(|_| pair(rng, [30, 40], 5, 100)).collect());
     for label in ["problems", "data", "nodes", "rows", "columns", "corners", "staging"] {
@@ -152,7 +156,7 @@ fn what_does_not_fit_is_tried_again_or_refused() {
 }
 
 #[test]
-fn numbers_that_are_too_great_are_refused() {
+fn large_numbers_are_refused() {
     let rng = &mut rng(64);
     let usual = pair(rng, [30, 40], 5, 100);
     let mut tenths = usual.clone();
@@ -168,7 +172,7 @@ fn numbers_that_are_too_great_are_refused() {
     }
 }
 
-/// Sequences of a family along a tree.
+/// Sequences of a family with a tree.
 struct Case {
     store: SequenceStore,
     tree: GuideTree,
@@ -176,7 +180,8 @@ struct Case {
 }
 
 impl Case {
-    /// Any tree; likeness is by numbers, so that some sequences come late.
+    /// A random tree. The similarity follows from sequence numbers, so that some sequences are
+    /// delayed.
     fn random(rng: &mut Rng, alphabet: Alphabet, sequences: usize, length: usize) -> Case {
         let lengths: Vec<usize> = (0..sequences).map(|_| length / 2 + rng.below(length)).collect();
         let mut store = SequenceStore::builder(alphabet);
@@ -197,23 +202,24 @@ impl Case {
     fn with<T>(
         &self,
         stopped: &(dyn Fn() -> bool + Sync),
-        run: impl FnOnce(&Guide, &Options, &Run, Arc<rayon::ThreadPool>) -> T,
+        run: impl FnOnce(&Guide, &ProfileOptions, &ProgressiveRun, Arc<rayon::ThreadPool>) -> T,
     ) -> T {
         let likeness = |a: usize, b: usize| if a % 7 == 6 || b % 7 == 6 { 20.0 } else { 40.0 + ((a + b) % 50) as f64 };
         let guide = Guide { tree: &self.tree, weights: &self.weights, likeness: &likeness };
         let pool = pool();
-        let control = Run { threads: &pool, level: InstructionSet::best(), stopped, progress: &|_, _| {} };
-        run(&guide, &Options::new(self.store.alphabet()), &control, Arc::clone(&pool))
+        let control =
+            ProgressiveRun { threads: &pool, instructions: InstructionSet::best(), stopped, progress: &|_, _| {} };
+        run(&guide, &ProfileOptions::new(self.store.alphabet()), &control, Arc::clone(&pool))
     }
 
     fn on_cpu(&self) -> Progressive {
         self.with(&|| false, |guide, options, run, _| align(&self.store, guide, options, run)).expect("it aligns")
     }
 
-    fn on(&self, engines: Vec<Box<dyn Engine<Profile>>>, least_cells: u64) -> (Progressive, Vec<u64>) {
+    fn on(&self, engines: Vec<Box<dyn Engine<ProfileWork>>>, least_cells: u64) -> (Progressive, Vec<u64>) {
         let (aligned, ran) = self
             .with(&|| false, |guide, options, run, pool| {
-                let engines = Engines { engines, control: Control::default(), pool, least_cells };
+                let engines = ProfileEngines { engines, control: Control::default(), pool, least_cells };
                 align_on(&self.store, guide, options, run, engines)
             })
             .expect("it aligns");
@@ -224,12 +230,12 @@ impl Case {
     }
 }
 
-fn boxed(gpu: ProfileGpu) -> Box<dyn Engine<Profile>> {
+fn boxed(gpu: ProfileGpu) -> Box<dyn Engine<ProfileWork>> {
     Box::new(gpu)
 }
 
 #[test]
-fn alignments_are_the_same_on_any_engines() {
+fn alignments_do_not_depend_on_engines() {
     let rng = &mut rng(65);
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
         let case = Case::random(rng, alphabet, 24, 60);
@@ -237,7 +243,7 @@ fn alignments_are_the_same_on_any_engines() {
         let small = || engine().with_shape(SMALL);
         let (aligned, pairs) = case.on(vec![boxed(small())], 0);
         assert_eq!(aligned, expected);
-        // Joins of sequences that are not late; those are three.
+        // Joins of sequences that are not delayed; three are delayed.
         assert_eq!(pairs, [20]);
         let (aligned, pairs) = case.on(vec![boxed(small()), boxed(small())], 0);
         assert_eq!((aligned, pairs.iter().sum::<u64>()), (expected.clone(), 20));
@@ -252,20 +258,20 @@ fn alignments_are_the_same_on_any_engines() {
 }
 
 #[test]
-fn what_a_device_refuses_goes_to_the_cpu() {
+fn refused_profiles_go_to_the_cpu() {
     let case = Case::random(&mut rng(66), Alphabet::Protein, 12, 40);
     let gpu = engine().with_shape(SMALL);
     gpu.gpu().feign_shortage("data", 0, u64::MAX);
     let (aligned, pairs) = case.on(vec![boxed(gpu)], 0);
     assert_eq!(aligned, case.on_cpu());
-    // The reserve is behind the one that was there.
+    // The reserve engine is listed after the other engine.
     assert_eq!(pairs, [0, 10]);
 }
 
-/// An engine that fails after so many batches.
-struct Failing(ThreadEngine<Profile>, usize);
+/// An engine that fails after a given number of batches.
+struct Failing(ThreadEngine<ProfileWork>, usize);
 
-impl Engine<Profile> for Failing {
+impl Engine<ProfileWork> for Failing {
     fn name(&self) -> &str {
         "failing"
     }
@@ -285,15 +291,15 @@ impl Engine<Profile> for Failing {
 }
 
 #[test]
-fn an_engine_that_fails_or_lies_is_given_up() {
+fn failing_or_wrong_engine_is_dropped() {
     let case = Case::random(&mut rng(67), Alphabet::Dna, 12, 40);
     let expected = case.on_cpu();
     for batches in [0, 3] {
-        let failing: Box<dyn Engine<Profile>> = Box::new(Failing(ThreadEngine::default(), batches));
+        let failing: Box<dyn Engine<ProfileWork>> = Box::new(Failing(ThreadEngine::default(), batches));
         let (aligned, pairs) = case.on(vec![failing], 0);
         assert_eq!((aligned, pairs[0]), (expected.clone(), batches as u64));
     }
-    // Crossings to the right of all columns.
+    // Crossings after the last column.
     let lying = engine()
         .with_rewritten_shaders(Box::new(|text| text.replace("].column = column;", "].column = column + 9999u;")));
     let (aligned, pairs) = case.on(vec![boxed(lying.with_shape(SMALL))], 0);
@@ -301,14 +307,14 @@ fn an_engine_that_fails_or_lies_is_given_up() {
 }
 
 #[test]
-fn it_ends_early_when_it_is_told_to() {
+fn alignment_stops_when_requested() {
     let case = Case::random(&mut rng(68), Alphabet::Protein, 12, 40);
     for patience in [0, 1, 5, 40] {
         let asked = std::sync::atomic::AtomicUsize::new(0);
         let stopped = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
         let ended = case.with(&stopped, |guide, options, run, pool| {
             let engines = vec![boxed(engine().with_shape(SMALL))];
-            let engines = Engines { engines, control: Control::default(), pool, least_cells: 0 };
+            let engines = ProfileEngines { engines, control: Control::default(), pool, least_cells: 0 };
             align_on(&case.store, guide, options, run, engines)
         });
         assert!(matches!(ended, Err(Error::Interrupted)), "{patience}");
@@ -317,7 +323,7 @@ fn it_ends_early_when_it_is_told_to() {
     let ended = case.with(&|| interrupt.load(Ordering::Relaxed), |guide, options, run, pool| {
         let control = Control { interrupt: Arc::clone(&interrupt), ..Control::default() };
         let engines = thread_engines(1, &interrupt);
-        align_on(&case.store, guide, options, run, Engines { engines, control, pool, least_cells: 0 })
+        align_on(&case.store, guide, options, run, ProfileEngines { engines, control, pool, least_cells: 0 })
     });
     assert!(matches!(ended, Err(Error::Interrupted)));
 }
@@ -335,7 +341,7 @@ fn scores_beyond_32_bits_are_an_error() {
             guide,
             options,
             run,
-            Engines { engines, control: Control::default(), pool, least_cells: 0 },
+            ProfileEngines { engines, control: Control::default(), pool, least_cells: 0 },
         )
     });
     assert_eq!(ended.expect_err("they do not fit").exit_code(), 2);

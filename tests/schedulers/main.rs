@@ -1,5 +1,6 @@
-//! Plans driven by schedulers as clusters have them: Slurm, whose daemons are started here for the test, and Snakemake. The
-//! scripts are those in `assets/schedulers`, and whatever is killed, the result's bytes are those of the plain command.
+//! Plans driven by cluster schedulers: Slurm, whose daemons this test starts, and Snakemake. The
+//! scripts are in `assets/schedulers`. The result equals the output of the plain command byte by
+//! byte, even if processes are killed.
 
 #![cfg(target_os = "linux")]
 
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 const ALL_GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/schedulers");
-/// The job's options, and how it is cut: sixty genes in some seven blocks.
+/// Options of the job, and the block size, which gives about seven blocks of sixty genes.
 const OPTIONS: [&str; 2] = ["--min-identity", "0.8"];
 const CUT: [&str; 2] = ["--block-cells", "600M"];
 
@@ -22,7 +23,7 @@ fn program() -> PathBuf {
     assert_cmd::cargo::cargo_bin("pairwave")
 }
 
-/// A command that has to succeed.
+/// Runs a command that must succeed.
 fn ran(command: &mut Command) -> Output {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -34,7 +35,7 @@ fn pairwave(arguments: &[&str]) -> Output {
     ran(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
 }
 
-/// Sixty 16S genes.
+/// Writes sixty 16S genes.
 fn genes(directory: &Path) -> String {
     let all = fs::read_to_string(ALL_GENES).unwrap();
     let some: String = all.split_inclusive("\n>").take(60).collect();
@@ -43,14 +44,14 @@ fn genes(directory: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// What the plain command writes.
+/// Returns the output of the plain command.
 fn plain(genes: &str) -> Vec<u8> {
     let output = pairwave(&[&["allpairs", genes], &OPTIONS[..], &["--device", "cpu", "--quiet"]].concat());
     assert!(output.stdout.iter().filter(|&&byte| byte == b'\n').count() > 10);
     output.stdout
 }
 
-/// A plan of the job, and how many blocks it has.
+/// Plans the job. Returns the number of blocks.
 fn plan(genes: &str, directory: &Path) -> usize {
     let name = directory.to_str().unwrap();
     pairwave(&[&["plan", "allpairs", genes], &OPTIONS[..], &CUT[..], &["-o", name, "--quiet"]].concat());
@@ -61,7 +62,7 @@ fn plan(genes: &str, directory: &Path) -> usize {
     blocks
 }
 
-/// Blocks without a result, as lists of array indices are written.
+/// Returns the missing blocks as a list of array indices.
 fn missing(plan: &Path) -> String {
     let output = pairwave(&["run", plan.to_str().unwrap(), "--missing"]);
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -72,7 +73,8 @@ fn merged(plan: &Path, output: &Path) -> Vec<u8> {
     fs::read(output).unwrap()
 }
 
-/// A program that stands for pairwave: `body` is run by the shell with its arguments, and calls `$PROGRAM`.
+/// Writes a program that replaces pairwave: the shell runs `body` with its arguments, and `body`
+/// calls `$PROGRAM`.
 fn wrapper(directory: &Path, body: &str) -> PathBuf {
     let path = directory.join("wrapper.sh");
     fs::write(&path, format!("#!/bin/bash\nPROGRAM='{}'\n{body}\n", program().display())).unwrap();
@@ -111,7 +113,8 @@ impl Slurm {
             std::thread::available_parallelism().unwrap()
         );
         fs::write(directory.path().join("slurm.conf"), text).unwrap();
-        // The node looks for mounted control groups unless their version is given. It uses none here.
+        // The node searches for mounted control groups unless their version is given. This test
+        // uses none.
         if !fs::read_to_string("/proc/mounts").unwrap().contains("cgroup") {
             fs::write(directory.path().join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
         }
@@ -137,7 +140,8 @@ impl Slurm {
         command
     }
 
-    /// Submits the script for some blocks of a plan, and waits for the end of all tasks. Whether all succeeded.
+    /// Submits the script for some blocks of a plan, and waits for all tasks. Returns whether all
+    /// succeeded.
     fn array(&self, indices: &str, plan: &Path, program: &Path) -> bool {
         let mut command = self.command("sbatch");
         let export = format!("ALL,PLAN={},PAIRWAVE={}", plan.display(), program.display());
@@ -148,7 +152,7 @@ impl Slurm {
         output.status.success()
     }
 
-    /// What tasks printed.
+    /// Returns the output of all tasks.
     fn logs(&self) -> String {
         let files = fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().path());
         let logs = files.filter(|path| path.to_string_lossy().contains("/pairwave-"));
@@ -167,14 +171,14 @@ impl Drop for Slurm {
 }
 
 #[test]
-fn a_job_array_of_slurm_gives_the_plain_bytes_also_if_a_task_is_killed() {
+fn slurm_array_equals_the_plain_output_after_a_kill() {
     let directory = TempDir::new().unwrap();
     let at = directory.path().join("genes.plan");
     let genes = genes(directory.path());
     let blocks = plan(&genes, &at);
     assert_eq!(missing(&at), format!("0-{}", blocks - 1));
     let slurm = Slurm::start();
-    // Block 2's process is killed as soon as it has begun, once.
+    // Kills the process of block 2 once, right after it has started.
     let program = wrapper(
         directory.path(),
         "if [ \"$4\" = 2 ] && mkdir \"$2.killed\" 2>/dev/null; then\n\
@@ -190,7 +194,7 @@ fn a_job_array_of_slurm_gives_the_plain_bytes_also_if_a_task_is_killed() {
     assert!(!output.exists() && String::from_utf8_lossy(&refused.stderr).contains('2'), "{refused:?}");
     assert!(slurm.array(&missing(&at), &at, &program), "{}", slurm.logs());
     assert_eq!(missing(&at), "");
-    // A node that was lost and comes back computes nothing twice.
+    // A node that was lost and returns computes nothing twice.
     let part = at.join("blocks/000001.part");
     let before = fs::metadata(&part).unwrap().modified().unwrap();
     assert!(slurm.array("1", &at, &program), "{}", slurm.logs());
@@ -199,9 +203,9 @@ fn a_job_array_of_slurm_gives_the_plain_bytes_also_if_a_task_is_killed() {
 }
 
 #[test]
-fn snakemake_gives_the_plain_bytes_also_if_a_block_fails() {
+fn snakemake_equals_the_plain_output_after_failures() {
     let directory = TempDir::new().unwrap();
-    // Block 1 fails twice: Snakemake's second try of it as well.
+    // Block 1 fails twice, so that Snakemake's second attempt fails too.
     let program = wrapper(
         directory.path(),
         "if [ \"$1\" = run ] && [ \"$4\" = 000001 ]; then\n\

@@ -14,7 +14,7 @@ use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
 use pairwave::posterior::kernels::layout as posterior_layout;
-use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
+use pairwave::posterior::kernels::program::PosteriorVariant;
 use pairwave::profile::kernels::layout as profile_layout;
 use pairwave::profile::kernels::program as profile;
 use pairwave::score::EditMode;
@@ -507,7 +507,7 @@ fn structures_of_posterior_kernels_match() {
     let modules = || [PosteriorPass::Forward, PosteriorPass::Backward].map(sums);
     same_layout!(
         modules(),
-        posterior_layout::Params,
+        posterior_layout::PosteriorParams,
         "Params",
         [
             task_begin,
@@ -526,13 +526,13 @@ fn structures_of_posterior_kernels_match() {
     );
     same_layout!(
         modules(),
-        posterior_layout::Pair,
+        posterior_layout::PosteriorPair,
         "Pair",
         [row_begin, rows, column_begin, columns, out_begin, reserved0, reserved1, reserved2]
     );
     same_layout!(
         modules(),
-        posterior_layout::Task,
+        posterior_layout::PosteriorTask,
         "Task",
         [first, count, groups, strips, kept_begin, scratch_begin, list, reserved]
     );
@@ -540,8 +540,8 @@ fn structures_of_posterior_kernels_match() {
 
 fn merge(step: ProfileStage) -> naga::Module {
     let variant = match step {
-        ProfileStage::Tile => profile::Variant::Tile { workgroup: 16, columns: 32, letters: 8 },
-        ProfileStage::Cross => profile::Variant::Cross { workgroup: 16 },
+        ProfileStage::Tile => profile::ProfileVariant::Tile { workgroup: 16, columns: 32, letters: 8 },
+        ProfileStage::Cross => profile::ProfileVariant::Cross { workgroup: 16 },
     };
     parsed(&variant.source().expect("all imports exist"))
 }
@@ -551,17 +551,17 @@ fn structures_of_profiles_match() {
     let both = || [ProfileStage::Tile, ProfileStage::Cross].map(merge);
     same_layout!(
         both(),
-        profile_layout::Params,
+        profile_layout::ProfileParams,
         "Params",
         [problems, node_begin, nodes, tile_rows, diagonal, reserved0, reserved1, reserved2]
     );
     same_layout!(
         both(),
-        profile_layout::Problem,
+        profile_layout::ProfileProblem,
         "Problem",
         [m, n, fours, scored, tenths, first, second, nodes, rows, columns, corners, corner_count]
     );
-    same_layout!(both(), profile_layout::Node, "Node", [a, b, m, n, ends, column, in_gap, reserved]);
+    same_layout!(both(), profile_layout::RectangleNode, "Node", [a, b, m, n, ends, column, in_gap, reserved]);
 }
 
 /// Returns a variant of a kernel that declares all its bindings and arenas.

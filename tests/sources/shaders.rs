@@ -15,7 +15,7 @@ use pairwave::pairs::kernels::layout::EndGapKind;
 use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan, TRACEBACK_WORKGROUP};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, ScoreType};
-use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
+use pairwave::posterior::kernels::program::PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
 use pairwave::score::{EditMode, Gaps, OverlapReach};
 use pairwave::seq::Alphabet;
@@ -319,10 +319,10 @@ fn sums() -> Vec<PosteriorVariant> {
 }
 
 /// Returns constants of the kernels for profiles: the values of devices, and others.
-fn merges() -> Vec<profile::Variant> {
-    let tile = |(workgroup, columns, letters)| profile::Variant::Tile { workgroup, columns, letters };
+fn merges() -> Vec<profile::ProfileVariant> {
+    let tile = |(workgroup, columns, letters)| profile::ProfileVariant::Tile { workgroup, columns, letters };
     let tiles = [(32, 128, profile::MAX_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
-    tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::Variant::Cross { workgroup })).collect()
+    tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::ProfileVariant::Cross { workgroup })).collect()
 }
 
 /// Returns all shaders, including the traceback after each kernel that can store directions.

@@ -21,7 +21,7 @@ impl ModeChoice {
         match self {
             ModeChoice::Clustal(given) => Ok(MsaMode::Clustal(given.profile(alphabet)?)),
             ModeChoice::Accurate(given) => {
-                let mut options = posterior::Options::default();
+                let mut options = posterior::PosteriorOptions::default();
                 options.rounds = given.consistency.unwrap_or(options.rounds);
                 options.refinements = given.refinements.map_or(options.refinements, |most| most as usize);
                 Ok(MsaMode::Accurate(options))
@@ -75,9 +75,9 @@ impl ProfileScoringArgs {
     }
 
     /// Returns the options of ClustalW's mode for letters of this alphabet.
-    fn profile(&self, alphabet: Alphabet) -> Result<profile::Options> {
+    fn profile(&self, alphabet: Alphabet) -> Result<profile::ProfileOptions> {
         self.check_letters(alphabet)?;
-        let mut options = profile::Options::new(alphabet);
+        let mut options = profile::ProfileOptions::new(alphabet);
         if let Some(name) = &self.matrix {
             options.series = series(name, alphabet)?;
         }

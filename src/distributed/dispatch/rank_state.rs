@@ -52,11 +52,11 @@ pub(super) struct RankState {
     pub(super) is_overdue: bool,
     /// Number of failed blocks since the last finished one.
     pub(super) consecutive_failures: u32,
-    /// IndexKeys of this rank in the dispatcher's ordered sets.
+    /// Keys of this rank in the dispatcher's ordered sets.
     pub(super) keys: IndexKeys,
 }
 
-/// IndexKeys of a rank in the ordered sets, needed to remove it.
+/// Keys of a rank in the ordered sets, needed to remove it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct IndexKeys {
     pub(super) end: Option<TimeKey>,

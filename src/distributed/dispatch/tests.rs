@@ -272,7 +272,7 @@ fn job_ends_without_silent_ranks() {
     assert_eq!(three.failed_blocks().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
 }
 
-/// SplitMix64 events at random times, while at least one rank lives.
+/// Random events at random times, while at least one rank lives.
 #[test]
 fn each_block_counts_once_under_random_events() {
     let (mut copies, mut overdue, mut failed_blocks) = (0, 0, 0);

@@ -147,7 +147,7 @@ impl<J: Divisible, R: Read> PartReader<J, R> {
     /// Returns the next rows, or `None` after the last row of an undamaged part.
     ///
     /// # Errors
-    /// As [`PartReader::open`]. PartReader of a damaged piece are never returned.
+    /// As [`PartReader::open`]. Rows of a damaged piece are never returned.
     pub fn next_rows(&mut self) -> Result<Option<Vec<J::Row>>> {
         if self.info.is_some() {
             return Ok(None);

@@ -33,7 +33,7 @@ pub struct PartWriter<'a, J> {
     blocks: Box<dyn Fn(usize) -> Option<usize> + 'a>,
     /// Number of finished blocks.
     finished: usize,
-    part: Option<OpenPart>,
+    part: Option<UnfinishedPart>,
     /// Start of the computation of the current block.
     since: Instant,
     on_finished: Box<dyn FnMut(FinishedPart) -> Result<()> + 'a>,
@@ -96,7 +96,7 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
     }
 
     /// Returns the part of the current block.
-    fn take_part(&mut self) -> Result<OpenPart> {
+    fn take_part(&mut self) -> Result<UnfinishedPart> {
         if let Some(part) = self.part.take() {
             return Ok(part);
         }
@@ -105,7 +105,7 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
             Some(directory) => PartTarget::create(directory.part_path(block), directory.part_aside(block))?,
             None => PartTarget::Memory(Vec::new()),
         };
-        OpenPart::start(target, &header(&self.digest, block as u64))
+        UnfinishedPart::start(target, &header(&self.digest, block as u64))
     }
 }
 
@@ -152,7 +152,7 @@ impl PartTarget {
 }
 
 /// A part that is not complete yet.
-struct OpenPart {
+struct UnfinishedPart {
     /// `None` when the part is complete.
     target: Option<PartTarget>,
     /// Encoded rows of the current piece, after space for the two counts.
@@ -163,10 +163,16 @@ struct OpenPart {
     sum: u64,
 }
 
-impl OpenPart {
+impl UnfinishedPart {
     fn start(target: PartTarget, header: &[u8]) -> Result<Self> {
-        let mut part =
-            OpenPart { target: Some(target), bytes: vec![0; COUNTS_BYTES], waiting: 0, rows: 0, position: 0, sum: 0 };
+        let mut part = UnfinishedPart {
+            target: Some(target),
+            bytes: vec![0; COUNTS_BYTES],
+            waiting: 0,
+            rows: 0,
+            position: 0,
+            sum: 0,
+        };
         part.write(header)?;
         part.sum = checksum(0, header);
         Ok(part)
@@ -229,7 +235,7 @@ impl OpenPart {
     }
 }
 
-impl Drop for OpenPart {
+impl Drop for UnfinishedPart {
     fn drop(&mut self) {
         if let Some(PartTarget::File { aside, .. }) = &self.target {
             // A later claim removes the file if this fails.

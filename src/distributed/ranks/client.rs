@@ -9,7 +9,7 @@ use super::compute::ComputeEvent;
 use super::message::{RankMessage, RemoteError};
 use crate::distributed::dispatch::{BlockLease, RankRequest, Reply};
 
-/// A rank has_asked for more when at most this number of blocks waits in its queue.
+/// A rank asks for more when at most this number of blocks waits in its queue.
 const MIN_WAITING: usize = 1;
 
 /// Sends requests to rank 0, and passes its replies to the block queue of the compute thread.

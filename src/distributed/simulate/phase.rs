@@ -10,7 +10,7 @@ use super::{RankFate, Simulation, SimulationReport, SplitMix64};
 /// Seconds between ticks of the dispatcher.
 const TICK: f64 = 1.0;
 
-/// PhaseEnd of a phase and its time.
+/// End of a phase and its time.
 pub(super) enum PhaseEnd {
     Over(f64),
     Died(f64),

@@ -1,4 +1,4 @@
-//! SplitMix64 numbers that depend only on the seed.
+//! Random numbers that depend only on the seed.
 
 /// The generator splitmix64.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use super::cells_of;
 use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
 use crate::error::Result;
-use crate::posterior::{Gathered, Plan};
+use crate::posterior::{GatheredProbabilities, PosteriorPlan};
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Computes the probabilities on the engines that the run selects.
@@ -16,9 +16,9 @@ pub(super) fn compute(
     sequences: &Arc<SequenceStore>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
-) -> Result<(Gathered, Summary)> {
+) -> Result<(GatheredProbabilities, Summary)> {
     let started = Instant::now();
-    let plan = Plan::new(Arc::clone(sequences))?;
+    let plan = PosteriorPlan::new(Arc::clone(sequences))?;
     let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
     let engines = engines::open_posterior(run, pool, cells)?;
     let reserve = || thread_engines(threads, &run.interrupt);

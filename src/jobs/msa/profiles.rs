@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::super::{Run, engines};
 use crate::engine::thread_engine::thread_engines;
 use crate::error::Result;
-use crate::profile::{self, Guide, Options, Progressive};
+use crate::profile::{self, Guide, ProfileOptions, Progressive};
 use crate::seq::SequenceStore;
 use crate::simd::InstructionSet;
 
@@ -34,13 +34,13 @@ impl Default for DeviceThresholds {
 pub(super) fn align(
     sequences: &SequenceStore,
     guide: &Guide,
-    options: &Options,
+    options: &ProfileOptions,
     (run, pool): (&Run, &Arc<rayon::ThreadPool>),
     thresholds: DeviceThresholds,
 ) -> Result<Progressive> {
-    let control = profile::Run {
+    let control = profile::ProgressiveRun {
         threads: pool,
-        level: InstructionSet::best(),
+        instructions: InstructionSet::best(),
         stopped: &|| run.interrupt.load(Ordering::Relaxed),
         progress: &|done, all| run.progress.step("alignment", done as u64, all as u64),
     };
@@ -55,7 +55,7 @@ pub(super) fn align(
                 // 0.65 s with them, 0.84 s for the threads alone.)
                 engines.extend(thread_engines(threads, &run.interrupt));
             }
-            let engines = profile::Engines {
+            let engines = profile::ProfileEngines {
                 engines,
                 control: run.control(pool),
                 pool: Arc::clone(pool),
@@ -98,7 +98,7 @@ mod tests {
         let found = enumerate().into_iter().next().expect("an adapter");
         let on = |devices: Vec<Device>, thresholds: DeviceThresholds| {
             let run = Run { devices, ..Run::default() };
-            let options = Options::new(sequences.alphabet());
+            let options = ProfileOptions::new(sequences.alphabet());
             align(&sequences, &guide, &options, (&run, &pool), thresholds).expect("it aligns")
         };
         let expected = on(vec![Device::Cpu], DeviceThresholds::default());

@@ -63,8 +63,8 @@ impl MsaContender {
 
     fn job(&self, residues: u32, sequences: u32) -> MultiAlign {
         let mode = match self.mode {
-            "accurate" => MsaMode::Accurate(posterior::Options::default()),
-            _ => MsaMode::Clustal(profile::Options::new(Alphabet::Protein)),
+            "accurate" => MsaMode::Accurate(posterior::PosteriorOptions::default()),
+            _ => MsaMode::Clustal(profile::ProfileOptions::new(Alphabet::Protein)),
         };
         MultiAlign { mode, ..MultiAlign::new(family(sequences, residues)) }
     }

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{KERNELS, Kernel, KernelKind, find};
 use crate::measure::simulate::family;
-use crate::posterior::cpu::Workspace;
+use crate::posterior::cpu::PosteriorWorkspace;
 use crate::posterior::gpu::PosteriorGpu;
-use crate::posterior::{Plan, Posterior, PosteriorBatch, PosteriorReport};
+use crate::posterior::{Posterior, PosteriorBatch, PosteriorPlan, PosteriorReport};
 use crate::seq::{Alphabet, SequenceStore};
 
 /// Lengths of test sequences in residues, close to the sizes of blocks, groups and strips.
@@ -29,7 +29,7 @@ impl PosteriorTest {
     /// The errors of the CPU code.
     pub fn new(batches: impl IntoIterator<Item = Arc<PosteriorBatch>>) -> Result<Self> {
         let case = |batch: Arc<PosteriorBatch>| {
-            let expected = Posterior::compute(&batch, &mut Workspace::default(), &AtomicBool::new(false))?;
+            let expected = Posterior::compute(&batch, &mut PosteriorWorkspace::default(), &AtomicBool::new(false))?;
             Ok(OracleCase { batch, expected })
         };
         Ok(PosteriorTest(batches.into_iter().map(case).collect::<Result<_>>()?))
@@ -76,7 +76,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 
 /// Returns a batch with all pairs of a store.
 pub(in crate::measure) fn batch(store: &Arc<SequenceStore>) -> Result<Arc<PosteriorBatch>> {
-    let plan = Plan::new(Arc::clone(store))?;
+    let plan = PosteriorPlan::new(Arc::clone(store))?;
     Ok(Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks }))
 }
 

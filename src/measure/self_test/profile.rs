@@ -10,8 +10,8 @@ use crate::gpu::kernels::{KERNELS, Kernel, KernelKind};
 use crate::measure::simulate::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::profile::gpu::ProfileGpu;
-use crate::profile::work::{Merged, Pair, Profile, ProfileBatch, ProfileBlock, ProfileChunk};
-use crate::profile::{Penalties, Step};
+use crate::profile::work::{ProfileBatch, ProfileBlock, ProfileChunk, ProfileMerge, ProfilePair, ProfileWork};
+use crate::profile::{PathStep, Penalties};
 use crate::seq::Alphabet;
 use crate::simd::InstructionSet;
 
@@ -20,13 +20,13 @@ const LENGTHS: [[usize; 2]; 8] =
     [[1, 7], [65, 40], [90, 129], [129, 128], [200, 300], [257, 130], [300, 1], [520, 460]];
 /// Alignments of profiles. A device may leave them incomplete.
 #[derive(Debug)]
-pub struct ProfileTest(Vec<OracleCase<Profile, Vec<Option<Vec<Step>>>>>);
+pub struct ProfileTest(Vec<OracleCase<ProfileWork, Vec<Option<Vec<PathStep>>>>>);
 
 impl ProfileTest {
     /// Creates a test of these batches, with results of the CPU's recursion.
     pub fn new(batches: impl IntoIterator<Item = Arc<ProfileBatch>>) -> Self {
         let case = |batch: Arc<ProfileBatch>| {
-            let path = |block: &ProfileBlock| block.pair.path(batch.chunk.level, &|| false);
+            let path = |block: &ProfileBlock| block.pair.path(batch.chunk.instructions, &|| false);
             OracleCase { expected: batch.blocks.iter().map(path).collect(), batch }
         };
         ProfileTest(batches.into_iter().map(case).collect())
@@ -41,24 +41,24 @@ impl ProfileTest {
 
 impl SelfTest for ProfileTest {
     const NAME: &'static str = "profiles";
-    type Engine = dyn Engine<Profile>;
-    type Case = OracleCase<Profile, Vec<Option<Vec<Step>>>>;
-    type Found = Vec<Merged>;
+    type Engine = dyn Engine<ProfileWork>;
+    type Case = OracleCase<ProfileWork, Vec<Option<Vec<PathStep>>>>;
+    type Found = Vec<ProfileMerge>;
 
     fn cases(&self) -> &[Self::Case] {
         &self.0
     }
 
-    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<Merged>> {
+    fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<ProfileMerge>> {
         Ok(checked(engine, &case.batch)?.merged)
     }
 
-    fn compare(&self, case: &Self::Case, merged: &Vec<Merged>) -> Result<u64> {
-        let level = case.batch.chunk.level;
+    fn compare(&self, case: &Self::Case, merged: &Vec<ProfileMerge>) -> Result<u64> {
+        let instructions = case.batch.chunk.instructions;
         for ((block, merged), expected) in case.batch.blocks.iter().zip(merged).zip(&case.expected) {
             let found = match merged {
-                Merged::Path(path) => Some(path.clone()),
-                Merged::Divided(divided) => block.pair.rest(divided, level, &|| false),
+                ProfileMerge::Path(path) => Some(path.clone()),
+                ProfileMerge::Divided(divided) => block.pair.rest(divided, instructions, &|| false),
             };
             if found != *expected {
                 let [first, second] = block.pair.columns();
@@ -77,7 +77,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 /// Returns profiles of random columns. Each column has two letters, and one letter is in most
 /// sequences.
 /// sequences.
-pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -> Pair {
+pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -> ProfilePair {
     let numbers = |length: usize, seed: u64| -> Vec<usize> {
         let store = random_store(Alphabet::Bytes, 1, length, seed);
         store.codes(0).iter().map(|&code| usize::from(code)).collect()
@@ -101,14 +101,14 @@ pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -
     };
     let scored = first.iter().flat_map(|&column| (0..letters).map(score(column))).collect();
     let tenths = second.iter().flat_map(|&column| (0..letters).map(share(column))).collect();
-    Pair { penalties, scored, tenths, letters }
+    ProfilePair { penalties, scored, tenths, letters }
 }
 
 /// Returns a batch of pairs.
-pub(in crate::measure) fn batch(pairs: impl Iterator<Item = Pair>) -> Result<Arc<ProfileBatch>> {
+pub(in crate::measure) fn batch(pairs: impl Iterator<Item = ProfilePair>) -> Result<Arc<ProfileBatch>> {
     let blocks = pairs.enumerate().map(|(number, pair)| ProfileBlock { number, pair: Arc::new(pair) }).collect();
     Ok(Arc::new(Batch {
-        chunk: Arc::new(ProfileChunk { pool: thread_pool(0)?, level: InstructionSet::best() }),
+        chunk: Arc::new(ProfileChunk { pool: thread_pool(0)?, instructions: InstructionSet::best() }),
         blocks,
     }))
 }
@@ -121,20 +121,21 @@ fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Crossing, Divided};
+    use crate::profile::{DividedRectangles, RowCrossing};
 
     #[test]
     fn wrong_crossings_are_detected() {
         let batch = batch([[9, 7], [65, 40]].iter().map(|&lengths| pair(lengths, 4, SEED))).expect("a pool");
         let test = ProfileTest::new([Arc::clone(&batch)]);
         let case = &test.cases()[0];
-        let right =
-            |block: &ProfileBlock| Merged::Path(block.pair.path(InstructionSet::best(), &|| false).expect("it ends"));
-        let mut merged: Vec<Merged> = batch.blocks.iter().map(right).collect();
+        let right = |block: &ProfileBlock| {
+            ProfileMerge::Path(block.pair.path(InstructionSet::best(), &|| false).expect("it ends"))
+        };
+        let mut merged: Vec<ProfileMerge> = batch.blocks.iter().map(right).collect();
         assert_eq!(test.compare(case, &merged).expect("it is the same"), 2);
-        merged[1] = Merged::Divided(Divided::default());
+        merged[1] = ProfileMerge::Divided(DividedRectangles::default());
         assert_eq!(test.compare(case, &merged).expect("nothing is divided"), 2);
-        merged[1] = Merged::Divided(Divided(vec![Some(Crossing { column: 3, in_gap: true })]));
+        merged[1] = ProfileMerge::Divided(DividedRectangles(vec![Some(RowCrossing { column: 3, in_gap: true })]));
         assert!(test.compare(case, &merged).is_err());
     }
 }

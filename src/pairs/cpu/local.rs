@@ -17,7 +17,7 @@ const CHUNK: usize = 16;
 
 /// The greatest value of a pair, with the approximate position of the cells that have it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LaneMaximum<E> {
+pub(super) struct BestCell<E> {
     /// The value, to be decoded by the scoring.
     pub value: E,
     /// Their rows: symbols of the sequence in the rows, which is the target in a group.
@@ -52,7 +52,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
     }
 }
 
-impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, LaneMaximum<E>> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestCell<E>> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
@@ -67,7 +67,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, LaneMaximu
             let [rows, columns] = places.spans(lane, [ROWS as u32, CHUNK as u32]);
             let within = |row: u32| row.saturating_sub(pad);
             let rows = Span { start: within(rows.start), first_end: within(rows.first_end), end: within(rows.end) };
-            *best = LaneMaximum { value: places.values[lane], rows, columns };
+            *best = BestCell { value: places.values[lane], rows, columns };
         }
     }
 }
@@ -206,7 +206,7 @@ unsafe fn align<W: Lanes, N: PlaceNotes<W>>(
                     steps.store(profile[(code as usize * ROWS + k) * count..][..count].as_mut_ptr());
                 }
             }
-            let mut state = LocalColumns { left: [zero; ROWS], gaps: [zero; ROWS], corner: zero };
+            let mut state = ColumnState { left: [zero; ROWS], gaps: [zero; ROWS], corner: zero };
             for (k, part) in query.chunks(N::COLUMNS).enumerate() {
                 let column = if k == 0 { 0 } else { k * N::COLUMNS };
                 let h = h.as_mut_ptr().add(column * count);
@@ -225,7 +225,7 @@ unsafe fn align<W: Lanes, N: PlaceNotes<W>>(
 
 /// Values that columns take from the columns before them: cells, gaps along the rows, and the cell
 /// of the row above.
-struct LocalColumns<W> {
+struct ColumnState<W> {
     left: [W; ROWS],
     gaps: [W; ROWS],
     corner: W,
@@ -243,12 +243,12 @@ unsafe fn linear_rows<W: Lanes>(
     form: &LocalScoring<W::Elem>,
     h: *mut W::Elem,
     profile: *const W::Elem,
-    state: &mut LocalColumns<W>,
+    state: &mut ColumnState<W>,
 ) -> W {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (cost, zero) = (W::splat(form.next()), W::splat(form.zero()));
-        let LocalColumns { mut left, mut corner, .. } = *state;
+        let ColumnState { mut left, mut corner, .. } = *state;
         let mut best = zero;
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
@@ -283,12 +283,12 @@ unsafe fn affine_rows<W: Lanes>(
     h: *mut W::Elem,
     f: *mut W::Elem,
     profile: *const W::Elem,
-    state: &mut LocalColumns<W>,
+    state: &mut ColumnState<W>,
 ) -> W {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
-        let LocalColumns { mut left, gaps: mut e, mut corner } = *state;
+        let ColumnState { mut left, gaps: mut e, mut corner } = *state;
         let mut best = zero;
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
@@ -308,7 +308,7 @@ unsafe fn affine_rows<W: Lanes>(
             gap.store(gaps);
             corner = top;
         }
-        *state = LocalColumns { left, gaps: e, corner };
+        *state = ColumnState { left, gaps: e, corner };
         best
     }
 }

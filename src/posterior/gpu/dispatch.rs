@@ -1,4 +1,5 @@
-//! A batch as dispatches: rounds of tasks whose memory fits, and parts of them where loops end early.
+//! The dispatches of a batch: rounds of tasks that fit in memory, divided further where the device
+//! limits loops.
 
 use super::results::OUTPUT_HEADER;
 use crate::error::Result;
@@ -6,35 +7,35 @@ use crate::gpu::device::Gpu;
 use crate::gpu::launch::Buffers;
 use crate::gpu::pipeline::Compiled;
 use crate::posterior::kernel::CUTOFF;
-use crate::posterior::kernels::layout::Params;
-use crate::posterior::kernels::program::Variant;
-use crate::posterior::kernels::tasks::Tasks;
+use crate::posterior::kernels::layout::PosteriorParams;
+use crate::posterior::kernels::program::PosteriorVariant;
+use crate::posterior::kernels::tasks::PosteriorTasks;
 use crate::posterior::model::Model;
 
-/// What a kernel may be wrong about a sum of 131,072 floats, and more.
+/// Bound of a kernel's relative error in a sum of 131,072 floats, with a reserve.
 const SLACK: f32 = 0.97;
-/// Strips of one dispatch at most, where all that loops can do is one dispatch.
+/// Number of strips of one dispatch if loops are not limited.
 const ALL_STRIPS: u32 = 1 << 20;
 
-/// What a batch needs beside its own lists.
+/// Input of a batch in addition to its own lists.
 pub(super) struct PosteriorWork<'a> {
     /// The packed sequences.
     pub symbols: &'a wgpu::Buffer,
     /// Weights of all pairs of codes.
     pub table: &'a wgpu::Buffer,
-    /// What gaps weigh.
+    /// Weights of gaps.
     pub model: &'a Model,
-    /// What is to be computed.
-    pub tasks: &'a Tasks,
-    /// The programs in the order in which they go over a round of tasks.
-    pub programs: &'a [(Variant, Compiled)],
-    /// Survivors that there is room for.
+    /// The tasks.
+    pub tasks: &'a PosteriorTasks,
+    /// Programs in the order of their dispatches in a round.
+    pub programs: &'a [(PosteriorVariant, Compiled)],
+    /// Capacity of the reserved memory, in survivors.
     pub capacity: u32,
-    /// Iterations that an invocation may make in a dispatch.
+    /// Maximum number of loop iterations of an invocation in a dispatch.
     pub loop_budget: Option<u64>,
-    /// Bytes of a binding at most.
+    /// Maximum bytes of a binding.
     pub binding: u64,
-    /// Bytes of forward values at most; of scratch memory half as many.
+    /// Maximum bytes of forward values. Scratch memory has half as many.
     pub kept_bytes: u64,
 }
 
@@ -51,11 +52,11 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &PosteriorWork<'_>)
     recording.resident("table", work.table);
     recording.upload("pairs", &tasks.pairs)?;
     recording.upload("tasks", &tasks.list)?;
-    recording.reserve("kept", roomy(16 * tasks.kept_fours, work.kept_bytes))?;
-    recording.reserve("scratch", roomy(4 * tasks.scratch_words, work.kept_bytes / 2))?;
-    let room = roomy(bytes, work.binding);
-    recording.reserve("out", room)?;
-    recording.make_room_for_results(room);
+    recording.reserve("kept", with_reserve(16 * tasks.kept_fours, work.kept_bytes))?;
+    recording.reserve("scratch", with_reserve(4 * tasks.scratch_words, work.kept_bytes / 2))?;
+    let reserved = with_reserve(bytes, work.binding);
+    recording.reserve("out", reserved)?;
+    recording.make_room_for_results(reserved);
     recording.zero("out", 0..4 * OUTPUT_HEADER as u64)?;
     for (program, params) in &dispatches {
         recording.dispatch(&work.programs[*program].1, params, params.task_count.into());
@@ -64,26 +65,28 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &PosteriorWork<'_>)
     recording.submit("posterior")
 }
 
-/// Bytes for a buffer that needs so many, if it may have so many at most: batches differ a little, and memory that the host
-/// reads is slow to be had.
-fn roomy(bytes: u64, most: u64) -> u64 {
+/// Returns the size of a buffer that needs `bytes` and may have `most`. The reserve avoids new
+/// allocations, because batches differ slightly in size and memory that the host reads is slow to
+/// allocate.
+fn with_reserve(bytes: u64, most: u64) -> u64 {
     (bytes + bytes / 4).next_power_of_two().min(most).max(bytes)
 }
 
-/// The dispatches of a batch, each of a program: round by round, and a round in parts where loops end early.
-fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, Params)>> {
+/// Plans the dispatches of a batch with the index of their program. A round becomes several
+/// dispatches if the device limits loops.
+fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, PosteriorParams)>> {
     let tasks = work.tasks;
     let mut dispatches = Vec::new();
     for round in &tasks.rounds {
-        let own = &tasks.list[round.start as usize..round.end as usize];
-        let strips = own.iter().map(|task| task.strips).max().unwrap_or(0);
+        let round_tasks = &tasks.list[round.start as usize..round.end as usize];
+        let strips = round_tasks.iter().map(|task| task.strips).max().unwrap_or(0);
         for (index, (variant, _)) in work.programs.iter().enumerate() {
             let at_once = match work.loop_budget {
                 None => ALL_STRIPS,
                 Some(budget) => {
-                    let groups = own.iter().map(|task| task.groups).max().unwrap_or(0);
+                    let groups = round_tasks.iter().map(|task| task.groups).max().unwrap_or(0);
                     let residues = [8 * groups, strips * variant.lanes * 16];
-                    let list = own.iter().map(|task| task.list).max().unwrap_or(0);
+                    let list = round_tasks.iter().map(|task| task.list).max().unwrap_or(0);
                     let rest = budget.saturating_sub(variant.other_iterations(residues, list));
                     (rest / variant.strip_iterations(groups)) as u32
                 }
@@ -91,12 +94,12 @@ fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, Params)>> {
             if at_once == 0 {
                 return Err(gpu.unsuited("its loops are too short for sequences of this length"));
             }
-            for begin in (0..strips).step_by(at_once as usize) {
-                let params = Params {
+            for start in (0..strips).step_by(at_once as usize) {
+                let params = PosteriorParams {
                     task_begin: round.start,
                     task_count: round.end - round.start,
-                    strip_begin: begin,
-                    strip_end: (begin + at_once).min(strips),
+                    strip_begin: start,
+                    strip_end: (start + at_once).min(strips),
                     capacity: work.capacity,
                     arena_begin: tasks.result_words as u32,
                     zero: 0,

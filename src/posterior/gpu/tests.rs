@@ -1,17 +1,17 @@
-//! The kernels against the CPU, bit by bit.
+//! Compares the kernels with the CPU bit by bit.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{PosteriorGpu, PosteriorShape, USUAL_RESULTS};
+use super::{PosteriorGpu, PosteriorShape, USUAL_RESULT_BYTES};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine, Portion, Work};
 use crate::gpu::adapter::{FoundAdapter, enumerate};
 use crate::gpu::memory::MIN_BYTES;
-use crate::posterior::cpu::Workspace;
-use crate::posterior::kernels::tasks::{Room, Tasks};
+use crate::posterior::cpu::PosteriorWorkspace;
+use crate::posterior::kernels::tasks::{PosteriorTasks, TaskResources};
 use crate::posterior::sparse::Sparse;
-use crate::posterior::work::{Plan, Posterior, PosteriorBatch, PosteriorBlock};
+use crate::posterior::work::{Posterior, PosteriorBatch, PosteriorBlock, PosteriorPlan};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
 fn adapter() -> FoundAdapter {
@@ -27,27 +27,27 @@ fn random(rng: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Cod
     (0..length).map(|_| alphabet.encode(letters[rng.usize(..letters.len())]).unwrap_or(1)).collect()
 }
 
-/// Somewhat alike, of these lengths.
+/// Returns similar sequences of these lengths.
 fn family(rng: &mut fastrand::Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<Code>> {
     let ancestor = random(rng, alphabet, lengths.iter().copied().max().unwrap_or(0) + 8);
-    let of = |&length: &usize| {
-        let (mut own, mut at) = (Vec::new(), rng.usize(..9));
-        while own.len() < length {
+    let relative = |&length: &usize| {
+        let (mut sequence, mut at) = (Vec::new(), rng.usize(..9));
+        while sequence.len() < length {
             match rng.u32(..12) {
                 0 => at += rng.usize(..6),
                 1 => {
                     let more = rng.usize(..6);
-                    own.extend(random(rng, alphabet, more));
+                    sequence.extend(random(rng, alphabet, more));
                 }
-                2..5 => own.extend(random(rng, alphabet, 1)),
-                _ => own.push(ancestor[at % ancestor.len()]),
+                2..5 => sequence.extend(random(rng, alphabet, 1)),
+                _ => sequence.push(ancestor[at % ancestor.len()]),
             }
             at += 1;
         }
-        own.truncate(length);
-        own
+        sequence.truncate(length);
+        sequence
     };
-    lengths.iter().map(of).collect()
+    lengths.iter().map(relative).collect()
 }
 
 fn batch(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<PosteriorBatch> {
@@ -55,39 +55,41 @@ fn batch(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<PosteriorBatch> {
     for (index, codes) in sequences.iter().enumerate() {
         builder.push(index.to_string(), codes).expect("codes of the alphabet");
     }
-    let plan = Plan::new(Arc::new(builder.build())).expect("they suit");
+    let plan = PosteriorPlan::new(Arc::new(builder.build())).expect("they suit");
     Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks })
 }
 
 fn on_the_cpu(batch: &PosteriorBatch) -> Vec<Sparse> {
-    let report = Posterior::compute(batch, &mut Workspace::default(), &AtomicBool::new(false)).expect("it ends");
+    let report =
+        Posterior::compute(batch, &mut PosteriorWorkspace::default(), &AtomicBool::new(false)).expect("it ends");
     Posterior::check(batch, &report).expect("it can be right");
     report.probabilities
 }
 
-/// What the engine finishes of a batch; `None` where it had no room for all that is probable.
+/// Returns the results of the engine. `None` marks a pair whose probable residue pairs exceeded its
+/// memory.
 fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Sparse>> {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
     Posterior::check(batch, &report).expect("it can be right");
     let mut all = report.probabilities.into_iter();
-    let of = |(index, block): (usize, &PosteriorBlock)| {
+    let results = |(index, block): (usize, &PosteriorBlock)| {
         let is_finished = !report.unfinished.contains(&index);
         all.by_ref().take(block.columns.len()).map(|sparse| is_finished.then_some(sparse)).collect::<Vec<_>>()
     };
-    batch.blocks.iter().enumerate().flat_map(of).collect()
+    batch.blocks.iter().enumerate().flat_map(results).collect()
 }
 
-/// Compares what is finished; the pairs that are not.
+/// Compares the finished pairs with the CPU. Returns the number of unfinished pairs.
 fn compare(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) -> usize {
     let (found, expected) = (on(engine, batch), on_the_cpu(batch));
     let pairs = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
     assert!(expected.iter().any(|sparse| sparse.cells() > 0), "{what}: nothing is probable");
     let mut unfinished = 0;
     for (((row, column), found), expected) in pairs.zip(found).zip(expected) {
-        let lengths = [row, column].map(|place| batch.chunk.length(place));
+        let lengths = [row, column].map(|position| batch.chunk.length(position));
         match found {
-            Some(found) => assert_eq!(found, expected, "{what}: {lengths:?} residues, places {row} and {column}"),
+            Some(found) => assert_eq!(found, expected, "{what}: {lengths:?} residues, positions {row} and {column}"),
             None => unfinished += 1,
         }
     }
@@ -99,7 +101,7 @@ fn assert_same(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &st
 }
 
 #[test]
-fn the_same_bits_as_the_cpu_at_every_edge() {
+fn bits_equal_the_cpu_at_every_boundary() {
     for (seed, alphabet) in [(1, Alphabet::Protein), (2, Alphabet::Dna)] {
         println!("seed {seed}");
         let rng = &mut fastrand::Rng::with_seed(seed);
@@ -116,7 +118,7 @@ fn the_same_bits_as_the_cpu_at_every_edge() {
 }
 
 #[test]
-fn equal_letters_and_letters_without_a_meaning() {
+fn equal_and_ambiguous_letters_equal_the_cpu() {
     for (alphabet, letters) in [(Alphabet::Protein, b"WAX*"), (Alphabet::Dna, b"ACNR")] {
         let mut sequences = Vec::new();
         for (index, &letter) in letters.iter().enumerate() {
@@ -128,7 +130,7 @@ fn equal_letters_and_letters_without_a_meaning() {
 }
 
 #[test]
-fn long_pairs_whose_values_are_scaled() {
+fn long_pairs_with_scaled_values_equal_the_cpu() {
     let rng = &mut fastrand::Rng::with_seed(3);
     let [short, long, tail] = [150, 330, 40].map(|length| random(rng, Alphabet::Protein, length));
     let swapped = [[short.clone(), long.clone()].concat(), [long, short].concat()];
@@ -138,41 +140,45 @@ fn long_pairs_whose_values_are_scaled() {
 }
 
 #[test]
-fn several_rounds_of_little_memory() {
+fn small_memory_needs_several_rounds() {
     let rng = &mut fastrand::Rng::with_seed(4);
     let sequences = family(rng, Alphabet::Protein, &[120; 12]);
     let batch = batch(Alphabet::Protein, &sequences);
-    let whole = Tasks::new(&batch, Room { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 });
+    let whole = PosteriorTasks::new(
+        &batch,
+        TaskResources { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 },
+    );
     let whole = whole.expect("they fit");
     assert!(whole.rounds.len() == 1 && whole.rounds[0] == (0..17), "{:?}", whole.rounds);
     let third = whole.kept_fours / 3;
-    let room = Room { workgroup: 16, lanes: 4, kept_fours: third, scratch_words: 1 << 24 };
-    let rounds = Tasks::new(&batch, room).expect("they fit").rounds;
+    let room = TaskResources { workgroup: 16, lanes: 4, kept_fours: third, scratch_words: 1 << 24 };
+    let rounds = PosteriorTasks::new(&batch, room).expect("they fit").rounds;
     assert!(rounds.len() >= 3 && rounds.windows(2).all(|two| two[0].end == two[1].start), "{rounds:?}");
-    // Forward values may take 3 / 16 of it.
+    // Forward values may use 3/16 of the memory.
     let memory = (third * 16 * 16 / 3).max(MIN_BYTES);
     let shape = PosteriorShape { workgroup: 16, lanes: 4 };
     assert_same(&mut engine().with_memory(memory).with_shape(shape), &batch, "little memory");
-    let none = Room { kept_fours: 10, ..room };
-    assert!(Tasks::new(&batch, none).is_err());
+    let none = TaskResources { kept_fours: 10, ..room };
+    assert!(PosteriorTasks::new(&batch, none).is_err());
 }
 
 #[test]
-fn pairs_that_take_much_memory_have_many_invocations() {
+fn large_pairs_get_many_invocations() {
     let host = engine().state;
     let lanes = |length: usize, kept: u64| host.lanes(&batch(Alphabet::Dna, &vec![vec![1; length]; 20]), kept);
     assert_eq!([lanes(100, 1 << 20), lanes(100, 1), lanes(3000, 1 << 20)], [4, 16, 16]);
 }
 
 #[test]
-fn survivors_without_room_are_left_to_others_and_have_room_the_next_time() {
+fn excess_survivors_are_unfinished_and_fit_the_next_time() {
     let rng = &mut fastrand::Rng::with_seed(7);
     let batch = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &[70; 10]));
-    let room = Room { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 };
-    let rows = Tasks::new(&batch, room).expect("they fit").rows;
+    let room = TaskResources { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 };
+    let rows = PosteriorTasks::new(&batch, room).expect("they fit").rows;
     let survivors: usize = on_the_cpu(&batch).iter().map(Sparse::cells).sum();
     let mut engine = engine();
-    // A hundredth less than all survivors take: whichever pair comes last, few of 45 lack room.
+    // One percent less than all survivors need. Whichever pair comes last, few of the 45 pairs lack
+    // memory.
     engine.state.density = 0.99 * survivors as f64 / rows as f64;
     let unfinished = compare(&mut engine, &batch, "little room");
     assert!((1..45).contains(&unfinished), "{unfinished} of 45");
@@ -180,7 +186,7 @@ fn survivors_without_room_are_left_to_others_and_have_room_the_next_time() {
 }
 
 #[test]
-fn what_does_not_fit_is_tried_again_or_refused() {
+fn oversized_batches_are_unsuited() {
     let rng = &mut fastrand::Rng::with_seed(5);
     let batch = batch(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
     for label in ["sequences", "weights", "kept", "scratch", "output", "staging"] {
@@ -195,17 +201,17 @@ fn what_does_not_fit_is_tried_again_or_refused() {
 }
 
 #[test]
-fn batches_are_as_large_as_their_results_may_be() {
+fn batch_size_follows_the_size_of_results() {
     let rng = &mut fastrand::Rng::with_seed(8);
     let batch = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &[40; 9]));
     let mut engine = engine();
     engine.forget_speed(Some(1e15));
     assert_eq!(engine.capacity().cells, 10_000_000_000_000, "a first one is as long as the device is thought to take");
     assert_same(&mut engine, &batch, "the first batch");
-    // 36 pairs of 40 rows, 12 survivors of two words each a row, and the words before survivors.
+    // 36 pairs of 40 rows, 12 survivors of two u32 for each row, and the u32 before the survivors.
     let results = 36 * 4 * (40 * 12 * 2 + 4 + 40 + 5 + 41 + 3);
-    let cells = USUAL_RESULTS * batch.cells() as f64 / f64::from(results);
-    // However long it took here.
+    let cells = USUAL_RESULT_BYTES * batch.cells() as f64 / f64::from(results);
+    // Independent of the time that the batch took.
     engine.set_speed(1e15);
     let found = engine.capacity();
     assert_eq!((found.cells, found.batches), (cells as u64, 2), "one is read while the next is computed");
@@ -215,24 +221,24 @@ fn batches_are_as_large_as_their_results_may_be() {
 }
 
 #[test]
-fn the_next_batches_need_no_new_buffers() {
+fn further_batches_reuse_buffers() {
     let rng = &mut fastrand::Rng::with_seed(9);
     let lengths = [65, 66, 67, 68, 69, 70, 71, 72, 73];
     let whole = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &lengths));
-    let of = |blocks: std::ops::Range<usize>| {
+    let part = |blocks: std::ops::Range<usize>| {
         Arc::new(Batch { chunk: Arc::clone(&whole.chunk), blocks: whole.blocks[blocks].to_vec() })
     };
     for label in ["sequences", "weights", "kept", "scratch", "output", "staging"] {
         let mut engine = engine();
-        assert_same(&mut engine, &of(0..6), "the first");
+        assert_same(&mut engine, &part(0..6), "the first");
         engine.gpu().feign_shortage(label, 0, u64::MAX);
-        // As many pairs as before, and longer ones.
-        assert_same(&mut engine, &of(5..8), label);
+        // The same number of pairs, with longer sequences.
+        assert_same(&mut engine, &part(5..8), label);
     }
 }
 
 #[test]
-fn blocks_split_between_pairs_and_lose_none() {
+fn split_blocks_keep_all_pairs() {
     let rng = &mut fastrand::Rng::with_seed(6);
     let batch = batch(Alphabet::Dna, &family(rng, Alphabet::Dna, &[3, 5, 7, 9, 11]));
     let whole = batch.blocks.last().expect("there are some").clone();

@@ -1,102 +1,106 @@
-//! Backward sums, of all ways to align what is below and to the right, and what is probable by both.
+//! Backward sums over all alignments of the suffixes below and to the right of a cell, and the
+//! probabilities that follow from forward and backward sums.
 
 use std::ops::Range;
 
 use super::forward::PanelIndex;
-use super::{BLOCK, CUTOFF, Found, Gaps, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, Posteriors, ROWS, STEP, TILE, ZERO};
-use crate::posterior::floats::{Floats, LANES, Lane};
-use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, Shares, Total};
+use super::{
+    BLOCK, CUTOFF, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PartitionGaps, Posteriors, ROWS, ResiduePair, STEP, TILE,
+    ZERO,
+};
+use crate::posterior::floats::{Floats, LANES, LaneArray};
+use crate::posterior::scale::{self, Exponents, LaneShares, LaneTotal, NO_EXPONENTS};
 
-/// Backward values of a column. Gaps are with the weight of their first symbol.
+/// Backward values of a column in the current row. Gaps include the weight of their first symbol.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Behind {
-    matched: Lane<f32>,
-    gap: Lane<f32>,
+pub(super) struct BackwardCell {
+    matched: LaneArray<f32>,
+    gap: LaneArray<f32>,
 }
 
-const NOTHING: Behind = Behind { matched: ZERO, gap: ZERO };
+const ZERO_CELL: BackwardCell = BackwardCell { matched: ZERO, gap: ZERO };
 
-/// What is probable enough: lane, column (from 0) and probability.
-pub(super) type Hit = (u32, u32, f32);
+/// Lane, column (from 0) and probability of a probable residue pair.
+pub(super) type ProbablePair = (u32, u32, f32);
 
-/// Of the column to the right: the match in the row below, the gap.
+/// Values of the column to the right: the match in the row below, and the gap.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-struct Carried<V> {
+struct BackwardCarry<V> {
     right: V,
     gap: V,
 }
 
-impl Carried<Lane<f32>> {
+impl BackwardCarry<LaneArray<f32>> {
     /// Loads the values into registers.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
-    unsafe fn load<F: Floats>(&self) -> Carried<F> {
-        Carried { right: F::load(&self.right), gap: F::load(&self.gap) }
+    unsafe fn load<F: Floats>(&self) -> BackwardCarry<F> {
+        BackwardCarry { right: F::load(&self.right), gap: F::load(&self.gap) }
     }
 }
 
-impl<F: Floats> Carried<F> {
+impl<F: Floats> BackwardCarry<F> {
     /// Stores the values to memory.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
-    unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
+    unsafe fn store(&self, to: &mut BackwardCarry<LaneArray<f32>>) {
         self.right.store(&mut to.right);
         self.gap.store(&mut to.gap);
     }
 }
 
-/// The column to the right of a panel.
+/// Border to the right of a panel.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Right {
-    cells: [Carried<Lane<f32>>; PANEL_ROWS],
+pub(super) struct RightBorder {
+    cells: [BackwardCarry<LaneArray<f32>>; PANEL_ROWS],
     /// Exponents of the cells, by rows of tiles.
     exponents: [Exponents; PANEL_STEPS],
 }
 
-impl Default for Right {
+impl Default for RightBorder {
     fn default() -> Self {
-        let nothing = Carried { right: ZERO, gap: ZERO };
-        Right { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
+        let nothing = BackwardCarry { right: ZERO, gap: ZERO };
+        RightBorder { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
     }
 }
 
-/// What a tile is computed with.
-struct Tile<'a, F> {
-    gaps: Gaps<F>,
-    /// Whether a product may reach what is reported.
+/// Constants of a tile.
+struct BackwardTile<'a, F> {
+    gaps: PartitionGaps<F>,
+    /// Whether a product may reach the cutoff.
     may_be_probable: bool,
-    /// What a product of forward and backward values is multiplied by.
+    /// Factor of products of forward and backward values.
     share: F,
-    /// What 1 is in this tile, and the lanes' last columns, if it has any.
+    /// Scaled value of 1, and the last columns of the lanes if the block contains any.
     one: F,
-    ends: Option<&'a [Lane<f32>]>,
+    ends: Option<&'a [LaneArray<f32>]>,
 }
 
 impl Posteriors<'_> {
-    /// The last row: an alignment ends anywhere in it.
-    pub(super) fn start_behind(&mut self) {
+    /// Initializes the last row, where an alignment ends in any column.
+    pub(super) fn start_backward(&mut self) {
         let columns = self.columns();
         let scratch = &mut *self.scratch;
-        scratch.behind.clear();
-        scratch.behind.resize(columns, NOTHING);
-        scratch.behind_exponents.clear();
-        scratch.behind_exponents.resize(columns / BLOCK, NO_EXPONENTS);
+        scratch.backward_row.clear();
+        scratch.backward_row.resize(columns, ZERO_CELL);
+        scratch.backward_exponents.clear();
+        scratch.backward_exponents.resize(columns / BLOCK, NO_EXPONENTS);
         for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
-            for cell in &mut scratch.behind[..=self.group.lengths[lane]] {
+            for cell in &mut scratch.backward_row[..=self.group.lengths[lane]] {
                 cell.matched.0[lane] = 1.0;
             }
         }
     }
 
-    /// Computes backward values of rows `range.end` to `range.start` + 1, and with them probabilities. The edges are those
-    /// of these rows.
+    /// Computes the backward values of rows `range.end` to `range.start` + 1, and their
+    /// probabilities. The stored borders must belong to these rows.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
@@ -104,16 +108,16 @@ impl Posteriors<'_> {
     pub(super) unsafe fn backward<F: Floats>(
         &mut self,
         range: Range<usize>,
-        totals: &[Total; LANES],
-        found: &mut [Vec<Found>],
+        totals: &[LaneTotal; LANES],
+        pairs: &mut [Vec<ResiduePair>],
     ) {
-        let shares = Shares::new(totals, self.lanes.clone());
+        let shares = LaneShares::new(totals, self.lanes.clone());
         let blocks = self.scratch.exponents.len();
         let panels = blocks.div_ceil(PANEL_BLOCKS);
         self.scratch.hits.resize_with(PANEL_ROWS, Vec::new);
         for start in range.clone().step_by(PANEL_ROWS).rev() {
             let rows = start..(start + PANEL_ROWS).min(range.end);
-            self.scratch.right = Right::default();
+            self.scratch.right = RightBorder::default();
             for first in (0..blocks).step_by(PANEL_BLOCKS).rev() {
                 let blocks = first..(first + PANEL_BLOCKS).min(blocks);
                 let index = (start - range.start) / PANEL_ROWS * panels + first / PANEL_BLOCKS;
@@ -121,59 +125,59 @@ impl Posteriors<'_> {
             }
             for (row, hits) in rows.zip(&mut self.scratch.hits).rev() {
                 for (lane, column, probability) in hits.drain(..) {
-                    found[lane as usize].push((row as u32, column, probability));
+                    pairs[lane as usize].push((row as u32, column, probability));
                 }
             }
         }
     }
 
-    /// Computes backward values of a panel, from the row below it and the column to the right of it. Forward values of the
-    /// panel are computed again as soon as a tile may have something probable.
+    /// Computes the backward values of a panel from the row below it and the column to its right.
+    /// Recomputes the forward values of the panel as soon as a tile may contain a probable pair.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
-    unsafe fn backward_panel<F: Floats>(&mut self, panel: &PanelIndex, shares: &Shares) {
-        let ahead_exponents = self.tile_exponents(panel);
+    unsafe fn backward_panel<F: Floats>(&mut self, panel: &PanelIndex, shares: &LaneShares) {
+        let forward_exponents = self.tile_exponents(panel);
         let mut is_kept = false;
         let mut products = [ZERO; TILE];
         for (step, start) in panel.rows.clone().step_by(STEP).enumerate().rev() {
             let rows = start..(start + STEP).min(panel.rows.end);
             let border = &self.scratch.right.cells[step * STEP..][..STEP];
-            let mut carried: [Carried<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut carried: [BackwardCarry<F>; STEP] = std::array::from_fn(|row| border[row].load());
             let mut right_exponents = self.scratch.right.exponents[step];
             for (at, block) in panel.blocks.clone().enumerate().rev() {
-                let cells = &mut self.scratch.behind[block * BLOCK..][..BLOCK];
-                rescale::<F>(cells, &mut self.scratch.behind_exponents[block]);
-                let exponents = self.scratch.behind_exponents[block];
+                let cells = &mut self.scratch.backward_row[block * BLOCK..][..BLOCK];
+                rescale::<F>(cells, &mut self.scratch.backward_exponents[block]);
+                let exponents = self.scratch.backward_exponents[block];
                 let ratio = scale::ratio(&right_exponents, &exponents);
                 right_exponents = exponents;
                 let ratio = F::load(&ratio);
-                for Carried { right, gap } in &mut carried {
+                for BackwardCarry { right, gap } in &mut carried {
                     (*right, *gap) = (right.mul(ratio), gap.mul(ratio));
                 }
                 let index = step * PANEL_BLOCKS + at;
-                let share = shares.of(&ahead_exponents[index], &exponents);
+                let share = shares.factors(&forward_exponents[index], &exponents);
                 let may_be_probable = share != ZERO;
                 if may_be_probable && !is_kept {
                     self.keep_panel::<F>(panel);
                     is_kept = true;
                 }
                 let Posteriors { model, group, rows: codes, ref mut scratch, .. } = *self;
-                let one = Lane(exponents.0.map(|exponent| scale::power(-exponent)));
-                let tile = Tile {
-                    gaps: Gaps::new(model),
+                let one = LaneArray(exponents.0.map(|exponent| scale::power(-exponent)));
+                let tile = BackwardTile {
+                    gaps: PartitionGaps::new(model),
                     may_be_probable,
                     share: F::load(&share),
                     one: F::load(&one),
                     ends: group.has_end[block].then(|| &group.ends[block * BLOCK..][..BLOCK]),
                 };
-                let cells = &mut scratch.behind[block * BLOCK..][..BLOCK];
+                let cells = &mut scratch.backward_row[block * BLOCK..][..BLOCK];
                 let kept = if is_kept { &scratch.kept[index * TILE..][..TILE] } else { &[] };
                 let mut greatest = F::splat(0.0);
                 let mut left = rows.len();
                 if rows.end == codes.len() {
-                    // The last row is there from the start.
+                    // The last row is known from the start.
                     left -= 1;
                     if may_be_probable {
                         let at = left * BLOCK..left * BLOCK + BLOCK;
@@ -183,7 +187,7 @@ impl Posteriors<'_> {
                 while left > 0 {
                     let many = if left >= ROWS { ROWS } else { 1 };
                     let first = left - many;
-                    // A row goes by the symbols of the row below, and of the column after.
+                    // A row uses the symbols of the row below and of the next column.
                     let codes = &codes[rows.start + first + 1..];
                     let weights = |row: usize| &group.weights(codes[row])[block * BLOCK + 1..][..BLOCK];
                     let carried = &mut carried[first..left];
@@ -213,12 +217,12 @@ impl Posteriors<'_> {
     }
 }
 
-/// Adds the probable residues of a row of a tile to a list, the last column first.
+/// Appends the probable residue pairs of a row of a tile to a list, the last column first.
 ///
 /// # Safety
 /// The processor has the instructions of `F`.
 #[inline(always)]
-unsafe fn collect<F: Floats>(products: &[Lane<f32>], first: usize, hits: &mut Vec<Hit>) {
+unsafe fn collect<F: Floats>(products: &[LaneArray<f32>], first: usize, hits: &mut Vec<ProbablePair>) {
     for (at, product) in products.iter().enumerate().rev() {
         let column = first + at;
         let mut lanes = F::load(product).at_least(CUTOFF);
@@ -236,7 +240,7 @@ unsafe fn collect<F: Floats>(products: &[Lane<f32>], first: usize, hits: &mut Ve
 /// # Safety
 /// The processor has the instructions of `F`.
 #[inline(always)]
-unsafe fn rescale<F: Floats>(cells: &mut [Behind], exponents: &mut Exponents) {
+unsafe fn rescale<F: Floats>(cells: &mut [BackwardCell], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
     for cell in &*cells {
         greatest = greatest.max(F::load(&cell.matched));
@@ -258,10 +262,10 @@ unsafe fn rescale<F: Floats>(cells: &mut [Behind], exponents: &mut Exponents) {
 /// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn last_row<F: Floats>(
-    tile: &Tile<F>,
-    cells: &[Behind],
-    kept: &[Lane<f32>],
-    products: &mut [Lane<f32>],
+    tile: &BackwardTile<F>,
+    cells: &[BackwardCell],
+    kept: &[LaneArray<f32>],
+    products: &mut [LaneArray<f32>],
     greatest: &mut F,
 ) {
     for ((cell, kept), product) in cells.iter().zip(kept).zip(products) {
@@ -278,15 +282,15 @@ unsafe fn last_row<F: Floats>(
 /// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn some_rows<F: Floats, const MANY: usize>(
-    tile: &Tile<F>,
-    weights: [&[Lane<f32>]; MANY],
-    cells: &mut [Behind],
-    carried: &mut [Carried<F>],
-    kept: &[Lane<f32>],
-    products: &mut [Lane<f32>],
+    tile: &BackwardTile<F>,
+    weights: [&[LaneArray<f32>]; MANY],
+    cells: &mut [BackwardCell],
+    carried: &mut [BackwardCarry<F>],
+    kept: &[LaneArray<f32>],
+    products: &mut [LaneArray<f32>],
     greatest: &mut F,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that the processor has the instructions of `F`.
     unsafe {
         match tile.may_be_probable {
             true => tile_rows::<F, MANY, true>(tile, weights, cells, carried, kept, products, greatest),
@@ -302,26 +306,26 @@ unsafe fn some_rows<F: Floats, const MANY: usize>(
 /// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
-    tile: &Tile<F>,
-    weights: [&[Lane<f32>]; MANY],
-    cells: &mut [Behind],
-    carried: &mut [Carried<F>],
-    kept: &[Lane<f32>],
-    products: &mut [Lane<f32>],
+    tile: &BackwardTile<F>,
+    weights: [&[LaneArray<f32>]; MANY],
+    cells: &mut [BackwardCell],
+    carried: &mut [BackwardCarry<F>],
+    kept: &[LaneArray<f32>],
+    products: &mut [LaneArray<f32>],
     greatest: &mut F,
 ) {
-    let Gaps { open, extend } = tile.gaps;
-    let mut beside: [Carried<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let PartitionGaps { open, extend } = tile.gaps;
+    let mut beside: [BackwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in (0..BLOCK).rev() {
         let cell = &mut cells[at];
         let (mut below, mut below_gap) = (F::load(&cell.matched), F::load(&cell.gap));
         for row in (0..MANY).rev() {
-            let Carried { right, gap } = &mut beside[row];
+            let BackwardCarry { right, gap } = &mut beside[row];
             let diagonal = F::load(&weights[row][at]).mul(*right);
             *right = below;
             below = diagonal.add(below_gap.add(*gap));
             if let Some(ends) = tile.ends {
-                // Alignments that end in a lane's last column.
+                // Alignments that end in the last column of a lane.
                 below = below.add(F::load(&ends[at]).mul(tile.one));
             }
             let opened = open.mul(diagonal);

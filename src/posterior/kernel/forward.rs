@@ -1,65 +1,67 @@
-//! Forward sums: of all ways to align what is above and to the left.
+//! Forward sums over all alignments of the prefixes above and to the left of a cell.
 
 use std::ops::Range;
 
 use super::{
-    BLOCK, Gaps, Group, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PANEL_TILES, Posteriors, ROWS, STEP, TILE, ZERO,
+    BLOCK, LaneGroup, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PANEL_TILES, PartitionGaps, Posteriors, ROWS, STEP, TILE,
+    ZERO,
 };
-use crate::posterior::floats::{Floats, LANES, Lane};
-use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, Total};
+use crate::posterior::floats::{Floats, LANES, LaneArray};
+use crate::posterior::scale::{self, Exponents, LaneTotal, NO_EXPONENTS};
 use crate::seq::Code;
 
-/// Forward values of a column. Gaps are without the weight of their first symbol.
+/// Forward values of a column in the current row. Gaps exclude the weight of their first symbol.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Ahead {
-    /// All that may go on to a match.
-    onward: Lane<f32>,
-    matched: Lane<f32>,
-    gap: Lane<f32>,
+pub(super) struct ForwardCell {
+    /// Sum of all values that a match may follow.
+    onward: LaneArray<f32>,
+    matched: LaneArray<f32>,
+    gap: LaneArray<f32>,
 }
 
-/// Row 0: an alignment begins anywhere in it.
-const BEGUN: Ahead = Ahead { onward: Lane::splat(1.0), matched: ZERO, gap: ZERO };
+/// Row 0: an alignment starts in any column.
+const START_CELL: ForwardCell = ForwardCell { onward: LaneArray::splat(1.0), matched: ZERO, gap: ZERO };
 
-/// Of the column to the left: what goes on to a match from the row above, the match, the gap.
+/// Values of the column to the left: the sum in the row above, which a match follows; the match;
+/// and the gap.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-struct Carried<V> {
+struct ForwardCarry<V> {
     onward: V,
     left: V,
     gap: V,
 }
 
-/// The column to the left of a panel.
+/// Border to the left of a panel.
 #[derive(Debug, Clone)]
 #[repr(C)]
-pub(super) struct Left {
-    cells: [Carried<Lane<f32>>; PANEL_ROWS],
+pub(super) struct LeftBorder {
+    cells: [ForwardCarry<LaneArray<f32>>; PANEL_ROWS],
     /// Exponents of the cells, by rows of tiles.
     exponents: [Exponents; PANEL_STEPS],
 }
 
-impl Default for Left {
+impl Default for LeftBorder {
     fn default() -> Self {
-        let nothing = Carried { onward: ZERO, left: ZERO, gap: ZERO };
-        Left { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
+        let nothing = ForwardCarry { onward: ZERO, left: ZERO, gap: ZERO };
+        LeftBorder { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
     }
 }
 
-/// Edges of the panels of some rows. Panels are in row-major order.
+/// Borders of the panels of some rows. Panels are in row-major order.
 #[derive(Debug, Default)]
-pub(super) struct Edges {
-    /// The row above each row of panels, and its exponents.
-    tops: Vec<Ahead>,
+pub(super) struct PanelBorders {
+    /// Row above each row of panels, and its exponents.
+    tops: Vec<ForwardCell>,
     top_exponents: Vec<Exponents>,
-    /// The column to the left of each panel.
-    lefts: Vec<Left>,
+    /// Border to the left of each panel.
+    lefts: Vec<LeftBorder>,
     /// Exponents of the tiles of each panel.
     tiles: Vec<Exponents>,
 }
 
-impl Edges {
+impl PanelBorders {
     fn clear(&mut self) {
         self.tops.clear();
         self.top_exponents.clear();
@@ -68,15 +70,15 @@ impl Edges {
     }
 }
 
-/// A panel, cut off at the edge of the matrix.
-struct Panel<'a> {
-    group: &'a Group,
+/// A panel, truncated at the end of the matrix.
+struct ForwardPanel<'a> {
+    group: &'a LaneGroup,
     codes: &'a [Code],
     rows: Range<usize>,
     blocks: Range<usize>,
 }
 
-/// Where a panel is.
+/// Position of a panel.
 pub(super) struct PanelIndex {
     /// Index among the panels of the part, in row-major order.
     pub(super) index: usize,
@@ -86,27 +88,27 @@ pub(super) struct PanelIndex {
 
 /// Optional outputs of a panel's forward pass.
 #[derive(Default)]
-struct Outputs<'a> {
+struct PanelOutputs<'a> {
     /// Values of matches, tile by tile.
-    values: Option<&'a mut [Lane<f32>]>,
+    values: Option<&'a mut [LaneArray<f32>]>,
     /// Exponents of tiles.
     exponents: Option<&'a mut [Exponents]>,
-    /// Sums of what ends in the last columns of these lanes.
-    totals: Option<(&'a mut [Total; LANES], &'a Range<usize>)>,
+    /// Sums of the alignments that end in the last columns of these lanes.
+    totals: Option<(&'a mut [LaneTotal; LANES], &'a Range<usize>)>,
 }
 
 impl Posteriors<'_> {
-    /// Row 0.
-    pub(super) fn start_ahead(&mut self) {
+    /// Initializes row 0.
+    pub(super) fn start_forward(&mut self) {
         let columns = self.columns();
-        self.scratch.ahead.clear();
-        self.scratch.ahead.resize(columns, BEGUN);
+        self.scratch.forward_row.clear();
+        self.scratch.forward_row.resize(columns, START_CELL);
         self.scratch.exponents.clear();
         self.scratch.exponents.resize(columns / BLOCK, NO_EXPONENTS);
     }
 
-    /// Computes rows `range.start` + 1 to `range.end`, from the row before them. Adds what ends in a lane's last column to
-    /// `totals`.
+    /// Computes rows `range.start` + 1 to `range.end` from the row before them. Adds alignments
+    /// that end in the last column of a lane to `totals`.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
@@ -114,92 +116,102 @@ impl Posteriors<'_> {
     pub(super) unsafe fn forward<F: Floats>(
         &mut self,
         range: Range<usize>,
-        keep_edges: bool,
-        mut totals: Option<&mut [Total; LANES]>,
+        keep_borders: bool,
+        mut totals: Option<&mut [LaneTotal; LANES]>,
     ) {
-        let gaps = Gaps::<F>::new(self.model);
+        let gaps = PartitionGaps::<F>::new(self.model);
         let Posteriors { group, rows: codes, ref lanes, ref mut scratch, .. } = *self;
-        let edges = &mut scratch.edges;
-        edges.clear();
+        let borders = &mut scratch.borders;
+        borders.clear();
         let blocks = scratch.exponents.len();
         for start in range.clone().step_by(PANEL_ROWS) {
             let rows = start..(start + PANEL_ROWS).min(range.end);
-            if keep_edges {
-                edges.tops.extend_from_slice(&scratch.ahead);
-                edges.top_exponents.extend_from_slice(&scratch.exponents);
+            if keep_borders {
+                borders.tops.extend_from_slice(&scratch.forward_row);
+                borders.top_exponents.extend_from_slice(&scratch.exponents);
             }
-            scratch.left = Left::default();
+            scratch.left = LeftBorder::default();
             for first in (0..blocks).step_by(PANEL_BLOCKS) {
-                let mut outputs =
-                    Outputs { totals: totals.as_deref_mut().map(|totals| (totals, lanes)), ..Outputs::default() };
-                if keep_edges {
-                    edges.lefts.push(scratch.left.clone());
-                    let tiles = edges.tiles.len();
-                    edges.tiles.resize(tiles + PANEL_TILES, NO_EXPONENTS);
-                    outputs.exponents = Some(&mut edges.tiles[tiles..]);
+                let mut outputs = PanelOutputs {
+                    totals: totals.as_deref_mut().map(|totals| (totals, lanes)),
+                    ..PanelOutputs::default()
+                };
+                if keep_borders {
+                    borders.lefts.push(scratch.left.clone());
+                    let tiles = borders.tiles.len();
+                    borders.tiles.resize(tiles + PANEL_TILES, NO_EXPONENTS);
+                    outputs.exponents = Some(&mut borders.tiles[tiles..]);
                 }
-                let panel =
-                    Panel { group, codes, rows: rows.clone(), blocks: first..(first + PANEL_BLOCKS).min(blocks) };
-                let cells = &mut scratch.ahead[panel.blocks.start * BLOCK..panel.blocks.end * BLOCK];
+                let panel = ForwardPanel {
+                    group,
+                    codes,
+                    rows: rows.clone(),
+                    blocks: first..(first + PANEL_BLOCKS).min(blocks),
+                };
+                let cells = &mut scratch.forward_row[panel.blocks.start * BLOCK..panel.blocks.end * BLOCK];
                 let exponents = &mut scratch.exponents[panel.blocks.clone()];
                 panel.forward::<F>(&gaps, cells, exponents, &mut scratch.left, outputs);
             }
         }
     }
 
-    /// Computes the forward values of a panel again, from the edges that were kept. Each panel's edges can be used once.
+    /// Recomputes the forward values of a panel from the stored borders. The borders of a panel can
+    /// be used only once.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn keep_panel<F: Floats>(&mut self, at: &PanelIndex) {
-        let gaps = Gaps::<F>::new(self.model);
+        let gaps = PartitionGaps::<F>::new(self.model);
         let Posteriors { group, rows: codes, ref mut scratch, .. } = *self;
-        let edges = &mut scratch.edges;
+        let borders = &mut scratch.borders;
         let blocks = scratch.exponents.len();
         let first = at.index / blocks.div_ceil(PANEL_BLOCKS) * blocks + at.blocks.start;
-        let cells = &mut edges.tops[first * BLOCK..][..at.blocks.len() * BLOCK];
-        let exponents = &mut edges.top_exponents[first..][..at.blocks.len()];
+        let cells = &mut borders.tops[first * BLOCK..][..at.blocks.len() * BLOCK];
+        let exponents = &mut borders.top_exponents[first..][..at.blocks.len()];
         scratch.kept.resize(PANEL_TILES * TILE, ZERO);
-        let outputs = Outputs { values: Some(&mut scratch.kept), ..Outputs::default() };
-        let panel = Panel { group, codes, rows: at.rows.clone(), blocks: at.blocks.clone() };
-        panel.forward::<F>(&gaps, cells, exponents, &mut edges.lefts[at.index], outputs);
+        let outputs = PanelOutputs { values: Some(&mut scratch.kept), ..PanelOutputs::default() };
+        let panel = ForwardPanel { group, codes, rows: at.rows.clone(), blocks: at.blocks.clone() };
+        panel.forward::<F>(&gaps, cells, exponents, &mut borders.lefts[at.index], outputs);
     }
 
     /// Returns the forward exponents of a panel's tiles.
     pub(super) fn tile_exponents(&self, at: &PanelIndex) -> [Exponents; PANEL_TILES] {
-        *self.scratch.edges.tiles[at.index * PANEL_TILES..].first_chunk().expect("all tiles of a panel have exponents")
+        *self.scratch.borders.tiles[at.index * PANEL_TILES..]
+            .first_chunk()
+            .expect("all tiles of a panel have exponents")
     }
 
-    /// Adds what ends in the last row.
-    pub(super) fn finish_totals(&self, totals: &mut [Total; LANES]) {
+    /// Adds the alignments that end in the last row.
+    pub(super) fn finish_totals(&self, totals: &mut [LaneTotal; LANES]) {
         for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
-            for (column, cell) in self.scratch.ahead[..=self.group.lengths[lane]].iter().enumerate() {
+            for (column, cell) in self.scratch.forward_row[..=self.group.lengths[lane]].iter().enumerate() {
                 totals[lane].add(cell.matched.0[lane], self.scratch.exponents[column / BLOCK].0[lane]);
             }
         }
     }
 }
 
-impl Panel<'_> {
-    /// Computes the panel from the row above it and the column to the left of it, which become its last row and column.
+impl ForwardPanel<'_> {
+    /// Computes the panel from the row above it and the column to its left. These become the last
+    /// row and the last column of the panel.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
-        gaps: &Gaps<F>,
-        cells: &mut [Ahead],
+        gaps: &PartitionGaps<F>,
+        cells: &mut [ForwardCell],
         exponents: &mut [Exponents],
-        left: &mut Left,
-        mut outputs: Outputs,
+        left: &mut LeftBorder,
+        mut outputs: PanelOutputs,
     ) {
         let mut unkept = [ZERO; TILE];
         for (step, start) in self.rows.clone().step_by(STEP).enumerate() {
             let rows = start..(start + STEP).min(self.rows.end);
             let border = &mut left.cells[step * STEP..][..STEP];
-            let mut carried: [Carried<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut carried: [ForwardCarry<F>; STEP] = std::array::from_fn(|row| border[row].load());
             let mut left_exponents = left.exponents[step];
             for (at, block) in self.blocks.clone().enumerate() {
                 let cells = &mut cells[at * BLOCK..][..BLOCK];
@@ -208,11 +220,11 @@ impl Panel<'_> {
                 let ratio = scale::ratio(&left_exponents, &exponents);
                 left_exponents = exponents;
                 let ratio = F::load(&ratio);
-                for Carried { onward, left, gap } in &mut carried {
+                for ForwardCarry { onward, left, gap } in &mut carried {
                     (*onward, *left, *gap) = (onward.mul(ratio), left.mul(ratio), gap.mul(ratio));
                 }
-                // Alignments begin in column 0 as they do in row 0.
-                let begin = (block == 0).then(|| Lane(exponents.0.map(|exponent| scale::power(-exponent))));
+                // Alignments start in column 0, as in row 0.
+                let begin = (block == 0).then(|| LaneArray(exponents.0.map(|exponent| scale::power(-exponent))));
                 let ends = outputs.totals.is_some() && self.group.has_end[block];
                 let keep = outputs.values.is_some() || ends;
                 let tile = step * PANEL_BLOCKS + at;
@@ -224,10 +236,10 @@ impl Panel<'_> {
                     None => &mut unkept[..],
                 };
                 let codes = &self.codes[rows.clone()];
-                let part = Tile { group: self.group, codes, block, begin, keep };
+                let part = ForwardTile { group: self.group, codes, block, begin, keep };
                 part.forward(gaps, cells, &mut carried, tile);
                 if let Some((totals, lanes)) = outputs.totals.as_mut().filter(|_| ends) {
-                    // The last row is all added later.
+                    // The last row is added later.
                     let rows = rows.len() - usize::from(rows.end == self.codes.len());
                     for lane in (*lanes).clone().filter(|&lane| self.group.lengths[lane] / BLOCK == block) {
                         for row in 0..rows {
@@ -246,18 +258,18 @@ impl Panel<'_> {
 }
 
 /// Some rows of a block.
-struct Tile<'a> {
-    group: &'a Group,
+struct ForwardTile<'a> {
+    group: &'a LaneGroup,
     /// Symbols of the rows.
     codes: &'a [Code],
     block: usize,
-    /// Goes on to a match from column 0, if that is the first of the block.
-    begin: Option<Lane<f32>>,
-    /// Whether values of matches are kept.
+    /// Value that a match may follow in column 0, if the block contains column 0.
+    begin: Option<LaneArray<f32>>,
+    /// Whether to store the values of matches.
     keep: bool,
 }
 
-impl Tile<'_> {
+impl ForwardTile<'_> {
     /// Computes the rows of the tile.
     ///
     /// # Safety
@@ -265,10 +277,10 @@ impl Tile<'_> {
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
-        gaps: &Gaps<F>,
-        cells: &mut [Ahead],
-        carried: &mut [Carried<F>],
-        values: &mut [Lane<f32>],
+        gaps: &PartitionGaps<F>,
+        cells: &mut [ForwardCell],
+        carried: &mut [ForwardCarry<F>],
+        values: &mut [LaneArray<f32>],
     ) {
         let begin = self.begin.as_ref();
         let mut at = 0;
@@ -289,24 +301,24 @@ impl Tile<'_> {
     }
 }
 
-impl Carried<Lane<f32>> {
+impl ForwardCarry<LaneArray<f32>> {
     /// Loads the values into registers.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
-    unsafe fn load<F: Floats>(&self) -> Carried<F> {
-        Carried { onward: F::load(&self.onward), left: F::load(&self.left), gap: F::load(&self.gap) }
+    unsafe fn load<F: Floats>(&self) -> ForwardCarry<F> {
+        ForwardCarry { onward: F::load(&self.onward), left: F::load(&self.left), gap: F::load(&self.gap) }
     }
 }
 
-impl<F: Floats> Carried<F> {
+impl<F: Floats> ForwardCarry<F> {
     /// Stores the values to memory.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
     #[inline(always)]
-    unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
+    unsafe fn store(&self, to: &mut ForwardCarry<LaneArray<f32>>) {
         self.onward.store(&mut to.onward);
         self.left.store(&mut to.left);
         self.gap.store(&mut to.gap);
@@ -319,7 +331,7 @@ impl<F: Floats> Carried<F> {
 /// # Safety
 /// The processor has the instructions of `F`.
 #[inline(always)]
-unsafe fn rescale<F: Floats>(cells: &mut [Ahead], exponents: &mut Exponents) {
+unsafe fn rescale<F: Floats>(cells: &mut [ForwardCell], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
     for cell in &*cells {
         greatest = greatest.max(F::load(&cell.onward));
@@ -335,28 +347,28 @@ unsafe fn rescale<F: Floats>(cells: &mut [Ahead], exponents: &mut Exponents) {
     }
 }
 
-/// Computes some rows of a tile. `begin` goes on to a match from column 0, if that is the tile's
-/// first.
+/// Computes some rows of a tile. `begin` is the value that a match may follow in column 0, if the
+/// tile contains column 0.
 ///
 /// # Safety
 /// The processor has the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
-    gaps: &Gaps<F>,
-    weights: [&[Lane<f32>]; MANY],
-    cells: &mut [Ahead],
-    carried: &mut [Carried<F>],
-    begin: Option<&Lane<f32>>,
-    kept: &mut [Lane<f32>],
+    gaps: &PartitionGaps<F>,
+    weights: [&[LaneArray<f32>]; MANY],
+    cells: &mut [ForwardCell],
+    carried: &mut [ForwardCarry<F>],
+    begin: Option<&LaneArray<f32>>,
+    kept: &mut [LaneArray<f32>],
 ) {
-    let Gaps { open, extend } = *gaps;
-    let mut beside: [Carried<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let PartitionGaps { open, extend } = *gaps;
+    let mut beside: [ForwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in 0..BLOCK {
         let cell = &mut cells[at];
         let mut above_onward = F::load(&cell.onward);
         let (mut above, mut above_gap) = (F::load(&cell.matched), F::load(&cell.gap));
         for row in 0..MANY {
-            let Carried { onward, left, gap } = &mut beside[row];
+            let ForwardCarry { onward, left, gap } = &mut beside[row];
             let matched = F::load(&weights[row][at]).mul(*onward);
             *onward = above_onward;
             let down = above.add(extend.mul(above_gap));

@@ -1,28 +1,29 @@
-//! The sequences that another one is compared with at once.
+//! A group of sequences that are compared with another sequence at once.
 
-use crate::posterior::floats::{LANES, Lane};
+use crate::posterior::floats::{LANES, LaneArray};
 use crate::posterior::model::Model;
 use crate::posterior::scale::BLOCK;
 use crate::seq::Code;
 
-/// A group of sequences, one a lane, as columns.
+/// A group of sequences as columns, one sequence in each lane.
 #[derive(Debug)]
-pub(in crate::posterior) struct Group {
-    /// Columns with column 0, whole blocks.
+pub(in crate::posterior) struct LaneGroup {
+    /// Number of columns, column 0 included, rounded up to whole blocks.
     columns: usize,
     pub(super) lengths: [usize; LANES],
-    /// Of each code that is asked for and column: what it weighs beside the symbol there. One more column than there are.
-    weights: Vec<Lane<f32>>,
-    /// 1 in each lane's last column.
-    pub(super) ends: Vec<Lane<f32>>,
-    /// Whether a block has a last column.
+    /// For each requested code, its weight with the symbol of every column. Each code has one more
+    /// column than the group.
+    weights: Vec<LaneArray<f32>>,
+    /// 1 in the last column of each lane.
+    pub(super) ends: Vec<LaneArray<f32>>,
+    /// Whether a block contains the last column of a lane.
     pub(super) has_end: Vec<bool>,
-    /// Where a code's columns begin.
+    /// Offset of the columns of each code.
     slots: Vec<usize>,
 }
 
-impl Group {
-    /// Sequences of a group, to be compared with sequences of the codes in `wanted`.
+impl LaneGroup {
+    /// Creates a group. `wanted` are the codes of the sequences it will be compared with.
     pub(in crate::posterior) fn new(model: &Model, sequences: &[&[Code]], wanted: &[bool]) -> Self {
         assert!(sequences.len() <= LANES, "a group of {}", sequences.len());
         let longest = sequences.iter().map(|sequence| sequence.len()).max().unwrap_or(0);
@@ -33,7 +34,7 @@ impl Group {
         for code in (0..model.codes()).filter(|&code| wanted[code]) {
             slots[code] = weights.len();
             let first = weights.len();
-            weights.resize(first + stride, Lane::splat(0.0));
+            weights.resize(first + stride, LaneArray::splat(0.0));
             for (lane, sequence) in sequences.iter().enumerate() {
                 for (column, &other) in (1..).zip(*sequence) {
                     weights[first + column].0[lane] = model.weight(code as Code, other);
@@ -41,19 +42,19 @@ impl Group {
             }
         }
         let mut lengths = [0; LANES];
-        let mut ends = vec![Lane::splat(0.0); columns];
+        let mut ends = vec![LaneArray::splat(0.0); columns];
         let mut has_end = vec![false; columns / BLOCK];
         for (lane, sequence) in sequences.iter().enumerate().filter(|(_, sequence)| !sequence.is_empty()) {
             lengths[lane] = sequence.len();
             ends[sequence.len()].0[lane] = 1.0;
             has_end[sequence.len() / BLOCK] = true;
         }
-        Group { columns, lengths, weights, ends, has_end, slots }
+        LaneGroup { columns, lengths, weights, ends, has_end, slots }
     }
 
-    /// What a code weighs beside the symbols of every column, and one more.
+    /// Returns the weights of a code with the symbols of all columns, and one more.
     #[inline(always)]
-    pub(super) fn weights(&self, code: Code) -> &[Lane<f32>] {
+    pub(super) fn weights(&self, code: Code) -> &[LaneArray<f32>] {
         &self.weights[self.slots[usize::from(code)]..][..self.columns + 1]
     }
 }

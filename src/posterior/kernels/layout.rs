@@ -1,88 +1,90 @@
-//! Structures that the kernels and the host share, as `shaders/common/posterior.wgsl` declares them.
+//! Structures that the kernels and the host share. `shaders/common/posterior.wgsl` declares them
+//! too.
 
 use crate::posterior::scale::{BLOCK, STEP};
 
-/// Words before all else that is said of a pair.
+/// Number of u32 in the header of a pair's results.
 pub const HEADER: u32 = 4;
 
-/// The parameters of a dispatch.
+/// Parameters of a dispatch.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
+pub struct PosteriorParams {
     /// First task.
     pub task_begin: u32,
-    /// Tasks.
+    /// Number of tasks.
     pub task_count: u32,
     /// First strip, in the order of the sweep.
     pub strip_begin: u32,
     /// Strip after the last.
     pub strip_end: u32,
-    /// Survivors that there is room for.
+    /// Capacity of the reserved memory, in survivors.
     pub capacity: u32,
-    /// Word where they begin.
+    /// Offset of the survivors, in u32.
     pub arena_begin: u32,
     /// 0.
     pub zero: u32,
-    /// What a gap's first symbol weighs.
+    /// Weight of the first symbol of a gap.
     pub open: f32,
-    /// What each further one weighs.
+    /// Weight of each further symbol of a gap.
     pub extend: f32,
-    /// The least probability that is handed over.
+    /// Minimum probability that the kernel reports.
     pub cutoff: f32,
-    /// Nothing.
+    /// Unused.
     pub reserved0: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved1: u32,
 }
 
-/// A pair.
+/// A pair of sequences.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Pair {
-    /// First residue of the rows.
+pub struct PosteriorPair {
+    /// First residue of the row sequence.
     pub row_begin: u32,
-    /// Rows.
+    /// Number of rows.
     pub rows: u32,
-    /// First residue of the columns.
+    /// First residue of the column sequence.
     pub column_begin: u32,
-    /// Columns.
+    /// Number of columns.
     pub columns: u32,
-    /// Word where its part of the results begins.
+    /// Offset of its results, in u32.
     pub out_begin: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved0: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved1: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved2: u32,
 }
 
-impl Pair {
-    /// Words of its results beside survivors: the header; of rows the values in the last column, of their groups the exponents;
-    /// the last row's values and their blocks' exponents.
+impl PosteriorPair {
+    /// Returns the numbers of u32 in the parts of its results before the survivors: the header; the
+    /// values of all rows in the last column; the exponents of the groups of rows; the values of
+    /// the last row; the exponents of its blocks.
     pub fn parts(&self) -> [u32; 5] {
         [HEADER, self.rows, self.rows.div_ceil(STEP as u32), self.columns + 1, self.columns / BLOCK as u32 + 1]
     }
 }
 
-/// Pairs that a workgroup does at once.
+/// Pairs that a workgroup computes at once.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Task {
-    /// The first pair.
+pub struct PosteriorTask {
+    /// First pair.
     pub first: u32,
-    /// How many there are.
+    /// Number of pairs.
     pub count: u32,
-    /// Groups of rows.
+    /// Number of groups of rows.
     pub groups: u32,
-    /// Strips of columns.
+    /// Number of strips of columns.
     pub strips: u32,
-    /// Where its forward values begin, in fours.
+    /// Offset of its forward values, in groups of four.
     pub kept_begin: u32,
-    /// Where its scratch memory begins, in words.
+    /// Offset of its scratch memory, in u32.
     pub scratch_begin: u32,
-    /// Survivors of a pair at most.
+    /// Maximum number of survivors of a pair.
     pub list: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved: u32,
 }

@@ -5,37 +5,38 @@ use crate::gpu::source::Constants;
 use crate::posterior::scale::{BLOCK, STEP};
 use crate::seq::Alphabet;
 
-/// What a pipeline is made for: shader constants.
+/// Constants of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct PosteriorVariant {
     /// The sweep.
     pub sweep: PosteriorPass,
-    /// Invocations a workgroup.
+    /// Invocations in a workgroup.
     pub workgroup: u32,
-    /// Of these a pair.
+    /// Invocations for each pair.
     pub lanes: u32,
-    /// Codes of the alphabet.
+    /// Number of codes of the alphabet.
     pub codes: u32,
 }
 
-impl Variant {
-    /// A sweep over sequences of an alphabet.
+impl PosteriorVariant {
+    /// Returns the variant of a sweep for an alphabet.
     pub fn new(sweep: PosteriorPass, alphabet: Alphabet, workgroup: u32, lanes: u32) -> Self {
-        Variant { sweep, workgroup, lanes, codes: alphabet.size() as u32 }
+        PosteriorVariant { sweep, workgroup, lanes, codes: alphabet.size() as u32 }
     }
 
-    /// Bytes of workgroup memory that a workgroup takes.
+    /// Returns the bytes of workgroup memory that a workgroup uses.
     pub fn workgroup_bytes(&self) -> u32 {
         let weights = 4 * self.codes * (self.codes + 1);
         let handed = 2 * (16 * STEP as u32 + 4) * self.workgroup;
-        let own = match self.sweep {
+        let sweep_bytes = match self.sweep {
             PosteriorPass::Forward => 8 * self.workgroup,
             PosteriorPass::Backward => 8 * (self.workgroup / self.lanes),
         };
-        weights.next_multiple_of(16) + handed + own
+        weights.next_multiple_of(16) + handed + sweep_bytes
     }
 
-    /// Iterations of loops that an invocation makes of a strip of so many groups of rows.
+    /// Returns the number of loop iterations of an invocation in a strip with the given number of
+    /// groups of rows.
     pub fn strip_iterations(&self, groups: u32) -> u64 {
         let (block, step) = (BLOCK as u64, STEP as u64);
         let row = match self.sweep {
@@ -45,14 +46,15 @@ impl Variant {
         u64::from(groups + self.lanes) * (1 + 2 * block + step * row) + 2 * block
     }
 
-    /// Iterations of loops before all strips and after them, for a pair of so many residues and survivors at most.
+    /// Returns the number of loop iterations before and after all strips, for a pair with the given
+    /// residues and at most `list` survivors.
     pub fn other_iterations(&self, [rows, columns]: [u32; 2], list: u32) -> u64 {
         let weights = self.codes * (self.codes + 1) / self.workgroup + 1;
         u64::from(weights) + u64::from((rows + columns + 2 + 2 * list) / self.lanes + 4 + self.lanes)
     }
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for PosteriorVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Posterior(self.sweep))
     }

@@ -1,42 +1,48 @@
-//! Profiles as the model of two profiles reads them.
+//! Columns of profiles in the form that the model of two profiles needs.
 
-use super::letters::Letters;
+use super::letters::CountedLetters;
 use super::math;
-use super::profile::Profile;
-use super::tuning::Tuning;
-use crate::posterior::model::Chain;
+use super::profile::CountProfile;
+use super::tuning::ProfileTuning;
+use crate::posterior::model::GapTransitions;
 
 /// The columns of a profile.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
-    /// How many there are.
+pub(super) struct ProfileColumns {
+    /// Number of columns.
     pub count: usize,
-    /// Of each column the letters that are likely there, over how frequent they are in general.
+    /// Probability of each letter in each column, divided by the background frequency of the
+    /// letter.
     pub over: Vec<f32>,
-    /// Of each letter and column how likely it is; from column 1 on.
+    /// Probability of each letter in each column, letter by letter, from column 1 on.
     pub likely: Vec<f32>,
-    /// The root of the share of sequences with a residue; from column 1 on.
+    /// Square root of `share` (to the power of `ProfileTuning::thin`), from column 1 on.
     pub root: Vec<f32>,
-    /// That share; from column 1 on.
+    /// Fraction of sequences with a residue, from column 1 on.
     pub share: Vec<f32>,
-    /// What the first and each further column of a gap of a kind weigh; from column 1 on.
+    /// Weight of the first symbol of a gap of each kind, from column 1 on.
     pub open: [Vec<f64>; 2],
-    /// As `open`.
+    /// Weight of each further symbol of a gap of each kind, from column 1 on.
     pub extend: [Vec<f64>; 2],
-    /// What all columns up to one weigh outside the alignment; with column 0.
+    /// Weight of all columns up to this one outside the alignment, from column 0 on.
     pub before: Vec<f64>,
-    /// What all columns after one weigh so.
+    /// Weight of all columns after this one outside the alignment, from column 0 on.
     pub after: Vec<f64>,
 }
 
-impl Columns {
-    /// The columns of a profile.
-    pub(super) fn new(profile: &Profile, letters: &Letters, chain: &Chain, tuning: &Tuning) -> Self {
+impl ProfileColumns {
+    /// Computes the columns of a profile.
+    pub(super) fn new(
+        profile: &CountProfile,
+        letters: &CountedLetters,
+        chain: &GapTransitions,
+        tuning: &ProfileTuning,
+    ) -> Self {
         let (columns, stride) = (profile.columns, profile.columns + 1);
         let diversity = profile.diversity(letters.count);
-        // The fewer different letters were seen, the more is guessed from them.
+        // The fewer distinct letters a profile has, the more is inferred from them.
         let guess = tuning.guess / (1.0 + (diversity - 1.0) / tuning.known);
-        let mut new = Columns {
+        let mut new = ProfileColumns {
             count: columns,
             over: Vec::with_capacity(columns * letters.count),
             likely: vec![0.0; stride * letters.count],
@@ -65,7 +71,7 @@ impl Columns {
             let gap = math::power(share, tuning.gaps);
             for kind in 0..2 {
                 new.open[kind][column + 1] = f64::from(math::power(chain.open[kind], gap));
-                // Sequences that had no residue in the column before open a gap here.
+                // Sequences without a residue in the previous column open a gap here.
                 let opened = math::power(chain.open[kind], if gap > before { gap - before } else { 0.0 });
                 new.extend[kind][column + 1] = f64::from(math::power(chain.extend[kind], gap) * opened);
             }

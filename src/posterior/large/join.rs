@@ -1,73 +1,76 @@
-//! Two groups made one by their profiles, and by the pairs of sequences that stand for them.
+//! Joins two groups by their profiles, and by pairs of representative sequences.
 
 use rayon::prelude::*;
 
-use super::columns::Columns;
-use super::letters::Letters;
-use super::model::{Both, Entry, MEMORY as MATRIX};
-use super::profile::Profile;
-use super::tuning::Tuning;
+use super::columns::ProfileColumns;
+use super::letters::CountedLetters;
+use super::model::{ColumnPair, MEMORY as MATRIX, ProfilePairModel};
+use super::profile::CountProfile;
+use super::tuning::ProfileTuning;
 use crate::alignment::join::{JoinedColumns, moved};
-use crate::posterior::floats::{LANES, Over};
-use crate::posterior::kernel::{CUTOFF, Group as Lanes, MEMORY, Posteriors, Scratch};
+use crate::posterior::floats::{LANES, OnFloats};
+use crate::posterior::kernel::{CUTOFF, LaneGroup, MEMORY, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
-use crate::posterior::sparse::Chain;
+use crate::posterior::sparse::BestChain;
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// Of longer sequences only profiles count: their pairs would take too much memory.
+/// Maximum length of sequences whose pairs are used. Pairs of longer sequences would need too much
+/// memory.
 const LONGEST_PAIR: usize = 8192;
 
-/// Cells of the pairs that stand for two groups, at most, but for one pair.
+/// Maximum number of cells of the pairs of representatives of two groups. At least one pair is
+/// used.
 const PAIR_CELLS: usize = 1_000_000_000;
 
-/// What all joins need.
-pub(super) struct Task<'a> {
-    /// The model of pairs.
+/// Input of all joins.
+pub(super) struct JoinInputs<'a> {
+    /// The model of pairs of sequences.
     pub model: &'a Model,
     /// The letters of profiles.
-    pub letters: &'a Letters,
-    /// Numbers.
-    pub tuning: &'a Tuning,
+    pub letters: &'a CountedLetters,
+    /// Parameters.
+    pub tuning: &'a ProfileTuning,
     /// All sequences.
     pub sequences: &'a [&'a [Code]],
-    /// Vectors.
-    pub level: InstructionSet,
+    /// Instruction set.
+    pub instructions: InstructionSet,
 }
 
-/// A sequence that stands for others of its group.
+/// A sequence that represents a part of its group.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Representative {
-    /// Which.
+    /// Index of the sequence.
     pub sequence: usize,
-    /// The weight of those that it stands for.
+    /// Weight of the sequences that it represents.
     pub weight: f32,
-    /// The columns of its residues.
+    /// Columns of its residues.
     pub places: Vec<u32>,
 }
 
 /// A group of aligned sequences.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Group {
+pub(super) struct FamilyGroup {
     /// Its columns.
-    pub profile: Profile,
-    /// Sequences that stand for it.
+    pub profile: CountProfile,
+    /// Sequences that represent it.
     pub representatives: Vec<Representative>,
 }
 
-impl Task<'_> {
+impl JoinInputs<'_> {
     /// Aligns two groups.
-    pub(super) fn align(&self, a: &Group, b: &Group) -> JoinedColumns {
+    pub(super) fn align(&self, a: &FamilyGroup, b: &FamilyGroup) -> JoinedColumns {
         let chain = &self.model.chain;
-        let of = |profile: &Profile| Columns::new(profile, self.letters, chain, self.tuning);
-        let (rows, columns) = (of(&a.profile), of(&b.profile));
-        let both = Both { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF, memory: MATRIX };
-        let entries = self.level.run(both);
-        let longest = |group: &Group| group.representatives.iter().map(|one| one.places.len()).max().unwrap_or(0);
+        let columns_of = |profile: &CountProfile| ProfileColumns::new(profile, self.letters, chain, self.tuning);
+        let (rows, columns) = (columns_of(&a.profile), columns_of(&b.profile));
+        let both =
+            ProfilePairModel { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF, memory: MATRIX };
+        let entries = self.instructions.run(both);
+        let longest = |group: &FamilyGroup| group.representatives.iter().map(|one| one.places.len()).max().unwrap_or(0);
         let share = if longest(a).max(longest(b)) <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
         let pairs = if share > 0.0 { self.pairs(a, b) } else { Vec::new() };
         let mut sums = vec![0.0f32; columns.count];
-        let mut best = Chain::default();
+        let mut best = BestChain::default();
         let (mut first, mut second) = (&entries[..], &pairs[..]);
         for row in 0..rows.count {
             let mut touched = Vec::new();
@@ -82,34 +85,34 @@ impl Task<'_> {
                 *list = &list[count..];
             }
             touched.sort_unstable();
-            let own = rows.root[row + 1];
+            let row_root = rows.root[row + 1];
             let value = |column: usize| {
                 let sum = std::mem::take(&mut sums[column]);
-                (column, sum * own * columns.root[column + 1])
+                (column, sum * row_root * columns.root[column + 1])
             };
             best.add_row(row, touched.into_iter().map(value));
         }
         JoinedColumns::of_pairs([rows.count, columns.count], &best.best().1)
     }
 
-    /// Probabilities of the groups' columns by pairs of their representatives.
-    fn pairs(&self, a: &Group, b: &Group) -> Vec<Entry> {
+    /// Computes probabilities of pairs of columns from pairs of representatives.
+    fn pairs(&self, a: &FamilyGroup, b: &FamilyGroup) -> Vec<ColumnPair> {
         let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
         let at_most = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
-        let [a, b] = [a, b].map(|group| chosen(group.representatives.clone(), at_most));
+        let [a, b] = [a, b].map(|group| select_representatives(group.representatives.clone(), at_most));
         let [a_weight, b_weight] =
             [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
         let mut wanted = vec![false; self.model.codes()];
         for one in &a {
             self.sequences[one.sequence].iter().for_each(|&code| wanted[usize::from(code)] = true);
         }
-        let mut all: Vec<Vec<Entry>> = Vec::new();
+        let mut all: Vec<Vec<ColumnPair>> = Vec::new();
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
-            let group = Lanes::new(self.model, &codes, &wanted);
-            let found: Vec<Vec<Entry>> = a
+            let group = LaneGroup::new(self.model, &codes, &wanted);
+            let pairs: Vec<Vec<ColumnPair>> = a
                 .par_iter()
-                .map_init(Scratch::default, |scratch, one| {
+                .map_init(PosteriorScratch::default, |scratch, one| {
                     let kernel = Posteriors {
                         model: self.model,
                         group: &group,
@@ -119,9 +122,9 @@ impl Task<'_> {
                         scratch,
                     };
                     let mut entries = Vec::new();
-                    for (found, other) in self.level.run(Over(kernel)).iter().zip(lanes) {
+                    for (pairs, other) in self.instructions.run(OnFloats(kernel)).iter().zip(lanes) {
                         let share = one.weight / a_weight * (other.weight / b_weight);
-                        for &(row, column, probability) in found {
+                        for &(row, column, probability) in pairs {
                             entries.push((
                                 one.places[row as usize],
                                 other.places[column as usize],
@@ -132,11 +135,11 @@ impl Task<'_> {
                     entries
                 })
                 .collect();
-            all.extend(found);
+            all.extend(pairs);
         }
         let mut all = all.concat();
         all.sort_by_key(|entry| (entry.0, entry.1));
-        let mut merged: Vec<Entry> = Vec::new();
+        let mut merged: Vec<ColumnPair> = Vec::new();
         for entry in all {
             match merged.last_mut() {
                 Some(last) if (last.0, last.1) == (entry.0, entry.1) => last.2 += entry.2,
@@ -147,36 +150,37 @@ impl Task<'_> {
         merged
     }
 
-    /// Two groups as one.
-    pub(super) fn merged(&self, a: &Group, b: &Group, joined: &JoinedColumns) -> Group {
+    /// Joins two groups.
+    pub(super) fn merged(&self, a: &FamilyGroup, b: &FamilyGroup, joined: &JoinedColumns) -> FamilyGroup {
         let profile = a.profile.merged(&b.profile, &joined.maps, joined.columns, self.letters.count);
         let mut all = Vec::with_capacity(a.representatives.len() + b.representatives.len());
         for (group, map) in [a, b].into_iter().zip(&joined.maps) {
             let one = |one: &Representative| Representative { places: moved(&one.places, map), ..*one };
             all.extend(group.representatives.iter().map(one));
         }
-        Group { profile, representatives: chosen(all, self.tuning.representatives) }
+        FamilyGroup { profile, representatives: select_representatives(all, self.tuning.representatives) }
     }
 }
 
-/// So many of some sequences, spread over their weights; they then stand for all.
-pub(super) fn chosen(all: Vec<Representative>, at_most: usize) -> Vec<Representative> {
+/// Selects `at_most` sequences, spread evenly over the weights. Their weights then represent all
+/// sequences.
+pub(super) fn select_representatives(all: Vec<Representative>, at_most: usize) -> Vec<Representative> {
     if all.len() <= at_most {
         return all;
     }
     let step = all.iter().map(|one| one.weight).sum::<f32>() / at_most as f32;
-    let mut chosen: Vec<Representative> = Vec::new();
+    let mut selected: Vec<Representative> = Vec::new();
     let (mut sum, mut next) = (0.0, step / 2.0);
     for one in all {
         sum += one.weight;
-        if sum > next && chosen.len() < at_most {
+        if sum > next && selected.len() < at_most {
             let mut weight = 0.0;
             while sum > next {
                 weight += step;
                 next += step;
             }
-            chosen.push(Representative { weight, ..one });
+            selected.push(Representative { weight, ..one });
         }
     }
-    chosen
+    selected
 }

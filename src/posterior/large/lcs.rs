@@ -1,18 +1,19 @@
-//! Longest common subsequences, sixty-four symbols at once (Hyyrö 2004), and distances by them.
+//! Lengths of longest common subsequences, 64 symbols at once (Hyyrö 2004), and distances that
+//! follow from them.
 
 use crate::seq::Code;
 
-/// A sequence that others are compared with.
+/// A sequence that is compared with others.
 #[derive(Debug)]
 pub(super) struct Pattern {
     length: usize,
     words: usize,
-    /// Of each code the places where it stands, a bit each.
+    /// Positions of each code, one bit for each position.
     places: Vec<u64>,
 }
 
 impl Pattern {
-    /// A sequence of codes below `codes`.
+    /// Prepares a sequence whose codes are below `codes`.
     pub(super) fn new(sequence: &[Code], codes: usize) -> Self {
         let words = sequence.len().div_ceil(64);
         let mut places = vec![0; words * codes];
@@ -22,9 +23,9 @@ impl Pattern {
         Pattern { length: sequence.len(), words, places }
     }
 
-    /// How many symbols stand in both sequences in the same order, at most. `row` is room to work in.
+    /// Returns the length of the longest common subsequence. `row` is a buffer.
     pub(super) fn common(&self, other: &[Code], row: &mut Vec<u64>) -> usize {
-        // A row of few words stays in registers.
+        // A short row stays in registers.
         match self.words {
             0 => 0,
             1 => self.within(other, [u64::MAX; 1]),
@@ -52,7 +53,8 @@ impl Pattern {
         zeros(&row)
     }
 
-    /// How far the sequences are from each other: symbols in one of them only, for each common one.
+    /// Returns the distance of two sequences: the number of symbols outside the common subsequence,
+    /// divided by its length.
     pub(super) fn distance(&self, other: &[Code], row: &mut Vec<u64>) -> f64 {
         let common = self.common(other, row);
         let apart = self.length + other.len() - 2 * common;
@@ -60,7 +62,7 @@ impl Pattern {
     }
 }
 
-/// One more symbol of the other sequence, which stands at these places of the pattern.
+/// Processes a symbol of the other sequence, which occurs at `places` of the pattern.
 #[inline(always)]
 fn step(row: &mut [u64], places: &[u64]) {
     let mut carry = false;
@@ -73,7 +75,7 @@ fn step(row: &mut [u64], places: &[u64]) {
     }
 }
 
-/// Places of the pattern that are in the common subsequence.
+/// Returns the number of positions of the pattern in the common subsequence.
 fn zeros(row: &[u64]) -> usize {
     row.iter().map(|word| word.count_zeros() as usize).sum()
 }
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_textbooks() {
+    fn common_subsequence_equals_the_textbook() {
         for seed in 0..200 {
             let mut random = fastrand::Rng::with_seed(seed);
             let letters = random.u8(1..6);

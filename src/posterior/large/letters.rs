@@ -1,28 +1,29 @@
-//! The letters that columns of profiles are counted in, and what one letter says of its relatives.
+//! The letters that profiles count, and the probabilities of related letters.
 
 use crate::posterior::model::{self, BASES, BASES_JOINT};
 use crate::posterior::tables;
 use crate::seq::{Alphabet, Code};
 
-/// Steps of the iteration for a matrix' root: it doubles the digits each time.
+/// Number of iterations for the square root of a matrix. Each one doubles the number of correct
+/// digits.
 const STEPS: usize = 24;
 
 /// Residues or bases.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Letters {
-    /// How many there are.
+pub(super) struct CountedLetters {
+    /// Number of letters.
     pub count: usize,
-    /// How frequent each is.
+    /// Background frequency of each letter.
     pub background: Vec<f32>,
-    /// Of a letter (row) the probability of each letter in its ancestor, half the way to another sequence: two columns of
-    /// one letter each are then worth what the pair is.
+    /// Probability of each letter (column) in the ancestor of a letter (row) at half the distance
+    /// to another sequence. Two columns with one letter each then score like the pair of letters.
     pub halfway: Vec<f32>,
-    /// What each code counts as: letters and their shares, which add up to 1.
+    /// Letters of each code with their shares, which add up to 1.
     pub of_code: Vec<Vec<(u8, f32)>>,
 }
 
-impl Letters {
-    /// The letters of an alphabet; of bytes there are none.
+impl CountedLetters {
+    /// Returns the letters of an alphabet, or `None` for bytes.
     pub(super) fn new(alphabet: Alphabet) -> Option<Self> {
         let joint: Vec<Vec<f64>> = match alphabet {
             Alphabet::Protein => (0..20).map(|a| (0..20).map(|b| tables::joint(a, b)).collect()).collect(),
@@ -40,7 +41,7 @@ impl Letters {
             let total: f64 = letters.iter().map(|&letter| frequency[letter]).sum();
             letters.iter().map(|&letter| (letter as u8, (frequency[letter] / total) as f32)).collect()
         };
-        Some(Letters {
+        Some(CountedLetters {
             count,
             halfway: halfway(&joint, &frequency),
             of_code: (0..alphabet.size()).map(shares).collect(),
@@ -55,7 +56,8 @@ fn product(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..count).map(|row| (0..count).map(|column| entry(row, column)).collect()).collect()
 }
 
-/// The root of the matrix of conditional probabilities, by way of a symmetric one (Newton's iteration without inverses).
+/// Computes the square root of the matrix of conditional probabilities from a symmetric matrix, by
+/// Newton's iteration without inverses.
 fn halfway(joint: &[Vec<f64>], frequency: &[f64]) -> Vec<f32> {
     let count = joint.len();
     let entry = |a: usize, b: usize| joint[a][b] / (frequency[a] * frequency[b]).sqrt();
@@ -87,10 +89,10 @@ mod tests {
     use crate::posterior::model::Model;
 
     #[test]
-    fn two_halves_of_the_way_are_the_whole() {
+    fn two_half_distances_equal_the_whole() {
         for alphabet in [Alphabet::Protein, Alphabet::Dna] {
-            let (letters, model) = (Letters::new(alphabet).unwrap(), Model::new(alphabet).unwrap());
-            let of = |letter: u8| alphabet.encode(letter).unwrap();
+            let (letters, model) = (CountedLetters::new(alphabet).unwrap(), Model::new(alphabet).unwrap());
+            let code = |letter: u8| alphabet.encode(letter).unwrap();
             for (a, b) in [(b'A', b'A'), (b'A', b'C'), (b'G', b'T'), (b'C', b'C'), (b'N', b'G')] {
                 let sum: f32 = (0..letters.count)
                     .map(|x| {
@@ -98,13 +100,13 @@ mod tests {
                             let shares = &letters.of_code[usize::from(code)];
                             shares.iter().map(|&(a, s)| s * letters.halfway[usize::from(a) * letters.count + x]).sum()
                         };
-                        half(of(a)) * half(of(b)) / letters.background[x]
+                        half(code(a)) * half(code(b)) / letters.background[x]
                     })
                     .sum();
-                let odds = model.odds(of(a), of(b));
+                let odds = model.odds(code(a), code(b));
                 assert!((sum / odds - 1.0).abs() < 0.05, "{} {}: {sum} {odds}", a as char, b as char);
             }
         }
-        assert!(Letters::new(Alphabet::Bytes).is_none());
+        assert!(CountedLetters::new(Alphabet::Bytes).is_none());
     }
 }

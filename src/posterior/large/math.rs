@@ -1,10 +1,11 @@
-//! Powers and logarithms by additions and multiplications only: the same on every platform and in every vector.
+//! Powers and logarithms that use only additions and multiplications. They give equal bits on all
+//! platforms and with all vectors.
 
-/// The binary logarithm of a positive normal number, to six digits or so.
+/// Returns the binary logarithm of a positive normal number, to about six digits.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     let bits = x.to_bits() as i32;
-    // The exponent for which the rest lies between two thirds and four thirds.
+    // The exponent for which the rest is between 2/3 and 4/3.
     let shift = (bits - 0x3f2a_aaab) & (0xff80_0000u32 as i32);
     let rest = f32::from_bits((bits - shift) as u32) - 1.0;
     let exponent = (shift >> 23) as f32;
@@ -19,7 +20,7 @@ pub(super) fn log2(x: f32) -> f32 {
     exponent + rest * series
 }
 
-/// Two to a power between -126 and 126; beyond, as there.
+/// Returns 2 to the power of `x`, which is clamped to -126..=126.
 #[inline(always)]
 pub(super) fn exp2(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
@@ -35,7 +36,7 @@ pub(super) fn exp2(x: f32) -> f32 {
     scale * series
 }
 
-/// A positive number to a power.
+/// Returns a positive number to a power.
 #[inline(always)]
 pub(super) fn power(x: f32, exponent: f32) -> f32 {
     exp2(exponent * log2(x))
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_near_enough() {
+    fn approximations_are_accurate() {
         for step in 1..4000 {
             let x = step as f32 * 0.013;
             assert!((log2(x) - x.log2()).abs() < 2e-3, "{x}: {} {}", log2(x), x.log2());

@@ -1,54 +1,56 @@
-//! Which columns of two profiles belong together: forward and backward sums over all alignments.
+//! Probabilities that columns of two profiles are homologous: forward and backward sums over all
+//! alignments.
 //!
-//! As of a pair of sequences ([`crate::posterior::model`]), with gaps that weigh the less, the fewer sequences have a residue
-//! there. Values are doubles with an exponent for every few rows. Forward values of matches are kept for a segment of rows;
-//! those of segments before it are computed again from a copy of the row before them.
+//! The model is the model of a pair of sequences ([`crate::posterior::model`]). Gaps cost less
+//! where few sequences have a residue. Values are f64 with one exponent for every few rows. Forward
+//! values of matches are stored for one segment of rows. For earlier segments, they are recomputed
+//! from a copy of the row before the segment.
 
-use super::columns::Columns;
+use super::columns::ProfileColumns;
 use super::math;
-use crate::posterior::model::Chain;
+use crate::posterior::model::GapTransitions;
 use crate::simd::{Simd, SimdKernel};
 
-/// Rows after which values are scaled.
+/// Number of rows after which values are rescaled.
 const STEP: usize = 8;
-/// Bytes of forward values that are usually kept.
+/// Usual number of bytes of stored forward values.
 pub(super) const MEMORY: usize = 64 << 20;
-/// Bytes of a column of these.
-const KEPT: usize = size_of::<f64>() + size_of::<f32>();
+/// Bytes of a stored cell.
+const STORED_BYTES: usize = size_of::<f64>() + size_of::<f32>();
 
-/// A row, column (from 0) and probability.
-pub(super) type Entry = (u32, u32, f32);
+/// Row, column (from 0) and probability.
+pub(super) type ColumnPair = (u32, u32, f32);
 
 /// Two profiles.
-pub(super) struct Both<'a> {
-    /// The rows.
-    pub a: &'a Columns,
-    /// The columns.
-    pub b: &'a Columns,
-    /// Transitions.
-    pub chain: &'a Chain,
-    /// What a residue weighs that stands beside a gap of the other profile.
+pub(super) struct ProfilePairModel<'a> {
+    /// Profile of the rows.
+    pub a: &'a ProfileColumns,
+    /// Profile of the columns.
+    pub b: &'a ProfileColumns,
+    /// Transition probabilities.
+    pub chain: &'a GapTransitions,
+    /// Weight of a residue that faces a gap of the other profile.
     pub mixed: f32,
-    /// Probabilities from here on are kept.
+    /// Minimum probability that is returned.
     pub cutoff: f32,
-    /// Bytes of forward values that are kept, or more where rows are many.
+    /// Bytes of stored forward values. More are used if there are many rows.
     pub memory: usize,
 }
 
-/// Values of a row, with column 0.
+/// Values of a row, from column 0 on.
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct ModelRow {
     matched: Vec<f64>,
     gaps: [Vec<f64>; 2],
-    /// All that may go on to a match, forwards.
+    /// Sum of all values that a match may follow, in the forward pass.
     onward: Vec<f64>,
     exponent: i32,
 }
 
-impl Row {
+impl ModelRow {
     fn new(columns: usize) -> Self {
         let empty = || vec![0.0; columns];
-        Row { matched: empty(), gaps: [empty(), empty()], onward: empty(), exponent: 0 }
+        ModelRow { matched: empty(), gaps: [empty(), empty()], onward: empty(), exponent: 0 }
     }
 
     #[inline(always)]
@@ -73,50 +75,51 @@ impl Row {
     }
 }
 
-/// Two to a power, cut to what a normal number can be.
+/// Returns 2 to the power of `exponent`, clamped to the range of normal numbers.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent.clamp(-1022, 1022) + 1023) as u64) << 52)
 }
 
-impl SimdKernel for Both<'_> {
-    type Output = Vec<Entry>;
+impl SimdKernel for ProfilePairModel<'_> {
+    type Output = Vec<ColumnPair>;
 
     #[inline(always)]
-    unsafe fn run<S: Simd>(self) -> Vec<Entry> {
+    unsafe fn run<S: Simd>(self) -> Vec<ColumnPair> {
         self.probabilities()
     }
 }
 
-impl Both<'_> {
+impl ProfilePairModel<'_> {
     #[inline(always)]
-    fn probabilities(&self) -> Vec<Entry> {
+    fn probabilities(&self) -> Vec<ColumnPair> {
         let (rows, columns) = (self.a.count, self.b.count + 1);
         if rows == 0 || columns == 1 {
             return Vec::new();
         }
-        // As many rows as rows that are copied, where memory is not enough for all.
-        let balanced = (3 * rows).isqrt().max(self.memory / (columns * KEPT));
+        // If memory does not suffice for all rows, balances the stored rows against the copied
+        // rows.
+        let balanced = (3 * rows).isqrt().max(self.memory / (columns * STORED_BYTES));
         let segment = balanced.min(rows).next_multiple_of(STEP);
         let segments = rows.div_ceil(segment);
-        let mut row = Row::new(columns);
+        let mut row = ModelRow::new(columns);
         row.onward.copy_from_slice(&self.b.before);
         let mut copies = Vec::new();
         let mut kept = vec![0.0f64; segment.min(rows) * columns];
         let mut likeness = vec![0.0f32; segment.min(rows) * columns];
         let mut exponents = vec![0i32; rows];
-        let mut total = Total::default();
+        let mut total = ScaledSum::default();
         for index in 0..segments {
             if index + 1 < segments {
                 copies.push(row.clone());
             }
             let first = index * segment;
             for (at, exponent) in exponents.iter_mut().enumerate().skip(first).take(segment) {
-                let place = (at - first) * columns;
-                let likeness = &mut likeness[place..][..columns];
+                let offset = (at - first) * columns;
+                let likeness = &mut likeness[offset..][..columns];
                 self.like(at, likeness);
                 self.forward(at, likeness, &mut row);
                 *exponent = row.exponent;
-                kept[place..][..columns].copy_from_slice(&row.matched);
+                kept[offset..][..columns].copy_from_slice(&row.matched);
                 if at + 1 < rows {
                     total.add(row.matched[columns - 1] * self.a.after[at + 1], row.exponent);
                 } else {
@@ -126,37 +129,37 @@ impl Both<'_> {
                 }
             }
         }
-        let mut found = Vec::new();
+        let mut pairs = Vec::new();
         if total.value <= 0.0 {
-            return found;
+            return pairs;
         }
-        let mut behind = Row::new(columns);
+        let mut behind = ModelRow::new(columns);
         let mut below = vec![0.0f32; columns];
         for index in (0..segments).rev() {
             let (first, last) = (index * segment, ((index + 1) * segment).min(rows));
             if index + 1 < segments {
                 let mut row = std::mem::take(&mut copies[index]);
                 for at in first..last {
-                    let place = (at - first) * columns;
-                    let likeness = &mut likeness[place..][..columns];
+                    let offset = (at - first) * columns;
+                    let likeness = &mut likeness[offset..][..columns];
                     self.like(at, likeness);
                     self.forward(at, likeness, &mut row);
-                    kept[place..][..columns].copy_from_slice(&row.matched);
+                    kept[offset..][..columns].copy_from_slice(&row.matched);
                 }
             }
             for at in (first..last).rev() {
-                let place = (at - first) * columns;
+                let offset = (at - first) * columns;
                 self.backward(at, &below, &mut behind);
                 let share = power(exponents[at] + behind.exponent - total.exponent) / total.value;
-                self.collect(at, &kept[place..][..columns], &behind.matched, share, &mut found);
-                below.copy_from_slice(&likeness[place..][..columns]);
+                self.collect(at, &kept[offset..][..columns], &behind.matched, share, &mut pairs);
+                below.copy_from_slice(&likeness[offset..][..columns]);
             }
         }
-        found.reverse();
-        found
+        pairs.reverse();
+        pairs
     }
 
-    /// What each column is worth in a match with a row.
+    /// Computes the weight of a match of each column with row `at`.
     #[inline(always)]
     fn like(&self, at: usize, likeness: &mut [f32]) {
         let letters = self.a.over.len() / self.a.count;
@@ -167,23 +170,23 @@ impl Both<'_> {
             let likely = &self.b.likely[letter * columns..][..columns];
             likeness.iter_mut().zip(likely).for_each(|(sum, &likely)| *sum += over * likely);
         }
-        let (own, share, mixed) = (self.a.root[at + 1], self.a.share[at + 1], math::log2(self.mixed));
+        let (row_root, share, mixed) = (self.a.root[at + 1], self.a.share[at + 1], math::log2(self.mixed));
         for ((value, &root), &other) in likeness[1..].iter_mut().zip(&self.b.root[1..]).zip(&self.b.share[1..]) {
             let alone = mixed * (share + other - 2.0 * share * other);
-            *value = math::exp2(own * root * math::log2(*value + 1e-6) + alone);
+            *value = math::exp2(row_root * root * math::log2(*value + 1e-6) + alone);
         }
     }
 
-    /// A row from the one before it.
+    /// Computes row `at` from the previous row.
     #[inline(always)]
-    fn forward(&self, at: usize, likeness: &[f32], row: &mut Row) {
+    fn forward(&self, at: usize, likeness: &[f32], row: &mut ModelRow) {
         let columns = likeness.len();
         let likeness = &likeness[..columns];
         let (open, extend) =
             ([0, 1].map(|kind| self.a.open[kind][at + 1]), [0, 1].map(|kind| self.a.extend[kind][at + 1]));
         let close = self.chain.extend.map(|extend| f64::from(1.0 - extend));
         let stay = f64::from(self.chain.stay());
-        let Row { matched, gaps: [short, long], onward, .. } = row;
+        let ModelRow { matched, gaps: [short, long], onward, .. } = row;
         let (matched, short, long, onward) =
             (&mut matched[..columns], &mut short[..columns], &mut long[..columns], &mut onward[..columns]);
         for column in 0..columns {
@@ -204,7 +207,7 @@ impl Both<'_> {
         for column in 0..columns {
             gap = right.0[column] * source + right.1[column] * gap;
             long_gap = further.0[column] * source + further.1[column] * long_gap;
-            // What a gap to the right may follow: a match, and a gap downwards.
+            // A gap to the right may follow a match or a gap downwards.
             source = onward[column] + (1.0 - stay) * matched[column];
             onward[column] += close[0] * gap + close[1] * long_gap;
         }
@@ -214,19 +217,19 @@ impl Both<'_> {
         }
     }
 
-    /// The same backwards: row `at` from the one after it, of which `below` is the likeness.
+    /// Computes the backward values of row `at` from the next row, whose match weights are `below`.
     #[inline(always)]
-    fn backward(&self, at: usize, below: &[f32], row: &mut Row) {
+    fn backward(&self, at: usize, below: &[f32], row: &mut ModelRow) {
         let columns = below.len();
         let is_last = at + 1 == self.a.count;
         let next = (at + 2).min(self.a.count);
         let (open, extend) = ([0, 1].map(|kind| self.a.open[kind][next]), [0, 1].map(|kind| self.a.extend[kind][next]));
         let close = self.chain.extend.map(|extend| f64::from(1.0 - extend));
         let stay = f64::from(self.chain.stay());
-        let Row { matched, gaps: [short, long], onward, .. } = row;
+        let ModelRow { matched, gaps: [short, long], onward, .. } = row;
         let (matched, short, long, onward) =
             (&mut matched[..columns], &mut short[..columns], &mut long[..columns], &mut onward[..columns]);
-        // Here `onward` is what a match to the lower right brings.
+        // Here, `onward` is the value of a match to the lower right.
         for column in 0..columns - 1 {
             onward[column] = f64::from(below[column + 1]) * matched[column + 1];
         }
@@ -265,7 +268,7 @@ impl Both<'_> {
     }
 
     #[inline(always)]
-    fn collect(&self, at: usize, ahead: &[f64], behind: &[f64], share: f64, found: &mut Vec<Entry>) {
+    fn collect(&self, at: usize, ahead: &[f64], behind: &[f64], share: f64, pairs: &mut Vec<ColumnPair>) {
         let least = f64::from(self.cutoff);
         for (block, (ahead, behind)) in ahead.chunks(8).zip(behind.chunks(8)).enumerate().rev() {
             let mut values = [0.0; 8];
@@ -278,7 +281,7 @@ impl Both<'_> {
                 for (lane, &value) in values.iter().enumerate().rev() {
                     let column = block * 8 + lane;
                     if value >= least && column > 0 {
-                        found.push((at as u32, column as u32 - 1, value.min(1.0) as f32));
+                        pairs.push((at as u32, column as u32 - 1, value.min(1.0) as f32));
                     }
                 }
             }
@@ -288,12 +291,12 @@ impl Both<'_> {
 
 /// A sum with an exponent.
 #[derive(Debug, Clone, Copy, Default)]
-struct Total {
+struct ScaledSum {
     value: f64,
     exponent: i32,
 }
 
-impl Total {
+impl ScaledSum {
     fn add(&mut self, value: f64, exponent: i32) {
         if value <= 0.0 {
             return;

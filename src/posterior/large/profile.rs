@@ -1,27 +1,32 @@
-//! Groups of aligned sequences as columns of counts, which is all that joining two of them asks for.
+//! Groups of aligned sequences as columns of counts. Joining two groups needs nothing else.
 
-use super::letters::Letters;
+use super::letters::CountedLetters;
 use super::math;
-use crate::posterior::progressive::Aligned;
+use crate::posterior::progressive::AlignedMembers;
 use crate::seq::Code;
 
 /// Columns of counts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Profile {
-    /// Columns.
+pub(super) struct CountProfile {
+    /// Number of columns.
     pub columns: usize,
-    /// The weights of all sequences together.
+    /// Sum of the weights of all sequences.
     pub weight: f32,
-    /// Of each column the weight of each letter.
+    /// Weight of each letter in each column.
     pub counts: Vec<f32>,
-    /// Of each column the weight of all sequences with a residue there.
+    /// Weight of all sequences with a residue in each column.
     pub filled: Vec<f32>,
 }
 
-impl Profile {
-    /// Aligned sequences, which count by `weights`.
-    pub(super) fn new(letters: &Letters, sequences: &[&[Code]], weights: &[f32], aligned: &Aligned) -> Self {
-        let mut profile = Profile {
+impl CountProfile {
+    /// Counts aligned sequences with the given weights.
+    pub(super) fn new(
+        letters: &CountedLetters,
+        sequences: &[&[Code]],
+        weights: &[f32],
+        aligned: &AlignedMembers,
+    ) -> Self {
+        let mut profile = CountProfile {
             columns: aligned.columns,
             weight: 0.0,
             counts: vec![0.0; aligned.columns * letters.count],
@@ -41,9 +46,9 @@ impl Profile {
         profile
     }
 
-    /// Two profiles in common columns: of each its columns' places there.
+    /// Adds two profiles in common columns. `maps` gives the common column of each column.
     pub(super) fn merged(&self, other: &Self, maps: &[Vec<u32>; 2], columns: usize, letters: usize) -> Self {
-        let mut merged = Profile {
+        let mut merged = CountProfile {
             columns,
             weight: self.weight + other.weight,
             counts: vec![0.0; columns * letters],
@@ -59,7 +64,8 @@ impl Profile {
         merged
     }
 
-    /// How many different letters stand in a column, in the mean (two to the entropy).
+    /// Returns the mean effective number of distinct letters in a column (2 to the power of its
+    /// entropy).
     pub(super) fn diversity(&self, letters: usize) -> f32 {
         let (mut sum, mut total) = (0.0f32, 0.0f32);
         for (counts, &filled) in self.counts.chunks(letters).zip(&self.filled) {

@@ -1,45 +1,54 @@
 use std::sync::atomic::AtomicBool;
 
-use super::columns::Columns;
-use super::join::{Representative, chosen};
-use super::letters::Letters;
-use super::model::Both;
-use super::profile::Profile;
-use super::tuning::Tuning;
-use super::{Limits, Options, align, align_with, tree};
+use super::columns::ProfileColumns;
+use super::join::{Representative, select_representatives};
+use super::letters::CountedLetters;
+use super::model::ProfilePairModel;
+use super::profile::CountProfile;
+use super::tuning::ProfileTuning;
+use super::{FamilyLimits, PosteriorOptions, align, align_with, tree};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::posterior::model::Model;
 use crate::posterior::oracle;
-use crate::posterior::progressive::Aligned;
+use crate::posterior::progressive::AlignedMembers;
 use crate::posterior::tests::{family, random, relative};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
 
-fn profile(letters: &Letters, codes: &[Code]) -> Profile {
-    Profile::new(letters, &[codes], &[1.0], &Aligned::one(0, codes.len()))
+fn profile(letters: &CountedLetters, codes: &[Code]) -> CountProfile {
+    CountProfile::new(letters, &[codes], &[1.0], &AlignedMembers::single(0, codes.len()))
 }
 
 #[test]
-fn profiles_of_one_sequence_are_nearly_a_pair() {
+fn profiles_of_single_sequences_resemble_pairs() {
     let alphabet = Alphabet::Protein;
-    let (model, letters) = (Model::new(alphabet).unwrap(), Letters::new(alphabet).unwrap());
+    let (model, letters) = (Model::new(alphabet).unwrap(), CountedLetters::new(alphabet).unwrap());
     for seed in 0..10 {
         let rng = &mut fastrand::Rng::with_seed(seed);
         let a = random(rng, alphabet, 90);
         let b = relative(&a, rng, alphabet);
-        let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
-        let (rows, columns) = (of(&a), of(&b));
-        let both = Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory: usize::MAX };
-        let found = InstructionSet::best().run(both);
+        let columns_of =
+            |codes| ProfileColumns::new(&profile(&letters, codes), &letters, &model.chain, &ProfileTuning::default());
+        let (rows, columns) = (columns_of(&a), columns_of(&b));
+        let both = ProfilePairModel {
+            a: &rows,
+            b: &columns,
+            chain: &model.chain,
+            mixed: 0.5,
+            cutoff: 0.01,
+            memory: usize::MAX,
+        };
+        let pairs = InstructionSet::best().run(both);
         let truth = oracle::probabilities(&model, &a, &b);
         let (mut far, mut all) = (0.0, 0.0);
-        for &(row, column, probability) in &found {
+        for &(row, column, probability) in &pairs {
             far += (f64::from(probability) - truth[row as usize][column as usize]).abs();
             all += f64::from(probability);
         }
-        // A chain of states here, sums over scores there: they agree on most, not on how sure they are.
+        // The two models differ: one is a chain of states, the other a sum over scores. They agree
+        // on most pairs, but not on the probabilities.
         assert!(far < 0.4 * all, "seed {seed}: {far} of {all}");
     }
 }
@@ -52,35 +61,36 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
     builder.build()
 }
 
-/// Families of at most four, so that all ways of joining are gone.
-fn run(store: &SequenceStore, level: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
+/// Families of at most four sequences, so that every kind of join occurs.
+fn run(store: &SequenceStore, instructions: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let limits = Limits { sequences: 4, ..Limits::default() };
-    align_with(store, &Options::default(), &limits, level, &pool, &|_, _| {}, &AtomicBool::new(false)).unwrap()
+    let limits = FamilyLimits { sequences: 4, ..FamilyLimits::default() };
+    align_with(store, &PosteriorOptions::default(), &limits, instructions, &pool, &|_, _| {}, &AtomicBool::new(false))
+        .unwrap()
 }
 
 #[test]
-fn large_sets_are_the_same_over_threads_and_widths() {
+fn large_sets_do_not_depend_on_threads_and_vectors() {
     for alphabet in [Alphabet::Protein, Alphabet::Dna] {
         let store = store(alphabet, &family(alphabet, 23, 60, 5));
         let first = run(&store, InstructionSet::best(), 1);
         assert_eq!((first.0.rows(), first.1.leaves), (23, 23));
         assert_eq!(run(&store, InstructionSet::best(), 3), first);
-        for level in InstructionSet::available() {
-            assert_eq!(run(&store, level, 2), first, "{level:?}");
+        for instructions in InstructionSet::available() {
+            assert_eq!(run(&store, instructions, 2), first, "{instructions:?}");
         }
     }
 }
 
 #[test]
-fn the_same_sequences_are_in_the_same_columns() {
+fn equal_sequences_share_their_columns_in_large_sets() {
     let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
     let (alignment, _) = run(&store(Alphabet::Protein, &vec![one; 17]), InstructionSet::best(), 1);
     assert_eq!((alignment.columns(), alignment.rows()), (80, 17));
 }
 
 #[test]
-fn few_short_and_empty_sequences_of_large_sets() {
+fn few_short_and_empty_sequences_are_aligned_as_large_sets() {
     let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
     let columns = |sequences: &[Vec<Code>]| {
         let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
@@ -106,7 +116,7 @@ fn few_short_and_empty_sequences_of_large_sets() {
 #[test]
 fn large_sets_of_bytes_and_interrupts_are_refused() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let (options, limits) = (Options::default(), Limits { sequences: 4, ..Limits::default() });
+    let (options, limits) = (PosteriorOptions::default(), FamilyLimits { sequences: 4, ..FamilyLimits::default() });
     let run =
         |store: &SequenceStore, stop: bool| align(store, &options, &limits, &pool, &|_, _| {}, &AtomicBool::new(stop));
     assert!(matches!(run(&SequenceStore::builder(Alphabet::Bytes).build(), false), Err(Error::Usage(_))));
@@ -114,7 +124,8 @@ fn large_sets_of_bytes_and_interrupts_are_refused() {
     assert!(matches!(run(&store, true), Err(Error::Interrupted)));
 }
 
-/// The share of the pairs of residues of a true alignment that stand in one column.
+/// Returns the fraction of the aligned residue pairs of a true alignment that the program aligns
+/// too.
 fn right(truth: &str, alphabet: Alphabet) -> f64 {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/msa/").to_owned() + truth).unwrap();
     let rows: Vec<String> = text.split('>').skip(1).map(|record| record.lines().skip(1).collect::<String>()).collect();
@@ -143,30 +154,30 @@ fn right(truth: &str, alphabet: Alphabet) -> f64 {
 }
 
 #[test]
-fn joined_families_are_near_the_truth() {
+fn joined_families_are_accurate() {
     let proteins = right("sim_protein24.true.fasta", Alphabet::Protein);
     let genes = right("sim_dna12.true.fasta", Alphabet::Dna);
     assert!(proteins > 0.93 && genes > 0.96, "{proteins} {genes}");
 }
 
 #[test]
-fn groups_keep_so_many_for_all() {
+fn representatives_are_limited_and_keep_the_weight() {
     let one = |sequence, weight| Representative { sequence, weight, places: Vec::new() };
-    let few = chosen((0..5).map(|at| one(at, 1.0)).collect(), 8);
+    let few = select_representatives((0..5).map(|at| one(at, 1.0)).collect(), 8);
     assert_eq!(few.len(), 5);
-    let some = chosen((0..100).map(|at| one(at, if at == 50 { 40.0 } else { 1.0 })).collect(), 6);
+    let some = select_representatives((0..100).map(|at| one(at, if at == 50 { 40.0 } else { 1.0 })).collect(), 6);
     assert!(some.len() <= 6 && some.iter().any(|one| one.sequence == 50 && one.weight > 20.0), "{some:?}");
     assert!((some.iter().map(|one| one.weight).sum::<f32>() - 139.0).abs() < 0.1);
 }
 
 #[test]
-fn subtrees_are_as_large_as_may_be_and_joins_come_after_those_below() {
+fn families_are_maximal_and_joins_follow_their_children() {
     let join = |children| Join { children, lengths: [1.0; 2] };
     let tree = GuideTree { leaves: 5, joins: vec![join([0, 3]), join([5, 1]), join([2, 4]), join([6, 7])] };
     let families = tree::families(&tree, &[9; 5], |size| size.leaves <= 2 && size.cells <= 81);
     assert_eq!(families.members, [vec![0, 3], vec![1], vec![2, 4]]);
     assert_eq!(families.joins, [[0, 1], [3, 2]]);
-    assert_eq!(tree::levels(&families), [vec![0], vec![1]]);
+    assert_eq!(tree::joins_by_depth(&families), [vec![0], vec![1]]);
     assert_eq!(tree::families(&tree, &[9; 5], |_| true).members, [vec![0, 1, 2, 3, 4]]);
     assert_eq!(tree::families(&tree, &[9; 5], |_| false).joins.len(), 4);
     let weights = tree::weights(&tree);
@@ -174,18 +185,20 @@ fn subtrees_are_as_large_as_may_be_and_joins_come_after_those_below() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_computed_again() {
+fn recomputed_rows_give_the_same_result() {
     let alphabet = Alphabet::Protein;
-    let (model, letters) = (Model::new(alphabet).unwrap(), Letters::new(alphabet).unwrap());
+    let (model, letters) = (Model::new(alphabet).unwrap(), CountedLetters::new(alphabet).unwrap());
     let rng = &mut fastrand::Rng::with_seed(9);
     let a = random(rng, alphabet, 300);
     let b = relative(&a, rng, alphabet);
-    let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
-    let (rows, columns) = (of(&a), of(&b));
-    let both = |memory| Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory };
+    let columns_of =
+        |codes| ProfileColumns::new(&profile(&letters, codes), &letters, &model.chain, &ProfileTuning::default());
+    let (rows, columns) = (columns_of(&a), columns_of(&b));
+    let both =
+        |memory| ProfilePairModel { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory };
     let whole = InstructionSet::best().run(both(usize::MAX));
     assert!(whole.len() > 150);
-    for level in InstructionSet::available() {
-        assert_eq!(level.run(both(0)), whole, "{level:?}");
+    for instructions in InstructionSet::available() {
+        assert_eq!(instructions.run(both(0)), whole, "{instructions:?}");
     }
 }

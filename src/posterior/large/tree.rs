@@ -1,13 +1,15 @@
-//! The guide tree of many sequences, their weights, and the subtrees that are aligned by all pairs.
+//! The guide tree of many sequences, their weights, and the subtrees that are aligned by all of
+//! their pairs.
 
 use super::lcs::Pattern;
 use crate::seq::Code;
 use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded};
 
-/// Pairs that are compared, about: of few sequences all, of many those of the parts that they are put in.
+/// Approximate maximum number of compared pairs. Small sets are compared completely, and large ones
+/// only within the parts of the embedding.
 const MAX_PAIRS: usize = 10_000_000;
 
-/// The tree of sequences by their longest common subsequences with some of them.
+/// Returns the guide tree from longest common subsequences with some of the sequences.
 pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPool) -> GuideTree {
     let lengths: Vec<u32> = sequences.iter().map(|sequence| sequence.len() as u32).collect();
     let from_one = |one: usize, others: &[usize]| -> Vec<f64> {
@@ -22,12 +24,13 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
     embedded(bed, &lengths, from_one, pool)
 }
 
-/// Distances of far relatives differ by chance more than by kinship.
+/// Compresses large distances, because distances of remote relatives differ mainly by chance.
 fn squeezed(distance: f64) -> f64 {
     distance.sqrt()
 }
 
-/// How much each sequence counts: the lengths of the branches above it, each shared by all below it. Their mean is 1.
+/// Returns the weight of each sequence: the sum of the branch lengths above it, each divided by the
+/// number of sequences below the branch. The mean weight is 1.
 pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
     let mut counts = vec![1u32; tree.leaves];
     for join in &tree.joins {
@@ -46,35 +49,35 @@ pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
     above.iter().map(|weight| (weight * tree.leaves as f64 / sum) as f32).collect()
 }
 
-/// A tree whose leaves are subtrees of another.
+/// A tree whose leaves are subtrees of another tree.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Families {
-    /// The leaves of each subtree, rising.
+    /// Leaves of each subtree, in increasing order.
     pub members: Vec<Vec<usize>>,
-    /// What is joined: the families by their number, then joins.
+    /// Children of each join: numbers of families first, then numbers of joins.
     pub joins: Vec<[usize; 2]>,
 }
 
-/// How large a subtree is.
+/// Size of a subtree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Size {
-    /// Sequences.
+pub(super) struct SubtreeSize {
+    /// Number of sequences.
     pub leaves: usize,
-    /// Cells of all pairs of them.
+    /// Number of cells of all pairs.
     pub cells: u64,
-    /// The longest sequence.
+    /// Length of the longest sequence.
     pub longest: usize,
     residues: u64,
 }
 
-/// The largest subtrees that `fits` finds small enough. A leaf alone is always small enough.
-pub(super) fn families(tree: &GuideTree, lengths: &[usize], fits: impl Fn(&Size) -> bool) -> Families {
-    let leaf = |&length: &usize| Size { leaves: 1, cells: 0, longest: length, residues: length as u64 };
-    let mut sizes: Vec<Size> = lengths.iter().map(leaf).collect();
+/// Returns the largest subtrees that `fits` accepts. A single leaf is always accepted.
+pub(super) fn families(tree: &GuideTree, lengths: &[usize], fits: impl Fn(&SubtreeSize) -> bool) -> Families {
+    let leaf = |&length: &usize| SubtreeSize { leaves: 1, cells: 0, longest: length, residues: length as u64 };
+    let mut sizes: Vec<SubtreeSize> = lengths.iter().map(leaf).collect();
     let mut is_small = vec![true; tree.leaves];
     for join in &tree.joins {
         let [a, b] = join.children.map(|child| sizes[child as usize]);
-        let size = Size {
+        let size = SubtreeSize {
             leaves: a.leaves + b.leaves,
             cells: a.cells.saturating_add(b.cells).saturating_add(a.residues.saturating_mul(b.residues)),
             longest: a.longest.max(b.longest),
@@ -103,7 +106,7 @@ pub(super) fn families(tree: &GuideTree, lengths: &[usize], fits: impl Fn(&Size)
     families
 }
 
-/// The leaves below a node, rising.
+/// Returns the leaves below a node, in increasing order.
 fn leaves(tree: &GuideTree, node: usize) -> Vec<usize> {
     let (mut leaves, mut stack) = (Vec::new(), vec![node]);
     while let Some(node) = stack.pop() {
@@ -116,17 +119,18 @@ fn leaves(tree: &GuideTree, node: usize) -> Vec<usize> {
     leaves
 }
 
-/// Joins that can be done at the same time, after those before them.
-pub(super) fn levels(families: &Families) -> Vec<Vec<usize>> {
-    let mut level = vec![0usize; families.members.len()];
-    let mut levels: Vec<Vec<usize>> = Vec::new();
+/// Returns the joins by depth. The joins of one depth can run at the same time, after all lower
+/// joins.
+pub(super) fn joins_by_depth(families: &Families) -> Vec<Vec<usize>> {
+    let mut depths = vec![0usize; families.members.len()];
+    let mut by_depth: Vec<Vec<usize>> = Vec::new();
     for (at, join) in families.joins.iter().enumerate() {
-        let own = join.iter().map(|&child| level[child]).max().unwrap_or(0);
-        level.push(own + 1);
-        if own == levels.len() {
-            levels.push(Vec::new());
+        let depth = join.iter().map(|&child| depths[child]).max().unwrap_or(0);
+        depths.push(depth + 1);
+        if depth == by_depth.len() {
+            by_depth.push(Vec::new());
         }
-        levels[own].push(at);
+        by_depth[depth].push(at);
     }
-    levels
+    by_depth
 }

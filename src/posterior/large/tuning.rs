@@ -1,29 +1,29 @@
-//! Numbers of the model of two profiles.
+//! Parameters of the model of two profiles.
 
-/// What was found to be good.
+/// Parameters, with defaults that proved accurate in experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Tuning {
-    /// How much is guessed of a column of one letter.
+pub(super) struct ProfileTuning {
+    /// Fraction of a column that is inferred if the profile has one distinct letter.
     pub guess: f32,
-    /// Different letters that halve the guess.
+    /// Number of additional distinct letters that halves this fraction.
     pub known: f32,
-    /// To what power the share of residues counts in a match.
+    /// Exponent of the fraction of residues in a match.
     pub thin: f32,
-    /// To what power it counts in a gap.
+    /// Exponent of the fraction of residues in a gap.
     pub gaps: f32,
-    /// What a residue weighs that stands beside a gap of the other profile.
+    /// Weight of a residue that faces a gap of the other profile.
     pub mixed: f32,
-    /// What a column outside the alignment weighs.
+    /// Weight of a column outside the alignment.
     pub outside: f32,
-    /// How much pairs of sequences count; profiles count for the rest of 1.
+    /// Weight of pairs of sequences. Profiles have the rest of 1.
     pub pairs: f32,
-    /// Sequences that stand for a group.
+    /// Maximum number of representatives of a group.
     pub representatives: usize,
 }
 
-impl Default for Tuning {
+impl Default for ProfileTuning {
     fn default() -> Self {
-        Tuning {
+        ProfileTuning {
             guess: 1.0,
             known: 3.0,
             thin: 1.0,

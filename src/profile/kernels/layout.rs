@@ -1,78 +1,81 @@
-//! Structures that the kernels and the host share, as `shaders/common/profiles.wgsl` declares them.
+//! Structures that the kernels and the host share. `shaders/common/profiles.wgsl` declares them
+//! too.
 
-/// The parameters of a dispatch.
+/// Parameters of a dispatch.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
-    /// Problems of the batch.
+pub struct ProfileParams {
+    /// Number of problems in the batch.
     pub problems: u32,
-    /// The first rectangle of each that is to do.
+    /// First rectangle of each problem in this dispatch.
     pub node_begin: u32,
-    /// How many of them.
+    /// Number of rectangles of each problem.
     pub nodes: u32,
-    /// Rows of tiles that a rectangle's half has at most.
+    /// Maximum number of rows of tiles in half a rectangle.
     pub tile_rows: u32,
-    /// The anti-diagonal of tiles to do.
+    /// Anti-diagonal of tiles.
     pub diagonal: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved0: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved1: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved2: u32,
 }
 
-/// Two profiles: where they lie in the buffers.
+/// Two profiles: their sizes and offsets in the buffers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Problem {
-    /// Columns of the first profile.
+pub struct ProfileProblem {
+    /// Number of columns of the first profile.
     pub m: u32,
-    /// Of the second.
+    /// Number of columns of the second profile.
     pub n: u32,
-    /// Letters in fours.
+    /// Number of letters divided by 4, rounded up.
     pub fours: u32,
-    /// What letters score with columns of the first profile.
+    /// Offset in `data` of the scores of letters with columns of the first profile.
     pub scored: u32,
-    /// Tenths of letters of the second, four in a word.
+    /// Offset in `data` of the shares of letters in columns of the second profile, in tenths, four
+    /// in a u32.
     pub tenths: u32,
-    /// Gap costs of the first.
+    /// Offset in `data` of the gap costs of the first profile.
     pub first: u32,
-    /// Gap costs of the second.
+    /// Offset in `data` of the gap costs of the second profile.
     pub second: u32,
-    /// Its rectangles.
+    /// Offset of its rectangles in `nodes`.
     pub nodes: u32,
-    /// Its row borders.
+    /// Offset of its row borders in `rows`.
     pub rows: u32,
-    /// Its column borders.
+    /// Offset of its column borders in `columns`.
     pub columns: u32,
-    /// Its corners of tiles.
+    /// Offset of its tile corners in `corners`.
     pub corners: u32,
-    /// Corners of one diagonal of one way.
+    /// Number of corners of one diagonal in one direction.
     pub corner_count: u32,
 }
 
-/// A rectangle, and where the best alignment crosses its middle row.
+/// A rectangle, and the position where the best alignment crosses its middle row.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Node {
-    /// Rows before it.
+pub struct RectangleNode {
+    /// Number of rows before it.
     pub a: u32,
-    /// Columns before it.
+    /// Number of columns before it.
     pub b: u32,
-    /// Rows.
+    /// Number of rows.
     pub m: u32,
-    /// Columns.
+    /// Number of columns.
     pub n: u32,
-    /// 1: a gap along the left edge is opened in it; 2: one along the right edge is.
+    /// Bit 1: a gap along the left border opens in this rectangle. Bit 2: a gap along the right
+    /// border does.
     pub ends: u32,
-    /// The column behind which the best alignment crosses the middle row, or [`UNDIVIDED`].
+    /// Column after which the best alignment crosses the middle row, or [`UNDIVIDED`].
     pub column: u32,
-    /// Whether it is in a gap there.
+    /// 1 if the crossing is inside a gap, else 0.
     pub in_gap: u32,
-    /// Nothing.
+    /// Unused.
     pub reserved: u32,
 }
 
-/// The column of a rectangle that is not divided.
+/// Value of [`RectangleNode::column`] if the rectangle is not divided.
 pub const UNDIVIDED: u32 = u32::MAX;

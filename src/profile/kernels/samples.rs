@@ -1,10 +1,16 @@
-//! A program of every kernel of the room.
+//! One program for each kernel of this module.
 
-use super::program::{MAX_LETTERS, Variant};
+use super::program::{MAX_LETTERS, ProfileVariant};
 use crate::gpu::kernels::{KernelKind, KernelProgram};
 
-/// Programs of a kernel; none of those of other rooms.
+/// Returns the programs of a kernel. Empty for kernels of other modules.
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
-    let all = [Variant::Tile { workgroup: 32, columns: 128, letters: MAX_LETTERS }, Variant::Cross { workgroup: 32 }];
-    all.into_iter().filter(|own| own.kernel().kind == kind).map(|own| Box::new(own) as Box<dyn KernelProgram>).collect()
+    let all = [
+        ProfileVariant::Tile { workgroup: 32, columns: 128, letters: MAX_LETTERS },
+        ProfileVariant::Cross { workgroup: 32 },
+    ];
+    all.into_iter()
+        .filter(|sample| sample.kernel().kind == kind)
+        .map(|sample| Box::new(sample) as Box<dyn KernelProgram>)
+        .collect()
 }

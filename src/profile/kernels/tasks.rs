@@ -1,87 +1,90 @@
-//! A batch as the kernels see it: packed profiles, rectangles, and the dispatches that divide them.
+//! A batch in the form of the kernels: packed profiles, rectangles, and the dispatches that divide
+//! them.
 
 use rayon::prelude::*;
 
-use super::layout::{Node, Params, Problem, UNDIVIDED};
+use super::layout::{ProfileParams, ProfileProblem, RectangleNode, UNDIVIDED};
 use super::program::ROWS;
-use crate::profile::divided::{Crossing, Divided};
-use crate::profile::work::{Pair, ProfileBatch};
+use crate::profile::divided::{DividedRectangles, RowCrossing};
+use crate::profile::work::{ProfileBatch, ProfilePair};
 
-/// Rows of rectangles that are not divided further: the CPU does these faster than they are handed on.
+/// Maximum number of rows of rectangles that are not divided further, because the CPU aligns them
+/// faster.
 pub const MIN_ROWS: usize = 64;
-/// Levels of rectangles at most.
-const MAX_LEVELS: u32 = 20;
-/// What numbers of the kernels stay below.
-const MAX: i64 = 1 << 30;
+/// Maximum depth of the tree of rectangles.
+const MAX_DEPTH: u32 = 20;
+/// Limit of the absolute values in the kernels.
+const MAX_VALUE: i64 = 1 << 30;
 
 /// Sizes of tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// Invocations a workgroup; each has [`ROWS`] rows of a tile.
+pub struct ProfileShape {
+    /// Invocations in a workgroup. Each computes [`ROWS`] rows of a tile.
     pub workgroup: u32,
     /// Columns of a tile.
     pub columns: u32,
-    /// Invocations that look for a crossing.
+    /// Invocations that search one crossing.
     pub cross: u32,
-    /// Rows of rectangles that are not divided further.
+    /// Maximum number of rows of rectangles that are not divided further.
     pub least_rows: usize,
 }
 
-/// What a dispatch is of.
+/// Kind of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Launch {
-    /// A diagonal of tiles.
+pub enum ProfileLaunch {
+    /// Computes a diagonal of tiles.
     Tiles,
-    /// The crossings of a level.
+    /// Finds the crossings of all rectangles of one depth.
     Crossings,
 }
 
-/// A batch as the kernels see it.
+/// A batch in the form of the kernels.
 #[derive(Debug, Clone, Default)]
-pub struct Tasks {
+pub struct ProfileTasks {
     /// The problems.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ProfileProblem>,
     /// Their profiles.
     pub data: Vec<i32>,
     /// Their rectangles.
-    pub nodes: Vec<Node>,
-    /// Entries of row borders, of column borders, and corners.
+    pub nodes: Vec<RectangleNode>,
+    /// Number of entries of the row borders, of the column borders, and of the corners.
     pub borders: [u64; 3],
-    /// Letters of the problem that has most, in fours.
+    /// Maximum number of letters of a problem, rounded up to a multiple of 4.
     pub letters: u32,
-    /// Rectangles of every problem that are divided.
+    /// Number of rectangles of each problem that are divided.
     pub divided: usize,
-    /// In the order in which they go over the problems; with the workgroups of each.
-    pub launches: Vec<(Launch, Params, u64)>,
+    /// Dispatches in the order of execution, with their numbers of workgroups.
+    pub launches: Vec<(ProfileLaunch, ProfileParams, u64)>,
 }
 
-/// How often rectangles are halved before none has more rows than are left to the CPU.
-fn levels(rows: usize, least: usize) -> u32 {
-    (0..MAX_LEVELS).find(|&level| rows.div_ceil(1 << level) <= least.max(1)).unwrap_or(MAX_LEVELS)
+/// Returns how often rectangles are halved until none has more than `least` rows.
+fn depth_of(rows: usize, least: usize) -> u32 {
+    (0..MAX_DEPTH).find(|&depth| rows.div_ceil(1 << depth) <= least.max(1)).unwrap_or(MAX_DEPTH)
 }
 
-/// Whether numbers of the kernels hold a problem.
-fn holds(pair: &Pair) -> bool {
+/// Whether the values of a problem fit in the kernels' numbers.
+fn holds(pair: &ProfilePair) -> bool {
     let [m, n] = pair.columns().map(|columns| columns as i64);
     let greatest = |numbers: &[i32]| numbers.iter().map(|&number| i64::from(number).abs()).max().unwrap_or(0);
-    let costs = pair.penalties.iter().map(|own| 4 * greatest(&own.open) + greatest(&own.extend) * (m + n)).sum::<i64>();
+    let costs =
+        pair.penalties.iter().map(|side| 4 * greatest(&side.open) + greatest(&side.extend) * (m + n)).sum::<i64>();
     let column = |column: &[i32]| column.iter().map(|&tenths| i64::from(tenths).abs()).sum::<i64>();
     let shares = pair.tenths.chunks_exact(pair.letters).map(column).max().unwrap_or(0);
     let products = greatest(&pair.scored).saturating_mul(shares);
     let scores = (products / 10 + 1).saturating_mul(m.min(n));
     let tenths = pair.tenths.iter().all(|&tenths| i8::try_from(tenths).is_ok());
-    tenths && products < MAX && scores.saturating_add(costs) < MAX
+    tenths && products < MAX_VALUE && scores.saturating_add(costs) < MAX_VALUE
 }
 
-/// Two profiles as the kernels have them: their sizes and places of all numbers, and these.
-fn pack(pair: &Pair) -> (Problem, Vec<i32>) {
+/// Packs two profiles: returns their sizes, their offsets, and their data.
+fn pack(pair: &ProfilePair) -> (ProfileProblem, Vec<i32>) {
     let mut data = Vec::new();
     let [m, n] = pair.columns();
-    // Letters that the second profile does not have score nothing.
+    // Letters that do not occur in the second profile score nothing.
     let has = |&letter: &usize| pair.tenths.iter().skip(letter).step_by(pair.letters).any(|&tenths| tenths != 0);
     let used: Vec<usize> = (0..pair.letters).filter(has).collect();
     let fours = used.len().div_ceil(4);
-    let mut problem = Problem { m: m as u32, n: n as u32, fours: fours as u32, ..Problem::default() };
+    let mut problem = ProfileProblem { m: m as u32, n: n as u32, fours: fours as u32, ..ProfileProblem::default() };
     problem.scored = data.len() as u32;
     for column in pair.scored.chunks_exact(pair.letters) {
         data.extend(used.iter().map(|&letter| column[letter]));
@@ -95,8 +98,8 @@ fn pack(pair: &Pair) -> (Problem, Vec<i32>) {
             i32::from_le_bytes(bytes)
         }));
     }
-    for (side, place) in pair.penalties.iter().zip([&mut problem.first, &mut problem.second]) {
-        *place = data.len() as u32;
+    for (side, offset) in pair.penalties.iter().zip([&mut problem.first, &mut problem.second]) {
+        *offset = data.len() as u32;
         data.extend(&side.open);
         data.extend(&side.extend);
         data.extend(side.extend.iter().scan(0, |sum, extend| {
@@ -107,15 +110,16 @@ fn pack(pair: &Pair) -> (Problem, Vec<i32>) {
     (problem, data)
 }
 
-impl Tasks {
-    /// The tasks of a batch. `None` if a number may exceed what the kernels hold.
-    pub fn new(batch: &ProfileBatch, shape: Shape) -> Option<Self> {
-        let mut tasks = Tasks::default();
+impl ProfileTasks {
+    /// Creates the tasks of a batch. Returns `None` if a value may exceed the limits of the
+    /// kernels.
+    pub fn new(batch: &ProfileBatch, shape: ProfileShape) -> Option<Self> {
+        let mut tasks = ProfileTasks::default();
         let pairs = || batch.blocks.iter().map(|block| &*block.pair);
         let [most_rows, most_columns] = [0, 1].map(|side| pairs().map(|pair| pair.columns()[side]).max().unwrap_or(0));
-        let levels = levels(most_rows, shape.least_rows);
-        tasks.divided = (1 << levels) - 1;
-        // Not on the thread of the device, which has enough to do.
+        let depth = depth_of(most_rows, shape.least_rows);
+        tasks.divided = (1 << depth) - 1;
+        // Packs on the thread pool, because the device's thread is busy.
         let packed = batch.chunk.pool.install(|| {
             batch.blocks.par_iter().map(|block| holds(&block.pair).then(|| pack(&block.pair))).collect::<Vec<_>>()
         });
@@ -123,21 +127,21 @@ impl Tasks {
             let (problem, data) = packed.filter(|(_, data)| tasks.data.len() + data.len() < 1 << 30)?;
             tasks.add(problem, &data, shape);
         }
-        tasks.launch(levels, most_rows, most_columns as u32, shape);
+        tasks.launch(depth, most_rows, most_columns as u32, shape);
         Some(tasks)
     }
 
-    fn add(&mut self, mut problem: Problem, data: &[i32], shape: Shape) {
-        let begin = self.data.len() as u32;
-        for place in [&mut problem.scored, &mut problem.tenths, &mut problem.first, &mut problem.second] {
-            *place += begin;
+    fn add(&mut self, mut problem: ProfileProblem, data: &[i32], shape: ProfileShape) {
+        let start = self.data.len() as u32;
+        for offset in [&mut problem.scored, &mut problem.tenths, &mut problem.first, &mut problem.second] {
+            *offset += start;
         }
         self.data.extend(data);
         let (m, n) = (problem.m, problem.n);
         problem.nodes = self.nodes.len() as u32;
-        let whole = Node { a: 0, b: 0, m, n, ends: 0, column: UNDIVIDED, in_gap: 0, reserved: 0 };
+        let whole = RectangleNode { a: 0, b: 0, m, n, ends: 0, column: UNDIVIDED, in_gap: 0, reserved: 0 };
         self.nodes.push(whole);
-        self.nodes.extend(std::iter::repeat_n(Node { m: 0, n: 0, ..whole }, 2 * self.divided));
+        self.nodes.extend(std::iter::repeat_n(RectangleNode { m: 0, n: 0, ..whole }, 2 * self.divided));
         let [rows, columns, corners] = &mut self.borders;
         problem.corner_count = n / shape.columns + self.divided as u32 + 2;
         (problem.rows, problem.columns, problem.corners) = (*rows as u32, *columns as u32, *corners as u32);
@@ -148,15 +152,15 @@ impl Tasks {
         self.problems.push(problem);
     }
 
-    /// Lists the dispatches.
-    fn launch(&mut self, levels: u32, rows: usize, columns: u32, shape: Shape) {
+    /// Appends the dispatches.
+    fn launch(&mut self, depth: u32, rows: usize, columns: u32, shape: ProfileShape) {
         let problems = self.problems.len() as u32;
-        for level in 0..levels {
+        for level in 0..depth {
             let nodes = 1 << level;
-            // A half of a rectangle of the level has at most so many rows.
+            // Maximum number of rows of half a rectangle of this depth.
             let half = (rows.div_ceil(1 << level)).div_ceil(2) as u32;
             let tile_rows = half.div_ceil(ROWS * shape.workgroup).max(1);
-            let params = Params {
+            let params = ProfileParams {
                 problems,
                 node_begin: nodes - 1,
                 nodes,
@@ -167,25 +171,26 @@ impl Tasks {
                 reserved2: 0,
             };
             let all = u64::from(problems) * u64::from(nodes);
-            // A rectangle may have all columns on every level.
+            // A rectangle may have all columns at every depth.
             for diagonal in 0..tile_rows + columns.div_ceil(shape.columns).max(1) - 1 {
                 let groups = all * 2 * u64::from(tile_rows);
-                self.launches.push((Launch::Tiles, Params { diagonal, ..params }, groups));
+                self.launches.push((ProfileLaunch::Tiles, ProfileParams { diagonal, ..params }, groups));
             }
-            self.launches.push((Launch::Crossings, params, all));
+            self.launches.push((ProfileLaunch::Crossings, params, all));
         }
     }
 
-    /// What the kernels left of a problem's rectangles.
-    pub fn divided(&self, problem: usize, nodes: &[Node]) -> Divided {
-        let begin = self.problems[problem].nodes as usize;
-        let own = nodes[begin..][..self.divided].iter();
-        Divided(
-            own.map(|node| {
-                (node.column != UNDIVIDED)
-                    .then_some(Crossing { column: node.column as usize, in_gap: node.in_gap != 0 })
-            })
-            .collect(),
+    /// Returns the crossings that the kernels found for a problem.
+    pub fn divided(&self, problem: usize, nodes: &[RectangleNode]) -> DividedRectangles {
+        let start = self.problems[problem].nodes as usize;
+        let problem_nodes = nodes[start..][..self.divided].iter();
+        DividedRectangles(
+            problem_nodes
+                .map(|node| {
+                    (node.column != UNDIVIDED)
+                        .then_some(RowCrossing { column: node.column as usize, in_gap: node.in_gap != 0 })
+                })
+                .collect(),
         )
     }
 }
@@ -195,8 +200,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rectangles_are_halved_until_few_rows_are_left() {
-        assert_eq!([0, 1, 64, 65, 128, 129, 1500].map(|rows| levels(rows, 64)), [0, 0, 0, 1, 1, 2, 5]);
-        assert_eq!(levels(3, 0), 2);
+    fn rectangles_are_halved_down_to_few_rows() {
+        assert_eq!([0, 1, 64, 65, 128, 129, 1500].map(|rows| depth_of(rows, 64)), [0, 0, 0, 1, 1, 2, 5]);
+        assert_eq!(depth_of(3, 0), 2);
     }
 }

@@ -59,7 +59,7 @@ fn alignments_equal_the_ones_worked_by_hand() {
 
 /// A complete alignment in the order of the traceback, with the values that order equally good
 /// ones.
-struct RankedAlignment {
+struct ScoredAlignment {
     score: i64,
     matches: u64,
     /// Start cell of the traceback: 0 for (m, n), 1 for an end gap of I, 2 for an end gap of D.
@@ -73,7 +73,7 @@ struct RankedAlignment {
 /// Returns all alignments of two sequences by brute force: all strings of columns that consume
 /// both. If end gaps have their own costs, each string counts once for every part of its last gap
 /// that may be the end gap.
-fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<RankedAlignment> {
+fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<ScoredAlignment> {
     let mut strings = Vec::new();
     extend(query, target, scoring, &mut Vec::new(), &mut strings);
     let mut candidates = Vec::new();
@@ -91,7 +91,7 @@ fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Ran
             };
             let mut cigar = Cigar::new();
             columns.iter().for_each(|&op| cigar.push(1, op));
-            candidates.push(RankedAlignment { score, matches, start, choices: choices(inner, scoring), cigar });
+            candidates.push(ScoredAlignment { score, matches, start, choices: choices(inner, scoring), cigar });
         }
     }
     candidates
@@ -159,7 +159,7 @@ fn choices(columns: &[Op], scoring: &Scoring) -> Vec<u8> {
 /// Checks by comparison with all alignments whether `answer` is the canonical one.
 fn check(answer: &ReferenceAlignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
     let candidates = all_alignments(query, target, scoring);
-    let order = |c: &RankedAlignment| (std::cmp::Reverse((c.score, c.matches)), c.start, c.choices.clone());
+    let order = |c: &ScoredAlignment| (std::cmp::Reverse((c.score, c.matches)), c.start, c.choices.clone());
     let best = candidates.iter().min_by_key(|candidate| order(candidate)).ok_or("no alignment")?;
     if (answer.score, answer.matches) != (best.score, best.matches) {
         return Err(format!("best is {} with {} matches", best.score, best.matches));

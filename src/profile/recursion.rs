@@ -1,50 +1,52 @@
-//! The best alignment of two profiles in memory for a few rows: Myers and Miller's recursion.
+//! Best alignment of two profiles in the memory of a few rows: the recursion of Myers and Miller
+//! (1988).
 //!
-//! The first profile is cut in half; where the best alignment crosses the cut is where the rows from above and from below add up to
-//! most. Both rectangles that remain are aligned in the same way. Which of several best alignments is found follows from the
-//! recursion: ties are ClustalW's.
+//! The first profile is cut in half. The best alignment crosses the cut where the sum of the rows
+//! from the top and from the bottom is greatest. Both remaining rectangles are aligned in the same
+//! way. Ties between best alignments are resolved as in ClustalW.
 
 use rayon::prelude::*;
 
-use super::divided::{Crossing, Divided};
-use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
-use super::path::{Pieces, Step};
+use super::divided::{DividedRectangles, RowCrossing};
+use super::pass::{MiddleRow, PairProblem, PassScratch, ProfileRectangle, backward, forward};
+use super::path::{PathPieces, PathStep};
 use crate::simd::InstructionSet;
 
-/// Cells of a rectangle whose halves are given to threads of their own.
+/// Minimum number of cells of a rectangle whose halves run on separate threads.
 const SHARED: usize = 1 << 18;
 
-/// What the recursion needs.
-pub(super) struct Walk<'a> {
-    pub(super) problem: &'a Problem<'a>,
-    pub(super) level: InstructionSet,
-    /// Whether to give up.
+/// Input of the recursion.
+pub(super) struct PathRecursion<'a> {
+    pub(super) problem: &'a PairProblem<'a>,
+    pub(super) instructions: InstructionSet,
+    /// Whether to stop.
     pub(super) stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Room for one thread.
+/// Buffers of one thread.
 #[derive(Default)]
-struct Rooms {
-    above: Row,
-    below: Row,
-    first: Room,
-    second: Room,
+struct RecursionScratch {
+    above: MiddleRow,
+    below: MiddleRow,
+    first: PassScratch,
+    second: PassScratch,
 }
 
-impl Walk<'_> {
-    /// The path of the best alignment; something else once this is stopped. Runs on the threads of the pool that it is called in.
-    pub(super) fn path(&self) -> Vec<Step> {
-        self.rest(&Divided::default())
+impl PathRecursion<'_> {
+    /// Returns the path of the best alignment. The path is meaningless if the recursion was
+    /// stopped. Runs on the current thread pool.
+    pub(super) fn path(&self) -> Vec<PathStep> {
+        self.rest(&DividedRectangles::default())
     }
 
-    /// The same where rectangles are divided already.
+    /// Returns the path of a matrix that has been divided into rectangles.
     ///
     /// # Panics
-    /// If they cannot be so ([`Divided::check`]).
-    pub(super) fn rest(&self, divided: &Divided) -> Vec<Step> {
+    /// If the crossings are impossible ([`DividedRectangles::check`]).
+    pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<PathStep> {
         let [m, n] = self.problem.columns;
-        let whole = Rectangle { a: 0, b: 0, m, n, opens: false, closes: false };
-        // The last is the next; a gap between two rectangles has no number.
+        let whole = ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false };
+        // The last element is processed next. `None` is a gap between two rectangles.
         let (mut waiting, mut left) = (vec![Some((0, whole))], Vec::new());
         while let Some(next) = waiting.pop() {
             let crossing = next.and_then(|(node, _)| divided.crossing(node));
@@ -60,22 +62,23 @@ impl Walk<'_> {
                 _ => left.push(next.map(|(_, rectangle)| rectangle)),
             }
         }
-        let part = |rooms: &mut Rooms, part: &Option<Rectangle>| {
-            let mut pieces = Pieces::default();
+        let part = |scratch: &mut RecursionScratch, part: &Option<ProfileRectangle>| {
+            let mut pieces = PathPieces::default();
             match *part {
-                Some(rectangle) => self.align(rectangle, &mut pieces, rooms),
+                Some(rectangle) => self.align(rectangle, &mut pieces, scratch),
                 None => pieces.first(2),
             }
             pieces
         };
-        let parts: Vec<Pieces> = left.par_iter().with_min_len(4).map_init(Rooms::default, part).collect();
-        let mut pieces = Pieces::default();
+        let parts: Vec<PathPieces> =
+            left.par_iter().with_min_len(4).map_init(RecursionScratch::default, part).collect();
+        let mut pieces = PathPieces::default();
         parts.into_iter().for_each(|part| pieces.append(part));
         pieces.path()
     }
 
-    fn align(&self, rectangle: Rectangle, pieces: &mut Pieces, rooms: &mut Rooms) {
-        let Rectangle { m, n, .. } = rectangle;
+    fn align(&self, rectangle: ProfileRectangle, pieces: &mut PathPieces, scratch: &mut RecursionScratch) {
+        let ProfileRectangle { m, n, .. } = rectangle;
         match (m, n) {
             (_, 0) => return pieces.first(m),
             (0, _) => return pieces.second(n),
@@ -86,9 +89,9 @@ impl Walk<'_> {
             return;
         }
         let is_shared = m * n >= SHARED;
-        let Rooms { above, below, first, second } = rooms;
-        let mut down = || forward(self.level, self.problem, rectangle, above, first);
-        let mut up = || backward(self.level, self.problem, rectangle, below, second);
+        let RecursionScratch { above, below, first, second } = scratch;
+        let mut down = || forward(self.instructions, self.problem, rectangle, above, first);
+        let mut up = || backward(self.instructions, self.problem, rectangle, below, second);
         if is_shared {
             rayon::join(down, up);
         } else {
@@ -98,30 +101,30 @@ impl Walk<'_> {
         let crossing = self.crossing(rectangle, above, below);
         let ([upper, lower], in_gap) = (rectangle.divided(crossing), crossing.in_gap);
         if is_shared {
-            let mut behind = Pieces::default();
-            let ahead = || self.align(upper, pieces, rooms);
-            rayon::join(ahead, || self.align(lower, &mut behind, &mut Rooms::default()));
+            let mut behind = PathPieces::default();
+            let ahead = || self.align(upper, pieces, scratch);
+            rayon::join(ahead, || self.align(lower, &mut behind, &mut RecursionScratch::default()));
             if in_gap {
                 pieces.first(2);
             }
             pieces.append(behind);
         } else {
-            self.align(upper, pieces, rooms);
+            self.align(upper, pieces, scratch);
             if in_gap {
                 pieces.first(2);
             }
-            self.align(lower, pieces, rooms);
+            self.align(lower, pieces, scratch);
         }
     }
 
-    fn crossing(&self, rectangle: Rectangle, above: &Row, below: &Row) -> Crossing {
-        let Rectangle { a, b, m, n, .. } = rectangle;
+    fn crossing(&self, rectangle: ProfileRectangle, above: &MiddleRow, below: &MiddleRow) -> RowCrossing {
+        let ProfileRectangle { a, b, m, n, .. } = rectangle;
         let middle = m / 2;
         let mut best = above.best[0] + below.best[0];
-        let mut crossing = Crossing { column: 0, in_gap: false };
+        let mut crossing = RowCrossing { column: 0, in_gap: false };
         for j in 0..=n {
             let score = above.best[j] + below.best[j];
-            // The score from below with an open gap, with what opens it.
+            // Score from the bottom with an open gap, including its opening cost.
             let closed = || below.open[j] - self.problem.open_second(a + middle + 1, b + j);
             if score > best || (score == best && above.best[j] != above.open[j] && below.best[j] == closed()) {
                 best = score;
@@ -132,14 +135,14 @@ impl Walk<'_> {
             let score = above.open[j] + below.open[j];
             if score > best {
                 best = score;
-                crossing = Crossing { column: j, in_gap: true };
+                crossing = RowCrossing { column: j, in_gap: true };
             }
         }
         crossing
     }
 
-    /// One column of the first profile: it stands at one of the second's, or before all of them in a gap.
-    fn align_column(&self, Rectangle { a, b, n, opens, .. }: Rectangle, pieces: &mut Pieces) {
+    /// Aligns one column of the first profile: it faces one column of the second profile, or a gap.
+    fn align_column(&self, ProfileRectangle { a, b, n, opens, .. }: ProfileRectangle, pieces: &mut PathPieces) {
         let problem = self.problem;
         let alone = if opens { problem.open_second(a + 1, b) + problem.extend_second(a + 1, b) } else { 0 };
         let mut best = -alone - problem.gap_first(a + 1, b + 1, n);
