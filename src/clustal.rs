@@ -1,5 +1,7 @@
-//! ClustalW's full pairwise alignments, of which its distances come: the best local alignment's rectangle, in it the
-//! alignment of Myers and Miller, of that the identities.
+//! ClustalW's pairwise alignments, the source of its distances.
+//!
+//! For each pair, the best local alignment gives a rectangle. Within it, the algorithm of Myers and
+//! Miller computes a global alignment, whose identities are counted.
 
 pub mod costs;
 pub mod cpu;
@@ -8,9 +10,9 @@ pub mod kernels;
 pub mod mock;
 pub mod oracle;
 pub mod plan;
-pub mod walk;
+pub mod recursion;
 pub mod work;
 
 pub use costs::ClustalCosts;
-pub use plan::{Plan, Table};
+pub use plan::{ClustalPlan, IdentityTable};
 pub use work::*;

@@ -1,34 +1,36 @@
-//! What letters and gaps cost in ClustalW's pairwise alignments.
+//! Scores of letters and costs of gaps in ClustalW's pairwise alignments.
 
 use crate::score::clustal::{ClustalMatrix, ClustalTableOptions, letter_code};
 use crate::seq::{Alphabet, Code};
 
-/// Codes that a table of scores has rows for; more than any alphabet of residues has.
+/// Number of codes that a score table covers. No alphabet of residues has more.
 pub const SIZE: usize = 32;
 
-/// What is taken from scores is less than this: a quarter of what 32 bits hold below 0.
+/// Upper bound on the total that gaps and mismatches may subtract from a score: a quarter of the
+/// negative range of an `i32`.
 const MAX_COST: i64 = 1 << 29;
 
-/// ClustalW's options for gaps of pairs.
+/// ClustalW's gap options for pairwise alignments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairGaps {
     /// `-pwgapopen`.
     pub open: f32,
     /// `-pwgapext`.
     pub extend: f32,
-    /// `-transweight`, of which little is left in ClustalW: it weighs C against M and N.
+    /// `-transweight`. ClustalW uses it only for C against M and N.
     pub transition: f32,
 }
 
 impl PairGaps {
-    /// ClustalW's values unless told otherwise.
-    pub fn of(alphabet: Alphabet) -> Self {
+    /// Returns ClustalW's default values for an alphabet.
+    pub fn for_alphabet(alphabet: Alphabet) -> Self {
         let (open, extend) = if alphabet == Alphabet::Dna { (15.0, 6.66) } else { (10.0, 0.1) };
         PairGaps { open, extend, transition: 0.5 }
     }
 }
 
-/// Scores of letters, by the codes of the store, and costs of gaps: a gap of k costs opening + k extensions.
+/// Scores of letters, indexed by the codes of the store, and costs of gaps. A gap of k residues
+/// costs opening + k * extension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClustalCosts {
     alphabet: Alphabet,
@@ -40,38 +42,38 @@ pub struct ClustalCosts {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Opening {
-    /// The same for all.
+    /// One cost for all pairs.
     Fixed(i32),
-    /// Of proteins: grows with the logarithm of the shorter length.
+    /// Cost of protein pairs, which grows with the logarithm of the shorter length.
     Grows { open: f32, average: i32, scale: i32 },
 }
 
 impl ClustalCosts {
-    /// ClustalW's for DNA: its IUB matrix.
+    /// Returns ClustalW's costs for DNA, with its IUB matrix.
     pub fn dna() -> Self {
-        Self::of(Alphabet::Dna)
+        Self::for_alphabet(Alphabet::Dna)
     }
 
-    /// ClustalW's for proteins: Gonnet's matrix of 250 PAM.
+    /// Returns ClustalW's costs for proteins, with Gonnet's matrix of 250 PAM.
     pub fn protein() -> Self {
-        Self::of(Alphabet::Protein)
+        Self::for_alphabet(Alphabet::Protein)
     }
 
-    /// ClustalW's of an alphabet.
-    pub fn of(alphabet: Alphabet) -> Self {
+    /// Returns ClustalW's default costs for an alphabet.
+    pub fn for_alphabet(alphabet: Alphabet) -> Self {
         let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
         let matrix = ClustalMatrix::built_in(name).expect("a matrix of the list");
-        Self::new(alphabet, matrix, PairGaps::of(alphabet))
+        Self::new(alphabet, matrix, PairGaps::for_alphabet(alphabet))
     }
 
-    /// Of any matrix. Letters that it does not have score 0.
+    /// Builds costs from any matrix. Letters that the matrix lacks score 0.
     pub fn new(alphabet: Alphabet, matrix: &ClustalMatrix, gaps: PairGaps) -> Self {
-        // Gonnet's matrices have tenths in them.
+        // Gonnet's matrices have one decimal place.
         let is_gonnet = ClustalMatrix::built_in(matrix.name()) == Some(matrix) && matrix.name().starts_with("gonnet");
         Self::scaled(alphabet, matrix, if is_gonnet { 10 } else { 100 }, gaps)
     }
 
-    /// The same with scores and costs of gaps that are so many times as great.
+    /// Builds costs from any matrix, with scores and gap costs multiplied by `scale`.
     pub fn scaled(alphabet: Alphabet, matrix: &ClustalMatrix, scale: i32, gaps: PairGaps) -> Self {
         let entries = matrix.table(ClustalTableOptions { scale, negative: true, transitions: None });
         let letters: Vec<Option<u8>> =
@@ -101,23 +103,23 @@ impl ClustalCosts {
         ClustalCosts { alphabet, table, row_most, opening, extension }
     }
 
-    /// The alphabet whose codes are meant.
+    /// Returns the alphabet that defines the codes.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// The score of two letters.
+    /// Returns the score of two letters.
     #[inline]
     pub fn score(&self, a: Code, b: Code) -> i32 {
         self.table[a as usize % SIZE][b as usize % SIZE]
     }
 
-    /// All scores: those of padding are 0.
+    /// Returns the scores of all codes. Padding codes score 0.
     pub fn table(&self) -> &[[i32; SIZE]; SIZE] {
         &self.table
     }
 
-    /// What opening a gap costs in a pair whose shorter sequence has so many residues.
+    /// Returns the cost of opening a gap in a pair whose shorter sequence has `shorter` residues.
     pub fn opening(&self, shorter: u32) -> i32 {
         match self.opening {
             Opening::Fixed(opening) => opening,
@@ -128,24 +130,25 @@ impl ClustalCosts {
         }
     }
 
-    /// What every residue in a gap costs.
+    /// Returns the cost of each residue in a gap.
     pub fn extension(&self) -> i32 {
         self.extension
     }
 
-    /// The greatest score of a letter and any other.
+    /// Returns the highest score of a letter with any letter.
     #[inline]
     pub fn row_most(&self, code: Code) -> i32 {
         self.row_most[code as usize % SIZE]
     }
 
-    /// The greatest score of two letters; at least 0.
+    /// Returns the highest score of two letters, at least 0.
     pub fn most(&self) -> i32 {
         self.table.iter().flatten().copied().max().unwrap_or(0).max(0)
     }
 
-    /// Whether numbers of 32 bits hold all sums of a pair of so many residues: what gaps take off stays above what stands for
-    /// no alignment at all in the passes of the CPU, and the greatest score with it within the numbers.
+    /// Checks whether `i32` values hold all sums of a pair with these lengths. Gap costs must not
+    /// push a score below the minus infinity of the CPU passes, and the highest score plus all
+    /// costs must fit.
     pub fn holds(&self, rows: u32, columns: u32) -> bool {
         let shorter = rows.min(columns);
         let loss = self.table.iter().flatten().map(|&score| -i64::from(score)).max().unwrap_or(0).max(0);
@@ -155,8 +158,8 @@ impl ClustalCosts {
         cost < MAX_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
     }
 
-    /// Whether ClustalW knows the letter. It skips J and `*` when it reads proteins, so that a store of sequences that
-    /// it is to be compared with has none of them; here they score 0.
+    /// Checks whether ClustalW reads the letter. ClustalW skips J and `*` in proteins, while they
+    /// score 0 here. Inputs for a comparison with ClustalW must not contain them.
     pub fn knows(&self, code: Code) -> bool {
         self.alphabet != Alphabet::Protein || !matches!(self.alphabet.decode(code), b'J' | b'*')
     }
@@ -189,7 +192,7 @@ mod tests {
     fn residues_score_as_in_clustalw() {
         let costs = ClustalCosts::protein();
         assert_eq!(scores(&costs, &["WW", "WC", "AA", "AB", "XX", "UU", "YF"]), [1420, -100, 240, 0, 0, 0, 510]);
-        // 2 * 82 * (10 + ln n), cut off.
+        // 2 * 82 * (10 + ln n), truncated.
         assert_eq!([1, 2, 100, 1523].map(|shorter| costs.opening(shorter)), [1640, 1753, 2395, 2841]);
         assert_eq!((costs.extension(), costs.most()), (1, 1420));
         let known = b"AZUOJ*".map(|letter| costs.knows(Alphabet::Protein.encode(letter).unwrap()));
@@ -197,30 +200,30 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_long_pairs_are_beyond_32_bits() {
+    fn long_pairs_exceed_32_bits() {
         let (dna, protein) = (ClustalCosts::dna(), ClustalCosts::protein());
-        // An extension of 666 a residue.
+        // The extension of 666 per residue limits the length.
         assert!(dna.holds(402_000, 402_000) && dna.holds(10, 800_000) && dna.holds(0, 0));
         assert!(!dna.holds(404_000, 404_000) && !dna.holds(806_200, 10) && !dna.holds(u32::MAX, u32::MAX));
-        // A score of 1,420 a pair.
+        // The score of 1,420 per pair limits the length.
         assert!(protein.holds(1_500_000, 1_500_000) && !protein.holds(1_520_000, 1_520_000));
     }
 
     #[test]
-    fn matrices_by_name_have_scales_of_their_own() {
+    fn named_matrices_have_their_own_scales() {
         let new = |alphabet, name| {
-            ClustalCosts::new(alphabet, ClustalMatrix::built_in(name).unwrap(), PairGaps::of(alphabet))
+            ClustalCosts::new(alphabet, ClustalMatrix::built_in(name).unwrap(), PairGaps::for_alphabet(alphabet))
         };
-        let own = new(Alphabet::Dna, "clustalw");
-        assert_eq!(scores(&own, &["AA", "AG", "NN", "CN"]), [1000, 0, 0, 500]);
-        assert_eq!((own.opening(9), own.extension()), (2000, 500));
+        let clustalw = new(Alphabet::Dna, "clustalw");
+        assert_eq!(scores(&clustalw, &["AA", "AG", "NN", "CN"]), [1000, 0, 0, 500]);
+        assert_eq!((clustalw.opening(9), clustalw.extension()), (2000, 500));
         let blosum = new(Alphabet::Protein, "blosum30");
         assert_eq!((scores(&blosum, &["WW", "AR"]), blosum.extension()), (vec![2000, -100], 10));
         assert_eq!(new(Alphabet::Protein, "gonnet250"), ClustalCosts::protein());
     }
 
     #[test]
-    fn a_matrix_without_a_negative_mean_has_its_own_opening() {
+    fn opening_ignores_a_nonpositive_mean() {
         let text = b"  A C D\nA 5 1 1\nC 1 5 1\nD 1 1 5\n";
         let flat = ClustalMatrix::from_substitution_matrix(&SubstitutionMatrix::parse("flat", text).unwrap());
         let costs = ClustalCosts::new(Alphabet::Protein, &flat, PairGaps { open: 2.5, extend: 0.3, transition: 0.0 });

@@ -1,14 +1,16 @@
-//! ClustalW's pairwise identities on the CPU: lanes are second sequences of one first sequence.
+//! ClustalW's pairwise identities on the CPU. Each lane holds one second sequence; all lanes share
+//! the first sequence.
 //!
-//! Two passes in lanes find each pair's best local alignment, and a corridor that ClustalW's recursion does not leave
-//! (`ends`); the recursion then walks every pair in its corridor ([`super::walk`]). So all identities are known.
+//! Two vectorised passes find the best local alignment of each pair and a corridor that ClustalW's
+//! recursion does not leave (`ends`). The recursion ([`super::recursion`]) then computes the
+//! identities of each pair within its corridor.
 
 mod compute;
 mod corridors;
 mod detail;
 mod ends;
 
-pub use compute::{Workspace, compute, identities};
+pub use compute::{ClustalWorkspace, compute, identities};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
-//! ClustalW's pairwise stage on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of it. Sequences stay on the device.
+//! ClustalW's pairwise alignments on a GPU, as a job kind of [`crate::gpu::engine::GpuEngine`].
+//! Sequences stay on the device.
 
 mod dispatch;
 
 use std::sync::Arc;
 
 use self::dispatch::ClustalWork;
-use super::kernels::program::{Pass, Variant};
-use super::kernels::tasks::Tasks;
+use super::kernels::program::{ClustalPass, ClustalVariant};
+use super::kernels::tasks::ClustalTasks;
 use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
 use crate::gpu::BATCH_SECONDS;
@@ -20,156 +21,162 @@ use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
-/// Seconds of work that the first batch should be.
+/// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.05;
-/// Pairs of a batch at most: their lists, what is found of them and what is read back take 88 bytes each.
+/// Maximum number of pairs in a batch. Task lists, results and the copied results take 88 bytes per
+/// pair.
 const MAX_PAIRS: u64 = 1 << 21;
-/// Workgroups of one dispatch that have scratch memory of their own, at most.
+/// Maximum number of workgroups of a dispatch. Each has its own scratch memory.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// Columns of slices on cards, of `sw_ends` and of `nw_forward_reverse_thread`. On an H200 10 to 25% faster than slices of 20; with
-/// workgroups of 64, 5 to 15% faster than with 32.
+/// Columns of slices on discrete cards, in `sw_ends` and in `nw_forward_reverse_thread`. On an
+/// H200, they are 10 to 25% faster than slices of 20 columns. Workgroups of 64 are 5 to 15% faster
+/// than workgroups of 32.
 const CARD_COLUMNS: (u32, u32) = (40, 24);
 
-/// Rates on an H200, in cells of pairs a second: of `sw_ends` there and back, and of the kernels for identities. Other devices are
-/// thought to be as much slower by all.
+/// Speeds on an H200 in cells per second: of both passes of `sw_ends`, and of the two kernels that
+/// count identities. Other devices are assumed to be slower by one common factor.
 const ENDS_SPEED: Speed = Speed { full: 1.3e12, lone: 3.7e7 };
 const THREAD_SPEED: Speed = Speed { full: 8.5e11, lone: 2.3e7 };
 const WORKGROUP_SPEED: Speed = Speed { full: 2e11, lone: 2.5e8 };
 
-/// Seconds that an invocation may take of a pair: desktops' watchdogs end dispatches after some.
+/// Maximum seconds that an invocation may take for a pair. Watchdogs of desktop systems end longer
+/// dispatches.
 const CHAIN_SECONDS: f64 = 1.0;
 
-/// A GPU that finds the identities of pairs.
+/// A GPU engine that computes the identities of pairs.
 pub type ClustalGpu = engine::GpuEngine<Clustal>;
 
-/// Sizes of the kernels.
+/// Sizes of the kernels on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClustalShape {
-    /// Invocations a workgroup where one has a pair.
+    /// Invocations per workgroup, for kernels with one invocation per pair.
     pub workgroup: u32,
-    /// Columns of a slice, in fours.
+    /// Columns of a slice in `sw_ends`, a multiple of 4.
     pub columns: u32,
-    /// The same where identities are found.
+    /// Columns of a slice in `nw_forward_reverse_thread`, a multiple of 4.
     pub identity_columns: u32,
-    /// Invocations a workgroup that has a pair.
+    /// Invocations per workgroup, for kernels with one workgroup per pair.
     pub cooperative: u32,
-    /// Rows of each of them.
+    /// Rows per invocation in these kernels.
     pub rows: u32,
 }
 
 impl KernelSizes for ClustalShape {
-    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        let usual = |pass, workgroup| Variant::new(pass, Alphabet::Protein, workgroup).size;
-        let workgroup = if found.is_software() { 16 } else { 64 };
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
+        let usual = |pass, workgroup| ClustalVariant::new(pass, Alphabet::Protein, workgroup).size;
+        let workgroup = if adapter.is_software() { 16 } else { 64 };
         // Cards have registers for more columns.
-        let few = (usual(Pass::Ends, workgroup), usual(Pass::ForwardReverseThread, workgroup));
-        let (columns, identity_columns) = found.description.suited(CARD_COLUMNS, few, few);
-        let rows = usual(Pass::ForwardReverse, workgroup);
+        let few = (usual(ClustalPass::Ends, workgroup), usual(ClustalPass::ForwardReverseThread, workgroup));
+        let (columns, identity_columns) = adapter.description.suited(CARD_COLUMNS, few, few);
+        let rows = usual(ClustalPass::ForwardReverse, workgroup);
         ClustalShape { workgroup, columns, identity_columns, cooperative: 64, rows }
     }
 }
 
-/// What the room has on a device, whatever batches are in flight.
-pub struct ClustalHost {
-    kernels: KernelSet<Variant, ClustalShape>,
-    /// Pairs that keep the device busy.
+/// State of this module on a device, shared by all batches in flight.
+pub struct ClustalDeviceState {
+    kernels: KernelSet<ClustalVariant, ClustalShape>,
+    /// Number of pairs that keep the device busy.
     fill: u64,
 }
 
-/// How a batch is computed, and what it uses.
-pub struct Chosen {
+/// How a batch is computed, and the data that it uses.
+pub struct ClustalChoice {
     sequences: Arc<ResidentBuffer>,
     table: wgpu::Buffer,
-    tasks: Tasks,
-    /// Whether no pair is finished, since ends alone are to be measured.
+    tasks: ClustalTasks,
+    /// True if only the ends are measured, so that no pair is finished.
     is_partial: bool,
 }
 
 impl ClustalGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
-        // Pairs: those that the multiprocessors of a large card, of a small one, or threads hold at once.
-        let (assumed, fill) = found.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
-        let host = ClustalHost { kernels: KernelSet::new(&gpu, found), fill };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
+        // Assumed cells per second, and the pairs that a large card, a small card or CPU threads
+        // compute at once.
+        let (assumed, fill) = adapter.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
+        let host = ClustalDeviceState { kernels: KernelSet::new(&gpu, adapter), fill };
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
     }
 }
 
-impl ClustalHost {
-    /// The program of a pass.
-    fn variant(&self, pass: Pass, alphabet: Alphabet) -> Variant {
+impl ClustalDeviceState {
+    /// Returns the variant of a pass on this device.
+    fn variant(&self, pass: ClustalPass, alphabet: Alphabet) -> ClustalVariant {
         let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.kernels.shape;
         let (workgroup, size) = match pass {
-            Pass::Ends | Pass::Starts => (workgroup, columns),
-            Pass::ForwardReverse => (cooperative, rows),
-            Pass::ForwardReverseThread => (workgroup, identity_columns),
+            ClustalPass::Ends | ClustalPass::Starts => (workgroup, columns),
+            ClustalPass::ForwardReverse => (cooperative, rows),
+            ClustalPass::ForwardReverseThread => (workgroup, identity_columns),
         };
-        Variant { size, ..Variant::new(pass, alphabet, workgroup) }
+        ClustalVariant { size, ..ClustalVariant::new(pass, alphabet, workgroup) }
     }
 
-    /// How identities of a batch are found: as the user says, or the faster way.
-    fn last_pass(&self, kernel: Option<&'static Kernel>, tasks: &Tasks, cells: u64, memory: u64) -> Pass {
+    /// Selects the pass that counts identities: the requested kernel, or the faster pass.
+    fn last_pass(&self, kernel: Option<&'static Kernel>, tasks: &ClustalTasks, cells: u64, memory: u64) -> ClustalPass {
         match kernel.map(|kernel| kernel.kind) {
             Some(KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread))) => {
-                return Pass::ForwardReverseThread;
+                return ClustalPass::ForwardReverseThread;
             }
-            Some(KernelKind::Clustal(ClustalStage::ForwardReverse(_))) => return Pass::ForwardReverse,
+            Some(KernelKind::Clustal(ClustalStage::ForwardReverse(_))) => return ClustalPass::ForwardReverse,
             _ => (),
         }
         let mut launches = tasks.launches.iter();
-        let Some(launch) = launches.find(|launch| launch.variant.pass == Pass::ForwardReverseThread) else {
-            return Pass::ForwardReverse;
+        let Some(launch) = launches.find(|launch| launch.variant.pass == ClustalPass::ForwardReverseThread) else {
+            return ClustalPass::ForwardReverse;
         };
         let groups = dispatch::groups(launch, tasks.longest, self.scratch_budget(memory), MAX_GROUPS);
         let lanes = groups * u64::from(launch.variant.workgroup);
         let share = if lanes < tasks.pairs.len() as u64 { lanes as f64 / self.fill as f64 } else { 1.0 };
         let [rows, columns] = tasks.longest.map(f64::from);
-        // Where loops end early few pairs suit an invocation.
+        // A limit on loop iterations allows few pairs per invocation, so the workgroup is used.
         let is_faster =
             self.kernels.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
-        if is_faster { Pass::ForwardReverseThread } else { Pass::ForwardReverse }
+        if is_faster { ClustalPass::ForwardReverseThread } else { ClustalPass::ForwardReverse }
     }
 
-    /// Bytes of scratch memory that a batch may take.
+    /// Returns the bytes of scratch memory that a batch may take.
     fn scratch_budget(&self, memory: u64) -> u64 {
         MemoryShares::new(memory).scratch_bytes.min(self.kernels.binding)
     }
 }
 
-/// Whether identities of so many cells, so many of them of the longest pair, are found faster by an invocation a pair than by a
-/// workgroup, if memory suffices for such a share of the invocations that keep the device busy.
+/// Checks whether one invocation per pair counts identities faster than one workgroup per pair.
+/// `cells` counts the cells of all pairs, `chain` the cells of the longest pair. `share` is the
+/// number of invocations with scratch memory, divided by the number that keeps the device busy.
 fn is_thread_faster(cells: f64, chain: f64, share: f64) -> bool {
     let work = WorkEstimate { cells, chain, ..WorkEstimate::default() };
     let thread = Speed { full: THREAD_SPEED.full * share, ..THREAD_SPEED };
     chain < CHAIN_SECONDS * THREAD_SPEED.lone && thread.seconds(&work) < WORKGROUP_SPEED.seconds(&work)
 }
 
-/// Cells a second to be expected of a batch of the usual seconds, of pairs as long as those of one that took so many seconds, if
-/// that is more than this one's.
-fn usual_speed(last: Pass, work: WorkEstimate, seconds: f64) -> Option<f64> {
-    let identities = if last == Pass::ForwardReverseThread { THREAD_SPEED } else { WORKGROUP_SPEED };
-    let both = |of: fn(&Speed) -> f64| 1.0 / (1.0 / of(&ENDS_SPEED) + 1.0 / of(&identities));
+/// Returns the expected speed, in cells per second, of a batch of the usual duration with pairs of
+/// the same length. Returns `None` unless that exceeds the speed of the measured batch.
+fn usual_speed(last: ClustalPass, work: WorkEstimate, seconds: f64) -> Option<f64> {
+    let identities = if last == ClustalPass::ForwardReverseThread { THREAD_SPEED } else { WORKGROUP_SPEED };
+    let both = |rate_of: fn(&Speed) -> f64| 1.0 / (1.0 / rate_of(&ENDS_SPEED) + 1.0 / rate_of(&identities));
     let both = Speed { full: both(|speed| speed.full), lone: both(|speed| speed.lone) };
-    // By how much the device is slower than assumed, all in all.
+    // Ratio of measured to assumed time.
     let slower = seconds / both.seconds(&work);
     let usual = (BATCH_SECONDS / slower - work.chain / both.lone) * both.full / BATCH_SECONDS;
     (usual > work.cells / seconds).then_some(usual)
 }
 
-has_kernel_set!(ClustalHost, Variant, ClustalShape);
+has_kernel_set!(ClustalDeviceState, ClustalVariant, ClustalShape);
 
 impl GpuKind for Clustal {
-    type Choice = Chosen;
-    type DeviceState = ClustalHost;
+    type Choice = ClustalChoice;
+    type DeviceState = ClustalDeviceState;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    /// A pair of some hundred symbols takes an invocation some hundredths of a second, alone or not.
-    fn fill(host: &ClustalHost) -> u64 {
+    /// Returns the number of pairs that keep the device busy. An invocation takes some hundredths
+    /// of a second for a pair of some hundred symbols, however many others run.
+    fn fill(host: &ClustalDeviceState) -> u64 {
         host.fill
     }
 
@@ -177,15 +184,19 @@ impl GpuKind for Clustal {
         memory / 4
     }
 
-    fn choose(host: &mut ClustalHost, site: &mut BatchContext<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
+    fn choose(
+        host: &mut ClustalDeviceState,
+        site: &mut BatchContext<'_>,
+        batch: &Arc<ClustalBatch>,
+    ) -> Result<ClustalChoice> {
         let sequences = &batch.chunk.sequences;
         let bytes = sequences.packed_bytes();
         let resident = host.kernels.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
-        let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
+        let tasks = ClustalTasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
         let mut tasks = tasks.ok_or_else(|| host.kernels.gpu.unsuited("scores exceed 32 bits"))?;
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == KernelKind::Clustal(ClustalStage::Ends));
         if is_partial {
-            tasks.launches.retain(|launch| launch.variant.pass == Pass::Ends);
+            tasks.launches.retain(|launch| launch.variant.pass == ClustalPass::Ends);
         }
         let last = host.last_pass(site.kernel, &tasks, batch.cells(), site.memory);
         tasks.launches.retain(|launch| !launch.variant.pass.is_last() || launch.variant.pass == last);
@@ -193,17 +204,17 @@ impl GpuKind for Clustal {
             dispatch::narrow(&mut tasks, iterations);
         }
         let table = host.kernels.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
-        Ok(Chosen { sequences: resident, table, tasks, is_partial })
+        Ok(ClustalChoice { sequences: resident, table, tasks, is_partial })
     }
 
     fn record(
-        host: &mut ClustalHost,
+        host: &mut ClustalDeviceState,
         site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         _batch: &Arc<ClustalBatch>,
-        chosen: &mut Chosen,
+        chosen: &mut ClustalChoice,
     ) -> Result<()> {
-        let variants: Vec<Variant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
+        let variants: Vec<ClustalVariant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
         let programs = host.kernels.get_all(&variants)?;
         let work = ClustalWork {
             symbols: &chosen.sequences.buffer,
@@ -211,17 +222,17 @@ impl GpuKind for Clustal {
             tasks: &chosen.tasks,
             programs: &programs,
             scratch_budget: host.scratch_budget(site.memory),
-            most_groups: MAX_GROUPS,
+            max_groups: MAX_GROUPS,
             loop_budget: host.kernels.loop_budget,
         };
         dispatch::record(&host.kernels.gpu, buffers, &work)
     }
 
     fn decode(
-        _host: &mut ClustalHost,
+        _host: &mut ClustalDeviceState,
         _buffers: &mut Buffers,
         batch: &Arc<ClustalBatch>,
-        chosen: &Chosen,
+        chosen: &ClustalChoice,
         results: BatchResults,
     ) -> Result<ClustalReport> {
         let kernel_time = results.kernel_time;
@@ -232,12 +243,13 @@ impl GpuKind for Clustal {
         Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time })
     }
 
-    /// A batch of few pairs takes little less than one of many: it tells what a usual one should do.
+    /// Estimates the speed of a usual batch, because a batch of few pairs takes almost as long as a
+    /// batch of many pairs.
     fn learn(
-        _host: &mut ClustalHost,
+        _host: &mut ClustalDeviceState,
         _kernel: Option<&'static Kernel>,
         batch: &ClustalBatch,
-        chosen: &Chosen,
+        chosen: &ClustalChoice,
         report: &ClustalReport,
     ) -> Option<f64> {
         let last = chosen.tasks.launches.iter().map(|launch| launch.variant.pass).find(|pass| pass.is_last())?;
@@ -264,30 +276,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_pairs_are_a_workgroups_and_many_an_invocations() {
+    fn few_pairs_use_workgroups_and_many_use_invocations() {
         let genes = |pairs: f64, share| is_thread_faster(pairs * 1449.0 * 1449.0, 1449.0 * 1449.0, share);
         assert_eq!(
             [1.0, 45.0, 4950.0, 19900.0, 496_817.0].map(|pairs| genes(pairs, 1.0)),
             [false, false, false, true, true]
         );
         assert!(is_thread_faster(32154.0 * 97.0 * 97.0, 97.0 * 97.0, 1.0));
-        // Longer than a watchdog waits.
+        // The longest pair would exceed the limit of a watchdog.
         assert!(!is_thread_faster(1e15, 6000.0 * 6000.0, 1.0));
-        // Without memory for the invocations.
+        // The memory is too small for enough invocations.
         assert!(!genes(496_817.0, 0.1) && !genes(496_817.0, 0.0));
     }
 
     #[test]
-    fn a_small_batch_tells_what_a_usual_one_should_do() {
+    fn small_batch_predicts_speed_of_usual_batch() {
         let chain = 1449.0 * 1449.0;
         let usual = |pairs: f64, seconds| {
             let work = WorkEstimate { cells: pairs * chain, chain, ..WorkEstimate::default() };
-            usual_speed(Pass::ForwardReverseThread, work, seconds)
+            usual_speed(ClustalPass::ForwardReverseThread, work, seconds)
         };
-        // Two waves of an H200: in 0.7 s it does more than four times as many.
+        // 24,000 pairs are two waves of an H200. A usual batch of 0.7 s has more than four times
+        // the speed.
         let speed = usual(24_000.0, 0.24).expect("more than it did");
         assert!((3.5e11..5.5e11).contains(&speed), "{speed}");
-        // One so slow that pairs take seconds is as fast as it was, and a large batch says what it says.
+        // A device that takes seconds per pair gains nothing from larger batches. A large batch
+        // already shows the usual speed.
         assert_eq!((usual(24_000.0, 24.0), usual(400_000.0, 1.4)), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Host halves of `sw_ends` and `nw_forward_reverse`: constants, layouts and lists of tasks.
+//! Host side of `sw_ends` and `nw_forward_reverse`: constants, layouts and task lists.
 
 pub mod layout;
 pub mod program;

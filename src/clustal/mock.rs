@@ -1,4 +1,4 @@
-//! ClustalW's identities by the textbook, as an engine.
+//! A reference engine that computes ClustalW's identities with the textbook algorithm.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,7 @@ use super::{Clustal, ClustalBatch, ClustalReport, oracle};
 use crate::engine::mock::{Mock, TextbookKind};
 use crate::error::{Error, Result};
 
-/// An engine that computes every pair by [`oracle::identities`].
+/// An engine that computes every pair with [`oracle::identities`].
 pub type ClustalMock = Mock<Clustal>;
 
 impl TextbookKind for Clustal {

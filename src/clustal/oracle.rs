@@ -1,82 +1,86 @@
-//! The textbook: ClustalW's three passes over a pair, cell by cell, with its choices among equal scores.
+//! The textbook algorithm: ClustalW's three passes over a pair, cell by cell, with its choices
+//! among equal scores.
 //!
-//! Forward, a local alignment with affine gaps: the first greatest score, row by row, is where it ends. Backward from
-//! there: the first cell of the same score is where it starts. The rectangle between is aligned once more, globally, by
-//! the recursion of Myers and Miller, where gaps at its corners open for nothing.
+//! 1. The forward pass computes a local alignment with affine gaps. The first cell with the highest
+//!    score, in row order, is the end.
+//! 2. The backward pass starts from there. The first cell with the same score is the start.
+//! 3. The recursion of Myers and Miller aligns the rectangle between start and end globally. Gaps
+//!    at its corners open for free.
 
 use super::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
 
-/// The identities of a pair, known: of two sequences in input order.
+/// Returns the identities of two sequences in input order.
 pub fn identities(first: &[Code], second: &[Code], costs: &ClustalCosts) -> PairIdentities {
-    let gaps = Gaps::of(first.len(), second.len(), costs);
-    let pair = Pair { first, second, costs, gaps };
+    let gaps = ClustalGaps::for_lengths(first.len(), second.len(), costs);
+    let pair = OraclePair { first, second, costs, gaps };
     let Some((score, end)) = pair.end() else { return PairIdentities::default() };
     let start = pair.start(score, end);
     let mut identities = 0;
-    let part = Part { at: start, sizes: [end[0] - start[0], end[1] - start[1]], openings: [0; 2] };
-    pair.walk(part, &mut identities);
-    let place = |place: [usize; 2]| place.map(|residues| residues as u32);
-    PairIdentities { identities, start: place(start), end: place(end) }
+    let part = OraclePart { at: start, sizes: [end[0] - start[0], end[1] - start[1]], openings: [0; 2] };
+    pair.align_part(part, &mut identities);
+    let to_u32 = |position: [usize; 2]| position.map(|residues| residues as u32);
+    PairIdentities { identities, start: to_u32(start), end: to_u32(end) }
 }
 
-/// What gaps of a pair cost.
+/// Costs of the gaps of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gaps {
-    /// To open.
+pub struct ClustalGaps {
+    /// Cost of opening a gap.
     pub open: i32,
-    /// Each residue.
+    /// Cost of each residue in a gap.
     pub extend: i32,
 }
 
-impl Gaps {
-    /// Of sequences of these lengths.
-    pub fn of(first: usize, second: usize, costs: &ClustalCosts) -> Self {
-        Gaps { open: costs.opening(first.min(second) as u32), extend: costs.extension() }
+impl ClustalGaps {
+    /// Returns the costs for sequences of these lengths.
+    pub fn for_lengths(first: usize, second: usize, costs: &ClustalCosts) -> Self {
+        ClustalGaps { open: costs.opening(first.min(second) as u32), extend: costs.extension() }
     }
 
-    /// Of so many residues, where opening costs this.
+    /// Returns the cost of a gap of `residues` residues whose opening costs `opening`.
     pub(super) fn run(self, residues: usize, opening: i32) -> i32 {
         if residues == 0 { 0 } else { opening + self.extend * residues as i32 }
     }
 }
 
-/// A part of the rectangle that the recursion comes to.
+/// A part of the rectangle that the recursion visits.
 #[derive(Debug, Clone, Copy)]
-struct Part {
-    /// Residues of both sequences before it.
+struct OraclePart {
+    /// Residues before the part, in both sequences.
     at: [usize; 2],
-    /// Residues of both in it.
+    /// Number of residues in the part, in both sequences.
     sizes: [usize; 2],
-    /// What a gap at its first corner costs to open, and one at its last.
+    /// Cost of opening a gap at its first corner and at its last corner.
     openings: [i32; 2],
 }
 
-struct Pair<'a> {
+struct OraclePair<'a> {
     first: &'a [Code],
     second: &'a [Code],
     costs: &'a ClustalCosts,
-    gaps: Gaps,
+    gaps: ClustalGaps,
 }
 
-/// Rows of best scores that end, or begin, at the cells of a row: of any alignments, and of those with a gap in the second
-/// sequence there.
-struct Rows {
+/// Best scores of alignments that end or start at the cells of one row: of any alignment, and of
+/// alignments with a gap in the second sequence there.
+struct OracleRows {
     best: Vec<i32>,
     gap: Vec<i32>,
 }
 
-impl Pair<'_> {
+impl OraclePair<'_> {
     fn score(&self, row: usize, column: usize) -> i32 {
         self.costs.score(self.first[row], self.second[column])
     }
 
-    /// The greatest local score, and the residues before its end; `None` if no residues score above 0.
+    /// Returns the highest local score and the residues before its end, or `None` if no residues
+    /// score above 0.
     fn end(&self) -> Option<(i32, [usize; 2])> {
-        let Gaps { open, extend } = self.gaps;
+        let ClustalGaps { open, extend } = self.gaps;
         let (mut best, mut end) = (0, None);
         let columns = self.second.len();
-        let mut rows = Rows { best: vec![0; columns], gap: vec![-open; columns] };
+        let mut rows = OracleRows { best: vec![0; columns], gap: vec![-open; columns] };
         for row in 0..self.first.len() {
             let (mut cell, mut before, mut across) = (0, 0, -open);
             for column in 0..columns {
@@ -93,11 +97,11 @@ impl Pair<'_> {
         end.map(|end| (best, end))
     }
 
-    /// Residues before the start of the alignment of this score that ends there. Cells that other alignments begin at
-    /// have -1: none of them reaches the score.
+    /// Returns the residues before the start of the alignment with this score and end. Cells where
+    /// other alignments end have the value -1, so none of them reaches the score.
     fn start(&self, score: i32, end: [usize; 2]) -> [usize; 2] {
-        let Gaps { open, extend } = self.gaps;
-        let mut rows = Rows { best: vec![-1; end[1]], gap: vec![-1; end[1]] };
+        let ClustalGaps { open, extend } = self.gaps;
+        let mut rows = OracleRows { best: vec![-1; end[1]], gap: vec![-1; end[1]] };
         for row in (0..end[0]).rev() {
             let (mut cell, mut across) = (-1, -1);
             let mut before = if row + 1 == end[0] { 0 } else { -1 };
@@ -116,8 +120,8 @@ impl Pair<'_> {
     }
 
     /// Counts the identities of the alignment that the recursion chooses.
-    fn walk(&self, part: Part, identities: &mut u32) {
-        let Part { at, sizes, openings } = part;
+    fn align_part(&self, part: OraclePart, identities: &mut u32) {
+        let OraclePart { at, sizes, openings } = part;
         if sizes[0] == 0 || sizes[1] == 0 {
             return;
         }
@@ -129,20 +133,22 @@ impl Pair<'_> {
         }
         let middle = sizes[0] / 2;
         let (column, in_gap) = self.middle(&part, middle);
-        // A gap that crosses the middle takes the rows on both sides of it along, and goes on for nothing in both parts.
+        // A gap across the middle takes the rows on both sides. It continues for free in both
+        // parts.
         let (taken, opening) = if in_gap { (1, 0) } else { (0, self.gaps.open) };
-        let head = Part { at, sizes: [middle - taken, column], openings: [openings[0], opening] };
-        let tail = Part {
+        let head = OraclePart { at, sizes: [middle - taken, column], openings: [openings[0], opening] };
+        let tail = OraclePart {
             at: [at[0] + middle + taken, at[1] + column],
             sizes: [sizes[0] - middle - taken, sizes[1] - column],
             openings: [opening, openings[1]],
         };
-        self.walk(head, identities);
-        self.walk(tail, identities);
+        self.align_part(head, identities);
+        self.align_part(tail, identities);
     }
 
-    /// The column that a part's only row is aligned with; `None` if it is better left in a gap.
-    fn one_row(&self, part: &Part) -> Option<usize> {
+    /// Returns the column that is aligned with a part's only row, or `None` if the row scores
+    /// better in a gap.
+    fn one_row(&self, part: &OraclePart) -> Option<usize> {
         let (columns, [head, tail]) = (part.sizes[1], part.openings);
         let run = |residues, opening| self.gaps.run(residues, opening);
         let mut best = (-run(1, head) - run(columns, tail)).max(-run(1, tail) - run(columns, head));
@@ -157,8 +163,9 @@ impl Pair<'_> {
         at
     }
 
-    /// Where the alignment crosses a row: residues of the second sequence before that, and whether in a gap.
-    fn middle(&self, part: &Part, middle: usize) -> (usize, bool) {
+    /// Returns where the alignment crosses a row: the residues of the second sequence before the
+    /// crossing, and whether it crosses in a gap.
+    fn middle(&self, part: &OraclePart, middle: usize) -> (usize, bool) {
         let (columns, open) = (part.sizes[1], self.gaps.open);
         let head = self.sweep([middle, columns], part.openings[0], |row, column| {
             self.score(part.at[0] + row, part.at[1] + column)
@@ -171,7 +178,8 @@ impl Pair<'_> {
         for column in 0..=columns {
             let other = columns - column;
             let score = head.best[column] + tail.best[other];
-            // Of equal ones the last that comes out of a pair of residues and goes on with a gap.
+            // Among equal sums, take the last column whose alignment ends in a residue pair and
+            // continues with a gap.
             let turns = head.best[column] != head.gap[column] && tail.best[other] == tail.gap[other];
             if score > best || score == best && turns {
                 (best, at) = (score, column);
@@ -186,15 +194,15 @@ impl Pair<'_> {
         (at, in_gap)
     }
 
-    /// Scores of alignments from a corner to the cells of the last of some rows, global, where gaps at the corner cost
-    /// `opening` to open.
-    fn sweep(&self, sizes: [usize; 2], opening: i32, score: impl Fn(usize, usize) -> i32) -> Rows {
-        let Gaps { open, extend } = self.gaps;
-        let edge = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };
-        let best: Vec<i32> = (0..=sizes[1]).map(edge).collect();
-        let mut rows = Rows { gap: best.iter().map(|cell| cell - open).collect(), best };
+    /// Returns the scores of global alignments from a corner to the cells of the last row. Gaps at
+    /// the corner cost `opening` to open.
+    fn sweep(&self, sizes: [usize; 2], opening: i32, score: impl Fn(usize, usize) -> i32) -> OracleRows {
+        let ClustalGaps { open, extend } = self.gaps;
+        let border = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };
+        let best: Vec<i32> = (0..=sizes[1]).map(border).collect();
+        let mut rows = OracleRows { gap: best.iter().map(|cell| cell - open).collect(), best };
         for row in 0..sizes[0] {
-            let mut before = std::mem::replace(&mut rows.best[0], edge(row + 1));
+            let mut before = std::mem::replace(&mut rows.best[0], border(row + 1));
             let mut across = rows.best[0] - open;
             for column in 1..=sizes[1] {
                 across = (across - extend).max(rows.best[column - 1] - open - extend);
@@ -232,7 +240,7 @@ mod tests {
         "ACGTN",
     ];
 
-    /// What ClustalW 2.1 prints of all pairs, in its order.
+    /// Returns the scores that ClustalW 2.1 prints for all pairs, in its order.
     fn printed(sequences: &[&str], costs: &ClustalCosts) -> Vec<u32> {
         let codes = |letters: &&str| letters.bytes().map(|letter| costs.alphabet().encode(letter).unwrap()).collect();
         let sequences: Vec<Vec<Code>> = sequences.iter().map(codes).collect();
@@ -246,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_that_clustalw_prints() {
+    fn scores_match_clustalw_output() {
         let proteins = [21, 11, 12, 7, 10, 0, 11, 8, 14, 15, 0, 7, 7, 2, 33, 3, 12, 33, 7, 33, 33];
         assert_eq!(printed(&PROTEINS, &ClustalCosts::protein()), proteins);
         let nucleotides = [48, 13, 11, 22, 60, 17, 47, 8, 0, 23, 16, 60, 16, 60, 60];
@@ -254,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_aligned_where_nothing_scores() {
+    fn pairs_without_positive_scores_have_no_alignment() {
         for costs in [ClustalCosts::protein(), ClustalCosts::dna()] {
             let code = |letter| costs.alphabet().encode(letter).unwrap();
             let (a, t) = (code(b'A'), code(b'T'));

@@ -1,8 +1,9 @@
-//! Which pairs are computed: of sequences that are the same, one stands for all.
+//! The plan of an all-against-all comparison. Identical sequences are computed once.
 //!
-//! In a pair the sequence that comes first in the store is the first one, and in rare cases it matters which is. So of two
-//! kinds of sequences there may be pairs both ways round. A kind's first sequence is the first of all its pairs, and its
-//! last one the second.
+//! A kind is a set of identical sequences. In a pair, the sequence that comes first in the store is
+//! the first one, and in rare cases the order changes the result. Two kinds may therefore need both
+//! orders. The first sequence of a kind represents it as the first of a pair, and its last sequence
+//! represents it as the second.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,43 +14,45 @@ use super::{ClustalBlock, ClustalChunk, ClustalCosts};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::tree::Distances;
 
-/// Kinds that share a list of targets. Of n kinds, lists have n / 64 times as many places as there are kinds.
-const TOGETHER: usize = 64;
+/// Number of kinds that share a list of targets. For n kinds, the lists have n * n / 64 entries.
+const KINDS_PER_LIST: usize = 64;
 
-/// All pairs of a store.
+/// The blocks that cover all pairs of a store.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// What all blocks share.
+pub struct ClustalPlan {
+    /// Data that all blocks share.
     pub chunk: Arc<ClustalChunk>,
-    /// The blocks: every query comes before its targets in the store.
+    /// Blocks. The query of a block precedes its targets in the store.
     pub blocks: Vec<ClustalBlock>,
-    kinds: Arc<Kinds>,
+    kinds: Arc<SequenceKinds>,
 }
 
-/// Sequences that are the same.
+/// The kinds of a store: its sets of identical sequences.
 #[derive(Debug, Clone)]
-struct Kinds {
-    /// The kind of each sequence.
-    of: Vec<u32>,
-    /// The first sequence of each kind and the last.
+struct SequenceKinds {
+    /// Kind of each sequence.
+    kind_of: Vec<u32>,
+    /// First and last sequence of each kind.
     ends: Vec<[SequenceId; 2]>,
-    /// Whether a sequence of the kind is aligned with itself residue by residue, and nothing has to be computed.
+    /// Whether two sequences of the kind align residue by residue, so that nothing needs to be
+    /// computed.
     plain: Vec<bool>,
 }
 
-impl Kinds {
+impl SequenceKinds {
     fn new(sequences: &SequenceStore, costs: &ClustalCosts) -> Self {
         let mut known: HashMap<&[Code], u32> = HashMap::new();
-        let mut kinds = Kinds { of: Vec::new(), ends: Vec::new(), plain: Vec::new() };
+        let mut kinds = SequenceKinds { kind_of: Vec::new(), ends: Vec::new(), plain: Vec::new() };
         for id in 0..sequences.len() as SequenceId {
             let codes = sequences.codes(id);
             let kind = *known.entry(codes).or_insert(kinds.ends.len() as u32);
-            kinds.of.push(kind);
+            kinds.kind_of.push(kind);
             match kinds.ends.get_mut(kind as usize) {
                 Some(ends) => ends[1] = id,
                 None => {
                     kinds.ends.push([id; 2]);
-                    // No other alignment scores as much: it has a pair less, and no pair that scores more.
+                    // Any other alignment scores less: it has one residue pair less, and no pair
+                    // scores more.
                     let best = |&code: &Code| costs.score(code, code).max(1) == costs.row_most(code);
                     kinds.plain.push(codes.iter().all(best));
                 }
@@ -59,21 +62,21 @@ impl Kinds {
     }
 }
 
-impl Plan {
-    /// Of all sequences.
+impl ClustalPlan {
+    /// Plans all pairs of a store.
     pub fn new(sequences: Arc<SequenceStore>, costs: Arc<ClustalCosts>) -> Self {
-        let kinds = Kinds::new(&sequences, &costs);
+        let kinds = SequenceKinds::new(&sequences, &costs);
         let (mut order, mut targets) = (Vec::new(), Vec::new());
-        for begin in (0..kinds.ends.len()).step_by(TOGETHER) {
-            let together = begin..kinds.ends.len().min(begin + TOGETHER);
+        for start in (0..kinds.ends.len()).step_by(KINDS_PER_LIST) {
+            let together = start..kinds.ends.len().min(start + KINDS_PER_LIST);
             add_targets(&sequences, &kinds, together, &mut order, &mut targets);
         }
         let chunk = ClustalChunk { sequences, costs, order: order.into() };
         let blocks = targets.into_iter().map(|(query, targets)| chunk.block(query, targets)).collect();
-        Plan { chunk: Arc::new(chunk), blocks, kinds: Arc::new(kinds) }
+        ClustalPlan { chunk: Arc::new(chunk), blocks, kinds: Arc::new(kinds) }
     }
 
-    /// A pair of which 32 bits do not hold the scores, if there is one ([`ClustalCosts::holds`]).
+    /// Returns a pair whose scores exceed 32 bits, if there is one (see [`ClustalCosts::holds`]).
     pub fn too_long(&self) -> Option<(SequenceId, SequenceId)> {
         let ClustalChunk { sequences, costs, .. } = &*self.chunk;
         let longest = sequences.lengths().iter().copied().max().unwrap_or(0);
@@ -84,83 +87,85 @@ impl Plan {
         pairs.find(|&(a, b)| !costs.holds(sequences.length(a), sequences.length(b)))
     }
 
-    /// A table without identities yet.
-    pub fn table(&self) -> Table {
+    /// Creates a table with all identities 0.
+    pub fn table(&self) -> IdentityTable {
         let kinds = self.kinds.ends.len();
         let (sequences, kinds_of) = (Arc::clone(&self.chunk.sequences), Arc::clone(&self.kinds));
-        Table { sequences, kinds: kinds_of, identities: vec![0; kinds * kinds] }
+        IdentityTable { sequences, kinds: kinds_of, identities: vec![0; kinds * kinds] }
     }
 }
 
-/// Lists the targets of some kinds that follow each other, and where each kind's are.
+/// Appends the targets of consecutive kinds to `order`, and the range of each kind to `targets`.
 fn add_targets(
     sequences: &SequenceStore,
-    kinds: &Kinds,
+    kinds: &SequenceKinds,
     together: Range<usize>,
     order: &mut Vec<SequenceId>,
     targets: &mut Vec<(SequenceId, Range<u32>)>,
 ) {
     let [first, last] = [together.start, together.end - 1].map(|kind| kinds.ends[kind][0]);
     let after = |id: SequenceId| kinds.ends.iter().map(|ends| ends[1]).filter(move |&other| other > id);
-    // Those after some of them only, and those after all.
-    let mut own: Vec<SequenceId> = after(first).filter(|&other| other <= last).collect();
-    own.sort_unstable();
+    // `partial` has targets after some of the kinds only, `common` has targets after all of them.
+    let mut partial: Vec<SequenceId> = after(first).filter(|&other| other <= last).collect();
+    partial.sort_unstable();
     let mut common: Vec<SequenceId> = after(last).collect();
     common.sort_by_key(|&other| (Reverse(sequences.length(other)), other));
-    let (begin, own_end) = (order.len(), order.len() + own.len());
-    order.extend(own.iter().chain(&common));
+    let (start, partial_end) = (order.len(), order.len() + partial.len());
+    order.extend(partial.iter().chain(&common));
     let end = order.len() as u32;
     for kind in together {
         let [query, itself] = kinds.ends[kind];
-        let from = (begin + own.partition_point(|&other| other <= query)) as u32;
-        debug_assert!(from as usize <= own_end);
-        let place = (from..end).find(|&place| kinds.plain[kind] && order[place as usize] == itself);
-        let ranges = match place {
-            Some(place) => [from..place, place + 1..end],
+        let from = (start + partial.partition_point(|&other| other <= query)) as u32;
+        debug_assert!(from as usize <= partial_end);
+        let index = (from..end).find(|&index| kinds.plain[kind] && order[index as usize] == itself);
+        let ranges = match index {
+            Some(index) => [from..index, index + 1..end],
             None => [from..end, end..end],
         };
         targets.extend(ranges.into_iter().filter(|range| !range.is_empty()).map(|range| (query, range)));
     }
 }
 
-/// Identities of all pairs.
+/// Number of identities of each pair of sequences.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct IdentityTable {
     sequences: Arc<SequenceStore>,
-    kinds: Arc<Kinds>,
-    /// Of each kind as the first, with each as the second.
+    kinds: Arc<SequenceKinds>,
+    /// Identities of each kind as the first sequence, with each kind as the second.
     identities: Vec<u32>,
 }
 
-impl Table {
-    fn place(&self, first: SequenceId, second: SequenceId) -> usize {
-        let [first, second] = [first, second].map(|id| self.kinds.of[id as usize] as usize);
+impl IdentityTable {
+    fn entry_index(&self, first: SequenceId, second: SequenceId) -> usize {
+        let [first, second] = [first, second].map(|id| self.kinds.kind_of[id as usize] as usize);
         first * self.kinds.ends.len() + second
     }
 
-    /// Says how many identities a pair of the plan has, and with it all pairs of the same kinds.
+    /// Stores the identities of a pair of the plan, which also apply to all pairs of the same kinds
+    /// in this order.
     pub fn set(&mut self, first: SequenceId, second: SequenceId, identities: u32) {
-        let place = self.place(first, second);
-        self.identities[place] = identities;
+        let index = self.entry_index(first, second);
+        self.identities[index] = identities;
     }
 
-    /// The identities of two sequences in either order.
+    /// Returns the identities of two sequences in either order.
     pub fn get(&self, a: SequenceId, b: SequenceId) -> u32 {
         let (first, second) = (a.min(b), a.max(b));
-        let [kind, other] = [first, second].map(|id| self.kinds.of[id as usize]);
+        let [kind, other] = [first, second].map(|id| self.kinds.kind_of[id as usize]);
         if kind == other && self.kinds.plain[kind as usize] {
             return self.sequences.length(first);
         }
-        self.identities[self.place(first, second)]
+        self.identities[self.entry_index(first, second)]
     }
 
-    /// Percent of identities, of the residues of the shorter sequence, in ClustalW's numbers; it prints them cut off.
+    /// Returns the percentage of identities relative to the shorter sequence, computed with
+    /// ClustalW's `f32` arithmetic. ClustalW prints it truncated.
     pub fn percent(&self, a: SequenceId, b: SequenceId) -> f32 {
         let shorter = self.sequences.length(a).min(self.sequences.length(b));
         if shorter == 0 { 0.0 } else { (100.0 * f64::from(self.get(a, b))) as f32 / shorter as f32 }
     }
 
-    /// ClustalW's distances.
+    /// Returns ClustalW's distances.
     pub fn distances(&self) -> Distances {
         let mut distances = Distances::new(self.sequences.len());
         for b in 1..self.sequences.len() as SequenceId {
@@ -185,8 +190,8 @@ mod tests {
         Arc::new(store.build())
     }
 
-    /// All pairs of the plan by the textbook.
-    fn computed(plan: &Plan) -> (Table, usize) {
+    /// Computes all pairs of the plan with the textbook algorithm.
+    fn computed(plan: &ClustalPlan) -> (IdentityTable, usize) {
         let (mut table, mut pairs) = (plan.table(), 0);
         for (first, second) in plan.blocks.iter().flat_map(|block| plan.chunk.pairs(block)) {
             let [a, b] = [first, second].map(|id| plan.chunk.sequences.codes(id));
@@ -198,7 +203,7 @@ mod tests {
 
     fn check(sequences: Arc<SequenceStore>, costs: ClustalCosts) -> usize {
         let costs = Arc::new(costs);
-        let plan = Plan::new(Arc::clone(&sequences), Arc::clone(&costs));
+        let plan = ClustalPlan::new(Arc::clone(&sequences), Arc::clone(&costs));
         assert!(plan.blocks.iter().all(|block| plan.chunk.targets(block).iter().all(|&target| target > block.query)));
         let (table, pairs) = computed(&plan);
         for b in 0..sequences.len() as SequenceId {
@@ -211,19 +216,19 @@ mod tests {
     }
 
     #[test]
-    fn one_of_sequences_that_are_the_same_stands_for_all() {
+    fn identical_sequences_are_computed_once() {
         let letters = ["ACGTACGT", "ACGAACG", "ACGTACGT", "", "ACGAACG", "TTACGAACGG", "ACGTACGT", "", "CC"];
-        // Five kinds: ten pairs, and of the five of those that come again both ways round.
+        // Five kinds give ten pairs. The five more are pairs of recurring kinds in the other order.
         assert_eq!(check(store(Alphabet::Dna, &letters), ClustalCosts::dna()), 15);
         assert_eq!(check(store(Alphabet::Dna, &["ACGT"; 9]), ClustalCosts::dna()), 0);
         assert_eq!(check(store(Alphabet::Dna, &["A", "C", "G"]), ClustalCosts::dna()), 3);
         assert_eq!(check(store(Alphabet::Dna, &[]), ClustalCosts::dna()), 0);
-        // X scores nothing, so that its sequence does not reach its end.
+        // X scores 0, so the alignment of the sequence with itself does not reach its end.
         assert_eq!(check(store(Alphabet::Protein, &["MKVX", "MKVX", "MKV", "MKV"]), ClustalCosts::protein()), 2);
     }
 
     #[test]
-    fn many_kinds_are_all_met() {
+    fn all_pairs_of_many_kinds_are_planned() {
         let mut random = fastrand::Rng::with_seed(3);
         let kinds: Vec<String> = (0..90)
             .map(|_| (0..random.usize(1..9)).map(|_| random.choice(['A', 'C', 'G']).unwrap()).collect())
@@ -233,19 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn pairs_beyond_32_bits_are_told() {
-        let plan = |letters: &[&str]| Plan::new(store(Alphabet::Dna, letters), Arc::new(ClustalCosts::dna()));
+    fn pairs_beyond_32_bits_are_reported() {
+        let plan = |letters: &[&str]| ClustalPlan::new(store(Alphabet::Dna, letters), Arc::new(ClustalCosts::dna()));
         let [long, other] = [b"A", b"C"].map(|letter| String::from_utf8(letter.repeat(410_000)).unwrap());
         assert_eq!(plan(&["ACGT", &long, "AC", &other]).too_long(), Some((1, 3)));
-        // Nothing is computed of sequences that are the same, and little of one that is short.
+        // Pairs of identical sequences are not computed, and the sums of a short sequence fit.
         assert_eq!(plan(&["ACGT", &long, "AC", &long]).too_long(), None);
         assert_eq!(plan(&["ACGT", "AC"]).too_long(), None);
     }
 
     #[test]
-    fn distances_are_clustalws_numbers() {
-        let plan =
-            Plan::new(store(Alphabet::Dna, &["ACGTACG", "ACGTACG", "ACGTTCGA", ""]), Arc::new(ClustalCosts::dna()));
+    fn distances_match_clustalw() {
+        let plan = ClustalPlan::new(
+            store(Alphabet::Dna, &["ACGTACG", "ACGTACG", "ACGTTCGA", ""]),
+            Arc::new(ClustalCosts::dna()),
+        );
         let (table, _) = computed(&plan);
         let distances = table.distances();
         let sixth = f64::from((100.0 - 100.0 * table.get(0, 2) as f32 / 7.0) / 100.0);

@@ -1,4 +1,4 @@
-//! ClustalW's pairwise alignments as work: what a block, a batch and a report are.
+//! The work types of ClustalW's pairwise alignments: chunk, block, batch and report.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,79 +8,82 @@ use super::costs::ClustalCosts;
 use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// What the blocks of a batch share.
+/// Data that the blocks of a batch share.
 #[derive(Debug)]
 pub struct ClustalChunk {
-    /// The sequences.
+    /// Sequences of both sides of all pairs.
     pub sequences: Arc<SequenceStore>,
-    /// What letters and gaps cost.
+    /// Scores of letters and costs of gaps.
     pub costs: Arc<ClustalCosts>,
-    /// Sequences in the order that blocks count on: in runs by falling length, so that neighbours differ little in it.
+    /// Sequences in the order that target ranges of blocks index. It consists of runs of falling
+    /// length, so neighbours have similar lengths.
     pub order: Arc<[SequenceId]>,
 }
 
 impl ClustalChunk {
-    /// The pairs of a block, in its order. Of two sequences the one of the smaller number is the first, the rows of
-    /// ClustalW's matrix: among equal scores it matters which is.
+    /// Returns the pairs of a block in its order. The sequence with the smaller ID comes first and
+    /// forms the rows of ClustalW's matrix. The order matters, because it decides between equal
+    /// scores.
     pub fn pairs<'a>(&'a self, block: &'a ClustalBlock) -> impl Iterator<Item = (SequenceId, SequenceId)> + 'a {
         self.targets(block).iter().map(|&target| (block.query.min(target), block.query.max(target)))
     }
 
-    /// The targets of a block.
+    /// Returns the targets of a block.
     pub fn targets(&self, block: &ClustalBlock) -> &[SequenceId] {
         &self.order[block.targets.start as usize..block.targets.end as usize]
     }
 
-    /// Cells of a pair.
+    /// Returns the number of cells of a pair.
     pub fn cells(&self, a: SequenceId, b: SequenceId) -> u64 {
         u64::from(self.sequences.length(a)) * u64::from(self.sequences.length(b))
     }
 
-    /// The block of a query and a range of the order.
+    /// Builds the block of a query and a range of [`ClustalChunk::order`].
     pub fn block(&self, query: SequenceId, targets: Range<u32>) -> ClustalBlock {
-        let own = &self.order[targets.start as usize..targets.end as usize];
-        ClustalBlock { query, cells: own.iter().map(|&target| self.cells(query, target)).sum(), targets }
+        let ids = &self.order[targets.start as usize..targets.end as usize];
+        ClustalBlock { query, cells: ids.iter().map(|&target| self.cells(query, target)).sum(), targets }
     }
 }
 
-/// The least piece of work: one sequence against a run of others.
+/// The smallest piece of work: one sequence against a range of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClustalBlock {
-    /// The sequence.
+    /// The sequence that all pairs of the block contain.
     pub query: SequenceId,
-    /// The others: a range of [`ClustalChunk::order`].
+    /// Partners of the query: a range of [`ClustalChunk::order`].
     pub targets: Range<u32>,
-    /// Cells of all its pairs together, each once.
+    /// Number of cells of all its pairs.
     pub cells: u64,
 }
 
-/// Identities of ClustalW's pairwise alignments.
+/// The job kind that computes the identities of ClustalW's pairwise alignments.
 #[derive(Debug, Clone, Copy)]
 pub struct Clustal;
 
-/// Blocks that are computed together.
+/// Blocks that an engine computes together.
 pub type ClustalBatch = Batch<Clustal>;
 
-/// What is known of one pair. Places are numbers of residues before them.
+/// The result of one pair. Positions count the residues before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairIdentities {
-    /// Identities of ClustalW's alignment.
+    /// Number of identities in ClustalW's alignment.
     pub identities: u32,
-    /// Where the best local alignment starts, in the first sequence and in the second.
+    /// Start of the best local alignment in the first and in the second sequence.
     pub start: [u32; 2],
-    /// Behind its last residues; all of `start` and `end` are 0 if no residues score above 0.
+    /// End (exclusive) of that alignment. If no residues score above 0, all of `start` and `end`
+    /// are 0.
     pub end: [u32; 2],
 }
 
-/// What came of a batch.
+/// Results of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct ClustalReport {
-    /// One a pair: of all blocks in their order, of a block's targets in theirs. What stands for blocks that are not
-    /// finished has no meaning.
+    /// One entry per pair: blocks in their order, and the targets of a block in theirs. Entries of
+    /// unfinished blocks have no meaning.
     pub identities: Vec<PairIdentities>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
-    /// Time that the device was busy with kernels, where it can be told.
+    /// Time that the device spent on kernels, if it can be measured.
     pub kernel_time: Option<Duration>,
 }
 
@@ -134,13 +137,13 @@ impl Work for Clustal {
     fn check(batch: &ClustalBatch, report: &ClustalReport) -> Result<(), String> {
         let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
         if report.identities.len() as u64 != batch.pairs() {
-            return Err(format!("identities of {} pairs for {}", report.identities.len(), batch.pairs()));
+            return Err(format!("{} results for {} pairs", report.identities.len(), batch.pairs()));
         }
         let mut identities = report.identities.iter();
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
             for ((a, b), pair) in batch.chunk.pairs(block).zip(identities.by_ref()) {
                 if is_finished && !is_possible(pair, [a, b].map(|id| batch.chunk.sequences.length(id))) {
-                    return Err(format!("{pair:?} of sequences {a} and {b}"));
+                    return Err(format!("impossible result {pair:?} of sequences {a} and {b}"));
                 }
             }
         }
@@ -148,7 +151,7 @@ impl Work for Clustal {
     }
 }
 
-/// Whether sequences of these lengths can have such an alignment.
+/// Checks whether sequences of these lengths can have such an alignment.
 fn is_possible(pair: &PairIdentities, lengths: [u32; 2]) -> bool {
     let sides = [0, 1].map(|side| pair.end[side].checked_sub(pair.start[side]));
     let inside = pair.end[0] <= lengths[0] && pair.end[1] <= lengths[1];
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_that_cannot_be_are_told() {
+    fn impossible_reports_are_rejected() {
         let batch = batch();
         let right = PairIdentities { identities: 3, start: [0, 0], end: [3, 3] };
         let mut report = ClustalReport { identities: vec![right; 4], ..ClustalReport::default() };

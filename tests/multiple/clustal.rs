@@ -21,7 +21,7 @@ const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, identity_co
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
 
 fn costs(alphabet: Alphabet) -> ClustalCosts {
-    ClustalCosts::of(alphabet)
+    ClustalCosts::for_alphabet(alphabet)
 }
 
 /// Reads a matrix in NCBI's format.

@@ -51,7 +51,7 @@ impl PairScoringArgs {
 
     /// What distances of letters of this alphabet are computed with.
     pub(in crate::cli) fn costs(&self, alphabet: Alphabet, transitions: f32) -> Result<Arc<ClustalCosts>> {
-        let mut gaps = PairGaps { transition: transitions, ..PairGaps::of(alphabet) };
+        let mut gaps = PairGaps { transition: transitions, ..PairGaps::for_alphabet(alphabet) };
         for (option, typed, cost) in [
             ("--pair-gap-open", self.pair_gap_open, &mut gaps.open),
             ("--pair-gap-extend", self.pair_gap_extend, &mut gaps.extend),

@@ -1,12 +1,12 @@
-//! What one thread does with pairs: those of one first sequence, by the second's length, as many at a time as there are
-//! lanes.
+//! Computation of pairs by one thread. The pairs of one first sequence are sorted by the length of
+//! the second sequence, and each lane takes one pair.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::ends::{Group, Memory, find};
-use crate::clustal::walk::{Found, Walker};
+use super::ends::{EndsScratch, LaneGroup, find};
+use crate::clustal::recursion::{ClustalRecursion, LocalRectangle};
 use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, ClustalReport, PairIdentities};
 use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
@@ -14,45 +14,55 @@ use crate::score::difference::STEPS;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::{InstructionSet, MAX_I32_LANES};
 
-/// A gigabyte: for sequences of some 25,000 residues.
-const ROOM: usize = 1 << 28;
+/// Default limit of stored row elements: one gigabyte, enough for sequences of about 25,000
+/// residues.
+const MAX_ELEMENTS: usize = 1 << 28;
 
-/// Buffers that live from batch to batch; one for each thread.
+/// Scratch memory of a thread, reused for all batches.
 #[derive(Debug, Clone)]
-pub struct Workspace {
-    level: InstructionSet,
-    memory: Memory,
-    /// Elements of rows that may be kept of a group.
-    pub(super) room: usize,
-    walker: Walker,
+pub struct ClustalWorkspace {
+    instructions: InstructionSet,
+    memory: EndsScratch,
+    /// Maximum number of row elements that may be stored for a group.
+    pub(super) max_elements: usize,
+    recursion: ClustalRecursion,
 }
 
-impl Workspace {
-    /// A workspace for the best instructions that the processor has.
+impl ClustalWorkspace {
+    /// Creates a workspace for the best instruction set of the processor.
     pub fn new() -> Self {
         Self::with(InstructionSet::best())
     }
 
-    /// A workspace for these instructions, which change no result.
-    pub fn with(level: InstructionSet) -> Self {
-        Workspace { level, memory: Memory::default(), room: ROOM, walker: Walker::default() }
+    /// Creates a workspace for an instruction set. Results do not depend on it.
+    pub fn with(instructions: InstructionSet) -> Self {
+        ClustalWorkspace {
+            instructions,
+            memory: EndsScratch::default(),
+            max_elements: MAX_ELEMENTS,
+            recursion: ClustalRecursion::default(),
+        }
     }
 }
 
-impl Default for Workspace {
+impl Default for ClustalWorkspace {
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl CpuKind for Clustal {
-    type Scratch = Workspace;
+    type Scratch = ClustalWorkspace;
 
     const CELLS: u64 = 1 << 28;
     const PAIRS: u64 = 1 << 14;
     const GROUP_PAIRS: u64 = MAX_I32_LANES as u64;
 
-    fn compute(batch: &ClustalBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<ClustalReport> {
+    fn compute(
+        batch: &ClustalBatch,
+        workspace: &mut ClustalWorkspace,
+        interrupt: &AtomicBool,
+    ) -> Result<ClustalReport> {
         let begin = Instant::now();
         let pairs: Vec<_> = batch.blocks.iter().flat_map(|block| batch.chunk.pairs(block)).collect();
         let over = || interrupt.load(Ordering::Relaxed);
@@ -62,45 +72,51 @@ impl CpuKind for Clustal {
     }
 }
 
-/// Identities of pairs, each of a first sequence and a second one, all known; `None` if `is_over` says so before all are.
+/// Returns the identities of pairs of a first and a second sequence, in the order of `pairs`.
+/// Returns `None` if `is_over` returns true before all pairs are finished.
 ///
 /// # Panics
-/// For an alphabet with more codes than the tables of costs have room for ([`crate::seq::Alphabet::Bytes`]).
+/// Panics if the alphabet has more codes than the cost tables ([`crate::seq::Alphabet::Bytes`]).
 pub fn compute(
     sequences: &SequenceStore,
     costs: &ClustalCosts,
     pairs: &[(SequenceId, SequenceId)],
-    workspace: &mut Workspace,
+    workspace: &mut ClustalWorkspace,
     is_over: impl Fn() -> bool,
 ) -> Option<Vec<PairIdentities>> {
     assert!(sequences.alphabet().size() <= STEPS, "the kernels index the tables by codes unchecked");
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by_key(|&index| (pairs[index].0, Reverse(sequences.length(pairs[index].1))));
     let mut identities = vec![PairIdentities::default(); pairs.len()];
-    let Workspace { level, memory, room, walker } = workspace;
+    let ClustalWorkspace { instructions, memory, max_elements, recursion } = workspace;
     for same in order.chunk_by(|&a, &b| pairs[a].0 == pairs[b].0) {
         let first = sequences.codes(pairs[same[0]].0);
-        for indices in same.chunks(level.i32_lanes()) {
+        for indices in same.chunks(instructions.i32_lanes()) {
             if is_over() {
                 return None;
             }
             let seconds: Vec<&[Code]> = indices.iter().map(|&index| sequences.codes(pairs[index].1)).collect();
-            let lanes = find(*level, &Group { first, seconds: &seconds, costs, room: *room }, memory);
+            let lanes = find(
+                *instructions,
+                &LaneGroup { first, seconds: &seconds, costs, max_elements: *max_elements },
+                memory,
+            );
             for ((&index, second), lane) in indices.iter().zip(seconds).zip(lanes) {
-                let (start, end) = (lane.place.start, lane.place.end);
-                let found = Found { first, second, score: lane.score, start, end };
-                let number = walker.identities(&found, costs, &lane.corridors);
-                identities[index] = PairIdentities { identities: number, start, end };
+                let (start, end) = (lane.ends.start, lane.ends.end);
+                let rectangle = LocalRectangle { first, second, score: lane.score, start, end };
+                let count = recursion.identities(&rectangle, costs, &lane.corridors);
+                identities[index] = PairIdentities { identities: count, start, end };
             }
         }
     }
     Some(identities)
 }
 
-/// Identities of pairs, each of a first sequence and a second one, all known, on so many threads.
+/// Returns the identities of pairs of a first and a second sequence, in the order of `pairs`.
+/// Computes them on `threads` threads.
 ///
 /// # Panics
-/// For the same alphabets as [`compute`].
+/// Panics for the same alphabets as [`compute`].
 pub fn identities(
     sequences: &SequenceStore,
     costs: &ClustalCosts,
@@ -108,9 +124,10 @@ pub fn identities(
     threads: usize,
 ) -> Vec<PairIdentities> {
     let part = pairs.len().div_ceil(threads.max(1)).max(1);
-    let part_of = |pairs: &[_]| compute(sequences, costs, pairs, &mut Workspace::new(), || false).unwrap_or_default();
+    let compute_part =
+        |pairs: &[_]| compute(sequences, costs, pairs, &mut ClustalWorkspace::new(), || false).unwrap_or_default();
     std::thread::scope(|scope| {
-        let parts: Vec<_> = pairs.chunks(part).map(|pairs| scope.spawn(|| part_of(pairs))).collect();
+        let parts: Vec<_> = pairs.chunks(part).map(|pairs| scope.spawn(|| compute_part(pairs))).collect();
         let done =
             parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         done.collect()

@@ -1,51 +1,52 @@
-//! The corridors of lanes, strip by strip as the backward pass comes through.
+//! Corridors of all lanes, computed strip by strip while the backward pass proceeds.
 
-use super::detail::{Buffers, Strip};
+use super::detail::{DetailBuffers, DetailStrip};
 use crate::clustal::PairIdentities;
 use crate::clustal::costs::SIZE;
-use crate::clustal::walk::{Corridor, Crossing};
+use crate::clustal::recursion::{Corridor, RowCrossing};
 use crate::seq::Code;
 use crate::simd::{LanesI32, MAX_I32_LANES};
 
-/// Openings of gaps that slacks of corridors have room for: most pairs need the first, which is narrower.
+/// Slacks of the corridors, in gap openings. Most pairs need only the first, narrower corridor.
 pub(super) const SLACKS: [i32; 2] = [2, 5];
 
-/// What is found of a lane.
+/// The best local alignment of a lane and its corridors.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lane {
-    /// The score; 0 if there is no alignment.
+pub(super) struct ClustalLane {
+    /// Best score; 0 if there is no alignment.
     pub score: i32,
-    /// Where it is. Identities are not known yet.
-    pub place: PairIdentities,
-    /// Where the recursion may go.
+    /// Start and end of the alignment. The number of identities is not set yet.
+    pub ends: PairIdentities,
+    /// Columns that the recursion may visit, one corridor per slack.
     pub corridors: [Corridor; SLACKS.len()],
 }
 
-/// The strip of rows that the backward pass is in, and what corridors through it are found with.
+/// The strip of rows that the backward pass is in, with the data that its corridors are computed
+/// from.
 pub(super) struct OpenStrip<'a> {
-    /// Scores of all rows' residues.
+    /// Scores of the residues of all rows.
     pub tables: Vec<&'a [i32; SIZE]>,
     pub columns: usize,
-    /// Rows from one that is kept to the next.
+    /// Number of rows from one stored row to the next.
     pub interval: usize,
-    /// Rows of cells and gaps of the forward pass.
+    /// Stored rows of the forward pass: cells and gaps.
     pub kept: &'a [i32],
     /// Cells and gaps of the backward pass below the strip.
     pub below: &'a mut [i32],
-    pub detail: &'a mut Buffers,
+    pub detail: &'a mut DetailBuffers,
     pub opens: &'a [i32; MAX_I32_LANES],
     pub extend: i32,
     pub limits: &'a [[i32; MAX_I32_LANES]; SLACKS.len()],
     pub scores: &'a [i32; MAX_I32_LANES],
-    /// The row after its last.
+    /// First row below the strip.
     pub lower: usize,
-    /// Columns where corridors leave it, by lane.
+    /// Column where each lane's corridor leaves the strip.
     pub leave: Vec<u32>,
 }
 
 impl OpenStrip<'_> {
-    /// Finds the corridors from `row`, which has these cells and gaps, to the end of the strip. The
-    /// next strip ends there.
+    /// Computes the corridors from `row`, whose cells and gaps are given, to the end of the strip.
+    /// The next strip ends at `row`.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `cells`, `gaps`, both parts of `self.below` and
@@ -56,7 +57,7 @@ impl OpenStrip<'_> {
         &mut self,
         row: usize,
         open: u64,
-        lanes: &mut [Lane],
+        lanes: &mut [ClustalLane],
         codes: &[Code],
         cells: &[i32],
         gaps: &[i32],
@@ -67,30 +68,30 @@ impl OpenStrip<'_> {
             let at = (upper / self.interval - 1) * 2 * elements;
             [&self.kept[at..at + elements], &self.kept[at + elements..at + 2 * elements]]
         });
-        let mut enter: Vec<u32> = lanes.iter().map(|lane| lane.place.start[1]).collect();
-        let mut next_leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
+        let mut enter: Vec<u32> = lanes.iter().map(|lane| lane.ends.start[1]).collect();
+        let mut next_leave: Vec<u32> = lanes.iter().map(|lane| lane.ends.end[1]).collect();
         if let Some(forth) = above.filter(|_| open != 0) {
             for (slack, limits) in self.limits.iter().enumerate() {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 let between = unsafe { crossings::<W>(self.columns, forth, [cells, gaps], self.opens, limits) };
                 if slack == 0 {
-                    take_ways(lanes, open, row, between, &mut enter, &mut next_leave);
+                    set_ways(lanes, open, row, between, &mut enter, &mut next_leave);
                 } else {
                     widen_corridors(lanes, open, row, between, slack);
                 }
             }
         }
-        let is_live = |lane: usize, found: &Lane| {
-            let ended = open >> lane & 1 == 0 && found.place.start[0] as usize >= self.lower;
-            found.score > 0 && found.place.end[0] as usize > upper && !ended
+        let is_live = |lane: usize, alignment: &ClustalLane| {
+            let ended = open >> lane & 1 == 0 && alignment.ends.start[0] as usize >= self.lower;
+            alignment.score > 0 && alignment.ends.end[0] as usize > upper && !ended
         };
-        let live: Vec<bool> = lanes.iter().enumerate().map(|(lane, found)| is_live(lane, found)).collect();
+        let live: Vec<bool> = lanes.iter().enumerate().map(|(lane, alignment)| is_live(lane, alignment)).collect();
         let mut range = [usize::MAX, 0];
         for lane in (0..lanes.len()).filter(|&lane| live[lane]) {
             range = [range[0].min(enter[lane] as usize), range[1].max(self.leave[lane] as usize)];
         }
         if range[0] <= range[1] {
-            let strip = Strip {
+            let strip = DetailStrip {
                 tables: &self.tables[upper..self.lower],
                 codes,
                 columns: range,
@@ -101,7 +102,7 @@ impl OpenStrip<'_> {
                 limits: &self.limits[0],
                 scores: self.scores,
             };
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 strip.crossings::<W>(self.detail, |row, crossings| {
                     add_row(lanes, &live, open, (upper + row) as u32, crossings);
@@ -116,28 +117,29 @@ impl OpenStrip<'_> {
     }
 }
 
-/// Returns the lanes' scores, and for each slack the scores that are just not in the corridor.
-pub(super) fn scores_and_limits(lanes: &[Lane]) -> ([i32; MAX_I32_LANES], [[i32; MAX_I32_LANES]; SLACKS.len()]) {
+/// Returns the score of each lane and, for each slack, the highest score outside the corridor.
+pub(super) fn scores_and_limits(lanes: &[ClustalLane]) -> ([i32; MAX_I32_LANES], [[i32; MAX_I32_LANES]; SLACKS.len()]) {
     let (mut scores, mut limits) = ([0; MAX_I32_LANES], [[0; MAX_I32_LANES]; SLACKS.len()]);
-    for (lane, found) in lanes.iter().enumerate() {
-        scores[lane] = found.score;
-        for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
-            limits[lane] = found.score - corridor.slack - 1;
+    for (lane, alignment) in lanes.iter().enumerate() {
+        scores[lane] = alignment.score;
+        for (limits, corridor) in limits.iter_mut().zip(&alignment.corridors) {
+            limits[lane] = alignment.score - corridor.slack - 1;
         }
     }
     (scores, limits)
 }
 
-/// Lanes whose alignments are open and pass a row.
-fn passing(lanes: &mut [Lane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut Lane)> {
-    let passes = move |lane: usize, found: &Lane| open >> lane & 1 == 1 && row < found.place.end[0] as usize;
-    lanes.iter_mut().enumerate().filter(move |(lane, found)| passes(*lane, found))
+/// Returns the lanes whose open alignments cross a row.
+fn passing(lanes: &mut [ClustalLane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut ClustalLane)> {
+    let passes =
+        move |lane: usize, alignment: &ClustalLane| open >> lane & 1 == 1 && row < alignment.ends.end[0] as usize;
+    lanes.iter_mut().enumerate().filter(move |(lane, alignment)| passes(*lane, alignment))
 }
 
-/// Takes the columns between which open lanes cross a row as those where they enter the strip below
-/// it and leave the one above.
-fn take_ways(
-    lanes: &mut [Lane],
+/// Stores the columns between which open lanes cross a row. There, their corridors enter the strip
+/// below the row and leave the strip above it.
+fn set_ways(
+    lanes: &mut [ClustalLane],
     open: u64,
     row: usize,
     [least, most]: [[u32; MAX_I32_LANES]; 2],
@@ -149,25 +151,31 @@ fn take_ways(
     }
 }
 
-/// Adds the columns between which open lanes cross a row to their corridors of a slack.
-fn widen_corridors(lanes: &mut [Lane], open: u64, row: usize, [least, most]: [[u32; MAX_I32_LANES]; 2], slack: usize) {
-    for (lane, found) in passing(lanes, open, row) {
-        let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
-        found.corridors[slack].rows.push((row as u32, crossing));
+/// Adds the columns between which open lanes cross a row to their corridors of one slack.
+fn widen_corridors(
+    lanes: &mut [ClustalLane],
+    open: u64,
+    row: usize,
+    [least, most]: [[u32; MAX_I32_LANES]; 2],
+    slack: usize,
+) {
+    for (lane, alignment) in passing(lanes, open, row) {
+        let crossing = RowCrossing { columns: [least[lane], most[lane]], ..RowCrossing::default() };
+        alignment.corridors[slack].rows.push((row as u32, crossing));
     }
 }
 
-/// Adds a row's crossings to the first corridors of the lanes that are live and pass the row.
-fn add_row(lanes: &mut [Lane], live: &[bool], open: u64, row: u32, crossings: &[Crossing; MAX_I32_LANES]) {
-    for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
-        let begun = open >> lane & 1 == 1 || row > found.place.start[0];
-        if begun && row < found.place.end[0] {
-            found.corridors[0].rows.push((row, crossings[lane]));
+/// Adds the crossings of a row to the first corridors of the live lanes that cross the row.
+fn add_row(lanes: &mut [ClustalLane], live: &[bool], open: u64, row: u32, crossings: &[RowCrossing; MAX_I32_LANES]) {
+    for (lane, alignment) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
+        let has_started = open >> lane & 1 == 1 || row > alignment.ends.start[0];
+        if has_started && row < alignment.ends.end[0] {
+            alignment.corridors[0].rows.push((row, crossings[lane]));
         }
     }
 }
 
-/// Finds the first and the last column where alignments of more than the limits cross a row.
+/// Returns the first and the last column where alignments with scores above the limits cross a row.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. Every slice of `forth` and `back` has `columns + 1`
@@ -181,7 +189,8 @@ unsafe fn crossings<W: LanesI32>(
     limits: &[i32; MAX_I32_LANES],
 ) -> [[u32; MAX_I32_LANES]; 2] {
     let (mut least, mut most) = ([0; MAX_I32_LANES], [0; MAX_I32_LANES]);
-    // SAFETY: the caller's: each row has a vector for each column, and one before them.
+    // SAFETY: the caller guarantees the instructions of `W`, and that each row has `columns + 1`
+    // vectors.
     unsafe {
         let (one, opens, limits) = (W::splat(1), W::load(opens.as_ptr()), W::load(limits.as_ptr()));
         let (mut column, mut left, mut right) = (W::splat(0), W::splat(-(columns as i32)), W::splat(0));

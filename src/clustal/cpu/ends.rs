@@ -1,90 +1,94 @@
-//! Where the best local alignments of a sequence with several others start and end, each other one in a lane of 32 bits,
-//! and the corridors that ClustalW's recursion may go through.
+//! Start and end of the best local alignments of one sequence with several others, and the
+//! corridors of ClustalW's recursion. Each other sequence occupies an `i32` lane.
 //!
-//! The rows are the first sequence's residues, one after the other; a row's scores of all residues are looked up by the
-//! lanes' codes. Forward, every lane keeps its first greatest cell, and rows of cells at intervals. Backward, a lane begins
-//! where its alignment ends: until then it has codes that never score, and so zeros. The first cell that reaches the score
-//! is where the alignment starts. At the rows that were kept, cells of both passes tell the corridor.
+//! Rows are the residues of the first sequence. The lanes' codes index the scores of the row's
+//! residue.
+//!
+//! The forward pass records the first cell with the highest score of each lane, and stores rows of
+//! cells at intervals. In the backward pass, a lane starts where its alignment ends. Until then it
+//! has codes that never score, so its cells are 0. The first cell that reaches the score is the
+//! start of the alignment. At the stored rows, the cells of both passes give the corridor.
 
-use super::corridors::{Lane, OpenStrip, SLACKS, scores_and_limits};
-use super::detail::Buffers;
+use super::corridors::{ClustalLane, OpenStrip, SLACKS, scores_and_limits};
+use super::detail::DetailBuffers;
 use crate::clustal::costs::SIZE;
-use crate::clustal::oracle::Gaps;
-use crate::clustal::walk::Corridor;
+use crate::clustal::oracle::ClustalGaps;
+use crate::clustal::recursion::Corridor;
 use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
 use crate::simd::{AlignedBuffer, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
-/// A code of no letter: it never scores.
+/// A code without a letter. Its score is [`NEG_INF`].
 const OUTSIDE: Code = SIZE as Code - 1;
-/// What it scores.
-const NEVER: i32 = i32::MIN / 4;
-/// Rows from one that is kept to the next, at least.
+/// Minus infinity.
+const NEG_INF: i32 = i32::MIN / 4;
+/// Minimum number of rows between two stored rows.
 const INTERVAL: usize = 16;
-/// Elements of rows that are kept, about: as many as a core's share of the cache holds.
+/// Approximate number of stored row elements: the share of the cache of one core.
 const KEPT: usize = 1 << 21;
 
-/// Memory that is kept from group to group.
+/// Scratch memory, reused for all groups.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
-    /// A vector of codes for each column.
+pub(super) struct EndsScratch {
+    /// One vector of codes per column.
     codes: Vec<Code>,
-    /// Cells of a row: a vector for each number of columns before them.
+    /// Cells of a row, with one vector for each number of columns before a cell.
     cells: AlignedBuffer<i32>,
-    /// Gaps that come down to them.
+    /// Scores of gaps that come down to the cells.
     gaps: AlignedBuffer<i32>,
-    /// Rows of cells and gaps of the forward pass.
+    /// Stored rows of the forward pass: cells and gaps.
     kept: AlignedBuffer<i32>,
-    /// Those of the backward pass at the last row that was kept.
+    /// The last stored row of the backward pass: cells and gaps.
     below: AlignedBuffer<i32>,
-    detail: Buffers,
+    detail: DetailBuffers,
 }
 
-/// One sequence, and others of lanes.
-pub(super) struct Group<'a> {
-    /// The first sequence of all pairs.
+/// One first sequence, and the second sequences of all lanes.
+pub(super) struct LaneGroup<'a> {
+    /// First sequence of all pairs.
     pub first: &'a [Code],
-    /// The second ones: at most as many as there are lanes.
+    /// Second sequences, at most one per lane.
     pub seconds: &'a [&'a [Code]],
-    /// What is computed.
+    /// Scores of letters and costs of gaps.
     pub costs: &'a ClustalCosts,
-    /// Elements that may be kept. Where they do not suffice corridors are told nothing.
-    pub room: usize,
+    /// Maximum number of row elements that may be stored. If it is too small, the corridors stay
+    /// empty.
+    pub max_elements: usize,
 }
 
-/// Finds the alignments of a group, lane by lane.
-pub(super) fn find(level: InstructionSet, group: &Group, memory: &mut Memory) -> Vec<Lane> {
-    level.run(Task { group, memory })
+/// Finds the best local alignment and the corridors of each lane.
+pub(super) fn find(set: InstructionSet, group: &LaneGroup, memory: &mut EndsScratch) -> Vec<ClustalLane> {
+    set.run(EndsKernel { group, memory })
 }
 
-struct Task<'a> {
-    group: &'a Group<'a>,
-    memory: &'a mut Memory,
+struct EndsKernel<'a> {
+    group: &'a LaneGroup<'a>,
+    memory: &'a mut EndsScratch,
 }
 
-impl SimdKernel for Task<'_> {
-    type Output = Vec<Lane>;
+impl SimdKernel for EndsKernel<'_> {
+    type Output = Vec<ClustalLane>;
 
     #[inline(always)]
-    unsafe fn run<S: Simd>(self) -> Vec<Lane> {
-        let Task { group, memory } = self;
+    unsafe fn run<S: Simd>(self) -> Vec<ClustalLane> {
+        let EndsKernel { group, memory } = self;
         let columns = group.seconds.iter().map(|second| second.len()).max().unwrap_or(0);
         let row_elements = 2 * (columns + 1) * S::I32Lanes::COUNT;
-        // Rows that are kept, and those of a strip between two of them.
+        // Stored rows, and the rows of a strip between two of them.
         let rows = group.first.len();
         let root = rows.isqrt().next_power_of_two();
         let interval = (rows * row_elements / KEPT).next_power_of_two().min(root).max(INTERVAL);
-        let keeps = (rows / interval + interval).saturating_mul(row_elements) <= group.room;
+        let keeps = (rows / interval + interval).saturating_mul(row_elements) <= group.max_elements;
         let interval = if keeps { interval } else { usize::MAX };
         let mut table = *group.costs.table();
-        table.iter_mut().for_each(|row| row[OUTSIDE as usize] = NEVER);
+        table.iter_mut().for_each(|row| row[OUTSIDE as usize] = NEG_INF);
         let mut opens = [0; MAX_I32_LANES];
         for (open, second) in opens.iter_mut().zip(group.seconds) {
-            *open = Gaps::of(group.first.len(), second.len(), group.costs).open;
+            *open = ClustalGaps::for_lengths(group.first.len(), second.len(), group.costs).open;
         }
         let extend = group.costs.extension();
         let mut passes = Passes { group, memory, table: &table, opens, extend, columns, interval };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut lanes = passes.forward::<S::I32Lanes>();
             passes.backward::<S::I32Lanes>(&mut lanes);
@@ -94,8 +98,8 @@ impl SimdKernel for Task<'_> {
 }
 
 struct Passes<'a> {
-    group: &'a Group<'a>,
-    memory: &'a mut Memory,
+    group: &'a LaneGroup<'a>,
+    memory: &'a mut EndsScratch,
     table: &'a [[i32; SIZE]; SIZE],
     opens: [i32; MAX_I32_LANES],
     extend: i32,
@@ -104,15 +108,15 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// Finds the first greatest cell of each lane, row by row.
+    /// Finds the first cell with the highest score of each lane, in row order.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. Codes of `self.group.seconds` are less than
     /// [`SIZE`].
     #[inline(always)]
-    unsafe fn forward<W: LanesI32>(&mut self) -> Vec<Lane> {
+    unsafe fn forward<W: LanesI32>(&mut self) -> Vec<ClustalLane> {
         let (columns, elements) = (self.columns, (self.columns + 1) * W::COUNT);
-        let Memory { codes, cells, gaps, kept, .. } = &mut *self.memory;
+        let EndsScratch { codes, cells, gaps, kept, .. } = &mut *self.memory;
         codes.clear();
         codes.resize(columns * W::COUNT, OUTSIDE);
         for (lane, second) in self.group.seconds.iter().enumerate() {
@@ -122,10 +126,10 @@ impl Passes<'_> {
         let rows = self.group.first.len();
         let kept = kept.at_least(rows / self.interval * 2 * elements);
         cells.fill(0);
-        gaps.fill(NEVER);
+        gaps.fill(NEG_INF);
         let (mut best, mut best_row, mut best_column) = ([0; MAX_I32_LANES], [0; MAX_I32_LANES], [0; MAX_I32_LANES]);
-        // SAFETY: the caller's: W's instructions are there. There is a vector of codes for each column, one of cells and
-        // gaps for each and one before them.
+        // SAFETY: the caller guarantees the instructions of `W`. There is one vector of codes per
+        // column. Cells and gaps have one vector per column and one before the first.
         unsafe {
             let (zero, one, extend) = (W::splat(0), W::splat(1), W::splat(self.extend));
             let first = W::load(self.opens.as_ptr()).add(extend);
@@ -133,7 +137,7 @@ impl Passes<'_> {
             for (row, &code) in self.group.first.iter().enumerate() {
                 let table = &self.table[code as usize % SIZE];
                 let before = score;
-                let (mut cell, mut diagonal, mut across, mut column) = (zero, zero, W::splat(NEVER), zero);
+                let (mut cell, mut diagonal, mut across, mut column) = (zero, zero, W::splat(NEG_INF), zero);
                 let (mut at_codes, mut at_cells, mut at_gaps) = (codes.as_ptr(), cells.as_mut_ptr(), gaps.as_mut_ptr());
                 for _ in 0..columns {
                     at_cells = at_cells.add(W::COUNT);
@@ -161,9 +165,9 @@ impl Passes<'_> {
             row_of.store(best_row.as_mut_ptr());
             column_of.store(best_column.as_mut_ptr());
         }
-        let lane = |lane: usize| Lane {
+        let lane = |lane: usize| ClustalLane {
             score: best[lane],
-            place: PairIdentities {
+            ends: PairIdentities {
                 end: [best_row[lane] as u32, best_column[lane] as u32],
                 ..PairIdentities::default()
             },
@@ -172,26 +176,26 @@ impl Passes<'_> {
         (0..self.group.seconds.len()).map(lane).collect()
     }
 
-    /// Finds where the alignments start, and where the recursion may go.
+    /// Finds the start of each alignment and the columns that the recursion may visit.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `lanes` is what [`Passes::forward`] has returned
     /// for the same `W`, with nothing else computed in `self.memory` since. Codes of
     /// `self.group.seconds` are less than [`SIZE`].
     #[inline(always)]
-    unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [Lane]) {
+    unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [ClustalLane]) {
         let elements = (self.columns + 1) * W::COUNT;
-        let Some(rows) = lanes.iter().map(|lane| lane.place.end[0] as usize).max() else { return };
-        let columns = lanes.iter().map(|lane| lane.place.end[1] as usize).max().unwrap_or(0);
-        let Memory { codes, cells, gaps, kept, below, detail } = &mut *self.memory;
+        let Some(rows) = lanes.iter().map(|lane| lane.ends.end[0] as usize).max() else { return };
+        let columns = lanes.iter().map(|lane| lane.ends.end[1] as usize).max().unwrap_or(0);
+        let EndsScratch { codes, cells, gaps, kept, below, detail } = &mut *self.memory;
         codes.fill(OUTSIDE);
         let (cells, gaps) = (&mut cells.at_least(elements)[..elements], &mut gaps.at_least(elements)[..elements]);
         let kept = &*kept.at_least(self.group.first.len() / self.interval * 2 * elements);
         let below = &mut below.at_least(2 * elements)[..2 * elements];
         cells.fill(0);
-        gaps.fill(NEVER);
+        gaps.fill(NEG_INF);
         below[..elements].fill(0);
-        below[elements..].fill(NEVER);
+        below[elements..].fill(NEG_INF);
         let (scores, limits) = scores_and_limits(lanes);
         let mut strip = OpenStrip {
             tables: self.group.first.iter().map(|&code| &self.table[code as usize % SIZE]).collect(),
@@ -205,31 +209,31 @@ impl Passes<'_> {
             limits: &limits,
             scores: &scores,
             lower: rows,
-            leave: lanes.iter().map(|lane| lane.place.end[1]).collect(),
+            leave: lanes.iter().map(|lane| lane.ends.end[1]).collect(),
         };
         let mut open =
-            lanes.iter().enumerate().fold(0, |bits, (lane, found)| bits | u64::from(found.score > 0) << lane);
-        // SAFETY: as above.
+            lanes.iter().enumerate().fold(0, |bits, (lane, alignment)| bits | u64::from(alignment.score > 0) << lane);
+        // SAFETY: the conditions of `forward` hold here too, as the caller guarantees.
         unsafe {
             let extend = W::splat(self.extend);
-            let costs = GapCosts { first: W::load(self.opens.as_ptr()).add(extend), extend };
+            let costs = LaneGapCosts { first: W::load(self.opens.as_ptr()).add(extend), extend };
             let all_scores = W::load(scores.as_ptr());
             for row in (0..rows).rev() {
                 if open == 0 {
                     break;
                 }
-                for (lane, found) in
-                    lanes.iter().enumerate().filter(|(_, found)| found.place.end[0] as usize == row + 1)
+                for (lane, alignment) in
+                    lanes.iter().enumerate().filter(|(_, alignment)| alignment.ends.end[0] as usize == row + 1)
                 {
-                    let second = &self.group.seconds[lane][..found.place.end[1] as usize];
+                    let second = &self.group.seconds[lane][..alignment.ends.end[1] as usize];
                     codes.iter_mut().skip(lane).step_by(W::COUNT).zip(second).for_each(|(to, &code)| *to = code);
                 }
                 let table = &self.table[self.group.first[row] as usize % SIZE];
                 let most = row_back::<W>(table, columns, codes.as_ptr(), cells.as_mut_ptr(), gaps.as_mut_ptr(), costs);
                 let reached = most.equal(all_scores) & open;
-                for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| reached >> lane & 1 == 1) {
-                    let column = (0..columns).rev().find(|column| cells[column * W::COUNT + lane] == found.score);
-                    found.place.start = [row as u32, column.unwrap_or(0) as u32];
+                for (lane, alignment) in lanes.iter_mut().enumerate().filter(|(lane, _)| reached >> lane & 1 == 1) {
+                    let column = (0..columns).rev().find(|column| cells[column * W::COUNT + lane] == alignment.score);
+                    alignment.ends.start = [row as u32, column.unwrap_or(0) as u32];
                 }
                 open &= !reached;
                 if self.interval == usize::MAX {
@@ -244,22 +248,22 @@ impl Passes<'_> {
                 strip.close::<W>(row, open, lanes, codes, cells, gaps);
             }
         }
-        lanes.iter_mut().for_each(|found| found.corridors[0].every_row = true);
-        lanes.iter_mut().flat_map(|found| &mut found.corridors).for_each(|corridor| corridor.rows.reverse());
+        lanes.iter_mut().for_each(|alignment| alignment.corridors[0].every_row = true);
+        lanes.iter_mut().flat_map(|alignment| &mut alignment.corridors).for_each(|corridor| corridor.rows.reverse());
     }
 }
 
-/// What gaps cost, a lane for each pair.
+/// Costs of gaps, with one lane per pair.
 #[derive(Clone, Copy)]
-struct GapCosts<W> {
-    /// The first residue.
+struct LaneGapCosts<W> {
+    /// Cost of the first residue of a gap.
     first: W,
-    /// Each further one.
+    /// Cost of each further residue.
     extend: W,
 }
 
-/// Computes the cells and gaps of a row from those of the row below it. Returns the greatest cell
-/// of each lane.
+/// Computes the cells and gaps of a row from the row below it. Returns the highest cell of each
+/// lane.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells`
@@ -271,12 +275,12 @@ unsafe fn row_back<W: LanesI32>(
     codes: *const Code,
     cells: *mut i32,
     gaps: *mut i32,
-    GapCosts { first, extend }: GapCosts<W>,
+    LaneGapCosts { first, extend }: LaneGapCosts<W>,
 ) -> W {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let zero = W::splat(0);
-        let (mut cell, mut diagonal, mut across, mut most) = (zero, zero, W::splat(NEVER), zero);
+        let (mut cell, mut diagonal, mut across, mut most) = (zero, zero, W::splat(NEG_INF), zero);
         let mut at_codes = codes.add(columns * W::COUNT);
         let mut at_cells = cells.add(columns * W::COUNT);
         let mut at_gaps = gaps.add(columns * W::COUNT);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::clustal::costs::PairGaps;
-use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, Plan, oracle};
+use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, ClustalPlan, oracle};
 use crate::engine::Work;
 use crate::engine::mock::TextbookKind;
 use crate::engine::thread_engine::CpuKind;
@@ -11,7 +11,7 @@ use crate::simd::InstructionSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A sequence with stretches of others: changed, left out, put in.
+/// Derives a sequence from an ancestor by substitutions, deletions and insertions.
 fn relative(random: &mut fastrand::Rng, ancestor: &[Code], letters: &[Code], change: f64) -> Vec<Code> {
     let mut codes = Vec::new();
     let mut at = random.usize(..=ancestor.len().min(9));
@@ -29,7 +29,7 @@ fn relative(random: &mut fastrand::Rng, ancestor: &[Code], letters: &[Code], cha
     codes
 }
 
-/// Families of sequences, near and far from each other, some of few letters.
+/// Creates families of near and distant sequences. Some families have only two letters.
 fn families(random: &mut fastrand::Rng, alphabet: Alphabet, members: usize, most: usize) -> SequenceStore {
     let all: Vec<Code> = match alphabet {
         Alphabet::Dna if random.bool() => vec![1, 2, 4, 8],
@@ -46,13 +46,13 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, members: usize, most
     store.build()
 }
 
-/// All costs that differ in kind.
+/// Returns costs with ordinary, free and expensive gaps.
 fn costs(alphabet: Alphabet) -> Vec<ClustalCosts> {
-    let of = |open, extend| {
+    let custom = |open, extend| {
         let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
         ClustalCosts::new(alphabet, ClustalMatrix::built_in(name).unwrap(), PairGaps { open, extend, transition: 0.5 })
     };
-    vec![ClustalCosts::of(alphabet), of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
+    vec![ClustalCosts::for_alphabet(alphabet), custom(1.0, 0.0), custom(0.0, 1.0), custom(2.0, 0.2), custom(40.0, 3.0)]
 }
 
 fn check(seed: u64, sets: &[InstructionSet], rounds: usize, most: usize) {
@@ -66,10 +66,11 @@ fn check(seed: u64, sets: &[InstructionSet], rounds: usize, most: usize) {
         for costs in costs(alphabet) {
             let expected: Vec<_> =
                 pairs.iter().map(|&(a, b)| oracle::identities(store.codes(a), store.codes(b), &costs)).collect();
-            for &level in sets {
-                let found = compute(&store, &costs, &pairs, &mut Workspace::with(level), || false).unwrap();
+            for &instructions in sets {
+                let found =
+                    compute(&store, &costs, &pairs, &mut ClustalWorkspace::with(instructions), || false).unwrap();
                 for ((pair, found), expected) in pairs.iter().zip(found).zip(&expected) {
-                    assert_eq!(&found, expected, "seed {seed}, round {round}, {level:?}, {pair:?}, {costs:?}");
+                    assert_eq!(&found, expected, "seed {seed}, round {round}, {instructions:?}, {pair:?}, {costs:?}");
                 }
             }
         }
@@ -77,37 +78,37 @@ fn check(seed: u64, sets: &[InstructionSet], rounds: usize, most: usize) {
 }
 
 #[test]
-fn identities_are_the_textbooks_whatever_the_instructions() {
+fn identities_match_textbook_on_every_instruction_set() {
     check(fastrand::u64(..), &InstructionSet::available(), 30, 40);
 }
 
-/// Pairs for which the recursion chooses a gap at a corner of the rectangle, which opens for nothing there.
+/// Covers gaps that the recursion chooses at a corner of the rectangle, where they open for free.
 #[test]
-fn gaps_at_corners_too() {
+fn gaps_at_corners_match_textbook() {
     for seed in [331, 1287, 1811, 15_262_635_080_471_336_067] {
         check(seed, &[InstructionSet::best()], 10, 40);
     }
 }
 
 #[test]
-fn longer_pairs_too() {
+fn longer_pairs_match_textbook() {
     check(fastrand::u64(..), &[InstructionSet::best()], 6, 400);
 }
 
 #[test]
-fn without_room_for_rows_too() {
+fn results_do_not_depend_on_memory_limit() {
     let mut random = fastrand::Rng::with_seed(11);
     let store = families(&mut random, Alphabet::Protein, 12, 200);
     let costs = ClustalCosts::protein();
     let pairs: Vec<_> = (0..12).flat_map(|a| (a..12).map(move |b| (a, b))).collect();
-    let expected = compute(&store, &costs, &pairs, &mut Workspace::new(), || false);
-    let mut narrow = Workspace::new();
-    narrow.room = 0;
+    let expected = compute(&store, &costs, &pairs, &mut ClustalWorkspace::new(), || false);
+    let mut narrow = ClustalWorkspace::new();
+    narrow.max_elements = 0;
     assert_eq!(compute(&store, &costs, &pairs, &mut narrow, || false), expected);
 }
 
 #[test]
-fn threads_share_pairs_and_a_flag_ends_them() {
+fn threads_share_pairs_and_stop_on_request() {
     let mut random = fastrand::Rng::with_seed(7);
     let store = families(&mut random, Alphabet::Protein, 20, 50);
     let costs = ClustalCosts::protein();
@@ -118,19 +119,19 @@ fn threads_share_pairs_and_a_flag_ends_them() {
         assert_eq!(identities(&store, &costs, &pairs, threads), one, "{threads}");
     }
     assert!(identities(&store, &costs, &[], 2).is_empty());
-    assert!(compute(&store, &costs, &pairs, &mut Workspace::new(), || true).is_none());
+    assert!(compute(&store, &costs, &pairs, &mut ClustalWorkspace::new(), || true).is_none());
 }
 
 #[test]
-fn a_thread_reports_what_the_textbook_does() {
+fn batch_report_matches_textbook() {
     let mut random = fastrand::Rng::with_seed(5);
     let store = families(&mut random, Alphabet::Dna, 25, 60);
-    let plan = Plan::new(Arc::new(store), Arc::new(ClustalCosts::dna()));
+    let plan = ClustalPlan::new(Arc::new(store), Arc::new(ClustalCosts::dna()));
     let batch = ClustalBatch { chunk: Arc::clone(&plan.chunk), blocks: plan.blocks.clone() };
-    let report = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(false)).unwrap();
+    let report = <Clustal as CpuKind>::compute(&batch, &mut ClustalWorkspace::new(), &AtomicBool::new(false)).unwrap();
     let textbook = Clustal::compute_textbook(&batch, &AtomicBool::new(false)).unwrap();
     assert_eq!(report.identities, textbook.identities);
     assert_eq!(Clustal::check(&batch, &report), Ok(()));
-    let over = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(true));
+    let over = <Clustal as CpuKind>::compute(&batch, &mut ClustalWorkspace::new(), &AtomicBool::new(true));
     assert!(matches!(over, Err(Error::Interrupted)));
 }

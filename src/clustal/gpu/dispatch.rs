@@ -1,41 +1,41 @@
-//! A batch as dispatches, and the identities that come back.
+//! Dispatches of a batch, and decoding of its identities.
 
 use std::ops::Range;
 
 use crate::clustal::PairIdentities;
-use crate::clustal::kernels::layout::{Found, Params};
-use crate::clustal::kernels::program::{Pass, Variant};
-use crate::clustal::kernels::tasks::{Launch, Tasks};
+use crate::clustal::kernels::layout::{ClustalPairResult, ClustalParams};
+use crate::clustal::kernels::program::{ClustalPass, ClustalVariant};
+use crate::clustal::kernels::tasks::{ClustalLaunch, ClustalTasks};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::launch::Buffers;
 use crate::gpu::pipeline::Compiled;
 
-/// Tasks and slices of one dispatch.
-struct Dispatch {
+/// Parameters of one dispatch, and the launch that it belongs to.
+struct ClustalDispatch {
     launch: usize,
-    params: Params,
+    params: ClustalParams,
 }
 
-/// What a batch needs beside its own lists.
+/// Inputs for recording a batch.
 pub(super) struct ClustalWork<'a> {
-    /// The packed sequences.
+    /// Packed sequences.
     pub symbols: &'a wgpu::Buffer,
     /// Scores of all pairs of codes.
     pub table: &'a wgpu::Buffer,
-    /// What is to be computed.
-    pub tasks: &'a Tasks,
-    /// The program of each launch.
+    /// Tasks of the batch.
+    pub tasks: &'a ClustalTasks,
+    /// Program of each launch.
     pub programs: &'a [Compiled],
-    /// Bytes that its scratch memory may take.
+    /// Maximum bytes of scratch memory.
     pub scratch_budget: u64,
-    /// Workgroups of a dispatch at most.
-    pub most_groups: u64,
-    /// Iterations that an invocation may make in a dispatch.
+    /// Maximum number of workgroups per dispatch.
+    pub max_groups: u64,
+    /// Maximum number of loop iterations of an invocation in a dispatch; `None` if unlimited.
     pub loop_budget: Option<u64>,
 }
 
-/// Records a batch: its pairs, its tasks, its dispatches and the copy of what they find.
+/// Records a batch: the uploads of its pairs and tasks, its dispatches and the copy of its results.
 pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &ClustalWork<'_>) -> Result<()> {
     let tasks = work.tasks;
     let (dispatches, scratch_bytes) = plan(gpu, work)?;
@@ -44,10 +44,10 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &ClustalWork<'_>) -
     recording.resident("table", work.table);
     recording.upload("pairs", &tasks.pairs)?;
     recording.upload("tasks", &tasks.list)?;
-    let bytes = (size_of::<Found>() * tasks.pairs.len()) as u64;
+    let bytes = (size_of::<ClustalPairResult>() * tasks.pairs.len()) as u64;
     recording.reserve("found", bytes)?;
     recording.reserve("scratch", scratch_bytes)?;
-    for Dispatch { launch, params } in &dispatches {
+    for ClustalDispatch { launch, params } in &dispatches {
         recording.dispatch(&work.programs[*launch], params, params.groups.into());
     }
     recording.copy_back("found", 0..bytes)?;
@@ -55,84 +55,91 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &ClustalWork<'_>) -
 }
 
 /// Returns the identities of a batch's pairs, in the order of the batch.
-pub(super) fn identities(words: &[u32], tasks: &Tasks) -> Vec<PairIdentities> {
-    let all: &[Found] = bytemuck::cast_slice(&words[..tasks.pairs.len() * size_of::<Found>() / 4]);
+pub(super) fn identities(words: &[u32], tasks: &ClustalTasks) -> Vec<PairIdentities> {
+    let all: &[ClustalPairResult] =
+        bytemuck::cast_slice(&words[..tasks.pairs.len() * size_of::<ClustalPairResult>() / 4]);
     let mut identities = vec![PairIdentities::default(); tasks.pairs.len()];
-    for ((found, pair), &place) in all.iter().zip(&tasks.pairs).zip(&tasks.places) {
-        identities[place as usize] = found.identities(pair);
+    for ((result, pair), &index) in all.iter().zip(&tasks.pairs).zip(&tasks.pair_indices) {
+        identities[index as usize] = result.identities(pair);
     }
     identities
 }
 
-/// Iterations of loops that an invocation makes of a slice of so many rows.
-fn slice_iterations(variant: Variant, rows: u32) -> u64 {
+/// Returns the number of loop iterations of an invocation in a slice of `rows` rows.
+fn slice_iterations(variant: ClustalVariant, rows: u32) -> u64 {
     u64::from(rows) + u64::from(8 * variant.codes * variant.size / variant.workgroup + 4 * variant.size)
 }
 
-/// Makes workgroups smaller where their loops would be too long: invocations that have a pair each wait for each other.
-pub(super) fn narrow(tasks: &mut Tasks, iterations: u64) {
-    for launch in tasks.launches.iter_mut().filter(|launch| launch.variant.pass == Pass::ForwardReverseThread) {
+/// Halves workgroups until their loops are short enough. Invocations with a pair each wait for each
+/// other.
+pub(super) fn narrow(tasks: &mut ClustalTasks, iterations: u64) {
+    for launch in tasks.launches.iter_mut().filter(|launch| launch.variant.pass == ClustalPass::ForwardReverseThread) {
         while launch.variant.workgroup > 1 && pair_iterations(launch.variant, tasks.longest) > iterations {
             launch.variant.workgroup /= 2;
         }
     }
 }
 
-/// Workgroups of a launch that find scratch memory, for pairs of so many symbols at most.
-pub(super) fn groups(launch: &Launch, longest: [u32; 2], scratch_budget: u64, most_groups: u64) -> u64 {
+/// Returns the number of workgroups of a launch that get scratch memory. `longest` has the symbols
+/// of the longest target and query.
+pub(super) fn groups(launch: &ClustalLaunch, longest: [u32; 2], scratch_budget: u64, max_groups: u64) -> u64 {
     let group_bytes = launch.variant.entry_bytes() * u64::from(entries(launch.variant.pass, longest).max(1));
     let tasks = u64::from(launch.tasks.end - launch.tasks.start).div_ceil(u64::from(launch.variant.pairs()));
-    (scratch_budget / group_bytes).min(most_groups).min(tasks)
+    (scratch_budget / group_bytes).min(max_groups).min(tasks)
 }
 
-/// Entries of scratch memory that a pass needs.
-fn entries(pass: Pass, [rows, columns]: [u32; 2]) -> u32 {
+/// Returns the number of scratch entries that a pass needs per workgroup.
+fn entries(pass: ClustalPass, [rows, columns]: [u32; 2]) -> u32 {
     if pass.is_last() { rows.max(columns) + 1 } else { rows }
 }
 
-/// Iterations of loops that an invocation makes at most of a pair whose identities it finds: of all sizes of parts that there
-/// are.
-fn pair_iterations(variant: Variant, longest: [u32; 2]) -> u64 {
+/// Returns the maximum number of loop iterations of an invocation that counts identities of a pair.
+/// Sums over all depths of the recursion.
+fn pair_iterations(variant: ClustalVariant, longest: [u32; 2]) -> u64 {
     let longest = longest[0].max(longest[1]);
     let (rows, columns, half) = (u64::from(longest), u64::from(longest), u64::from(variant.workgroup / 2));
     let size = u64::from(variant.size);
-    // Invocations wait for each other: parts of a place in their trees may be long in one and short in the next.
-    let alone = |level: u32| {
+    // Invocations wait for each other. At one position of the recursion, a part may be long in one
+    // pair and short in the next.
+    let thread_iterations_at = |level: u32| {
         let parts = (1 << level).min(rows);
-        let own = rows.div_ceil(1 << level);
+        let group_rows = rows.div_ceil(1 << level);
         let all = columns * parts.min(u64::from(variant.workgroup));
-        let slices = if own > 1 { all.div_ceil(size) + parts } else { 0 };
-        slices * (own + size) + all + parts * (own + 4)
+        let slices = if group_rows > 1 { all.div_ceil(size) + parts } else { 0 };
+        slices * (group_rows + size) + all + parts * (group_rows + 4)
     };
-    if variant.pass == Pass::ForwardReverseThread {
-        return (0..=rows.max(1).ilog2() + 1).map(alone).sum::<u64>() + u64::from(variant.codes * variant.codes);
+    if variant.pass == ClustalPass::ForwardReverseThread {
+        return (0..=rows.max(1).ilog2() + 1).map(thread_iterations_at).sum::<u64>()
+            + u64::from(variant.codes * variant.codes);
     }
-    let of = |level: u32| {
+    let iterations_at = |level: u32| {
         let parts = (1 << level).min(rows);
-        let own = rows.div_ceil(1 << level).div_ceil(2) + 1;
-        let (strips, lanes) = (own.div_ceil(half * size), own.div_ceil(size).min(half));
+        let group_rows = rows.div_ceil(1 << level).div_ceil(2) + 1;
+        let (strips, lanes) = (group_rows.div_ceil(half * size), group_rows.div_ceil(size).min(half));
         strips * (columns + parts * (lanes + 2 * size)) + 2 * (columns / half + parts) + columns + 4 * parts
     };
-    (0..=rows.max(1).ilog2() + 1).map(of).sum()
+    (0..=rows.max(1).ilog2() + 1).map(iterations_at).sum()
 }
 
-/// The dispatches of a batch, and the bytes of scratch memory that the greatest of them takes.
-fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
-    let (mut dispatches, mut most_bytes) = (Vec::new(), 0);
+/// Returns the dispatches of a batch, and the bytes of scratch memory of the largest.
+fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<ClustalDispatch>, u64)> {
+    let (mut dispatches, mut max_bytes) = (Vec::new(), 0);
     for (index, launch) in work.tasks.launches.iter().enumerate() {
-        let Launch { variant, ref tasks } = *launch;
+        let ClustalLaunch { variant, ref tasks } = *launch;
         let [rows, columns] = work.tasks.longest;
         let entries = entries(variant.pass, work.tasks.longest);
         let group_bytes = variant.entry_bytes() * u64::from(entries.max(1));
-        let groups = groups(launch, work.tasks.longest, work.scratch_budget, work.most_groups) as u32;
+        let groups = groups(launch, work.tasks.longest, work.scratch_budget, work.max_groups) as u32;
         let pairs = variant.pairs();
         if groups == 0 {
-            return Err(gpu.unsuited(format!("a pair of {rows} and {columns} symbols takes {group_bytes} bytes of it")));
+            return Err(
+                gpu.unsuited(format!("a pair of {rows} and {columns} symbols needs {group_bytes} bytes of its memory"))
+            );
         }
-        most_bytes = most_bytes.max(u64::from(groups) * group_bytes);
+        max_bytes = max_bytes.max(u64::from(groups) * group_bytes);
         let all_slices = if variant.pass.is_last() { 1 } else { variant.slices(columns) };
         let mut add = |tasks: Range<u32>, slices: Range<u32>| {
-            let params = Params {
+            let params = ClustalParams {
                 task_begin: tasks.start,
                 task_end: tasks.end,
                 groups: groups.min((tasks.end - tasks.start).div_ceil(pairs)),
@@ -142,19 +149,22 @@ fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
                 extension: work.tasks.extension,
                 reserved: 0,
             };
-            dispatches.push(Dispatch { launch: index, params });
+            dispatches.push(ClustalDispatch { launch: index, params });
         };
         let Some(iterations) = work.loop_budget else {
             add(tasks.clone(), 0..all_slices);
             continue;
         };
-        // Where loops end early, so many slices at a time, of as many tasks as have scratch memory.
+        // Each dispatch takes as many slices as the loop budget allows, and as many tasks as have
+        // scratch memory.
         let slices = match variant.pass.is_last() {
             true => u64::from(pair_iterations(variant, work.tasks.longest) <= iterations),
             false => iterations / slice_iterations(variant, rows),
         };
         if slices == 0 {
-            return Err(gpu.unsuited(format!("its loops are too short for {rows} and {columns} symbols")));
+            return Err(
+                gpu.unsuited(format!("its limit on loop iterations is too low for {rows} and {columns} symbols"))
+            );
         }
         let at_once = groups.saturating_mul(pairs);
         for task in tasks.clone().step_by(at_once as usize) {
@@ -164,5 +174,5 @@ fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
             }
         }
     }
-    Ok((dispatches, most_bytes))
+    Ok((dispatches, max_bytes))
 }

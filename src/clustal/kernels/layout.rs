@@ -1,82 +1,83 @@
-//! Structures that the kernels and the host share, as `shaders/common/clustal.wgsl` declares them.
+//! Structures that kernels and host share, as declared in `shaders/common/clustal.wgsl`.
 
 use crate::clustal::PairIdentities;
 
-/// The parameters of a dispatch.
+/// Parameters of a dispatch.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
-    /// First task, or pair.
+pub struct ClustalParams {
+    /// First task, or first pair in passes that assign pairs.
     pub task_begin: u32,
-    /// Task, or pair, after the last.
+    /// End (exclusive) of the tasks or pairs.
     pub task_end: u32,
-    /// Workgroups.
+    /// Number of workgroups.
     pub groups: u32,
     /// First slice.
     pub slice_begin: u32,
-    /// Slice after the last.
+    /// End (exclusive) of the slices.
     pub slice_end: u32,
-    /// Entries of the scratch memory: rows of an invocation, or columns of a border and one.
+    /// Number of scratch entries: the rows of an invocation, or the columns of a border plus one.
     pub entries: u32,
-    /// What every symbol of a gap costs.
+    /// Cost of each symbol in a gap.
     pub extension: i32,
-    /// Nothing.
+    /// Padding.
     pub reserved: u32,
 }
 
-/// Pairs of one query that a workgroup does at once.
+/// Pairs of one query that a workgroup computes at once.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Task {
-    /// The first pair.
+pub struct ClustalTask {
+    /// Index of the first pair.
     pub first: u32,
-    /// How many there are.
+    /// Number of pairs.
     pub count: u32,
 }
 
-/// A pair.
+/// One pair of sequences.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Pair {
-    /// First symbol of the query.
+pub struct ClustalPair {
+    /// Offset of the first query symbol.
     pub query: u32,
-    /// Its symbols.
+    /// Number of query symbols.
     pub query_symbols: u32,
-    /// First symbol of the target.
+    /// Offset of the first target symbol.
     pub target_begin: u32,
-    /// Its symbols.
+    /// Number of target symbols.
     pub target_symbols: u32,
-    /// What a gap costs beside the extension of all its symbols.
+    /// Cost of opening a gap, in addition to the extension of all its symbols.
     pub opening: i32,
-    /// Whether the target comes first, so that of equal cells the first by rows counts.
+    /// 1 if the target comes first in the input, else 0. It decides whether the first of equal
+    /// cells is the first by rows.
     pub by_rows: u32,
 }
 
-/// What is found of a pair. Rows are symbols of the target, columns those of the query, from 0 on.
+/// The result of one pair. Rows index target symbols and columns index query symbols, from 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Found {
-    /// The greatest score; 0 if there is none, and then the rest has no meaning.
+pub struct ClustalPairResult {
+    /// Highest local score. If it is 0, the other fields have no meaning.
     pub score: i32,
     /// Row of the end.
     pub end_row: u32,
     /// Column of the end.
     pub end_column: u32,
-    /// Rows from there to the start.
+    /// Rows from the end back to the start.
     pub rows_back: u32,
-    /// Columns from the query's last one to the start.
+    /// Columns from the last column of the query back to the start.
     pub columns_back: u32,
-    /// Identities of the alignment that ClustalW chooses between the two.
+    /// Number of identities in ClustalW's alignment between start and end.
     pub identities: u32,
-    /// Nothing.
+    /// Padding.
     pub reserved0: u32,
-    /// Nothing.
+    /// Padding.
     pub reserved1: u32,
 }
 
-impl Found {
-    /// What it says of a pair.
-    pub fn identities(&self, pair: &Pair) -> PairIdentities {
+impl ClustalPairResult {
+    /// Converts the result to positions in input order.
+    pub fn identities(&self, pair: &ClustalPair) -> PairIdentities {
         if self.score <= 0 {
             return PairIdentities::default();
         }

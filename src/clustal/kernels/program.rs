@@ -1,124 +1,128 @@
-//! The kernels with their constants.
+//! Compiled variants of the kernels: pass, sizes and shader constants.
 
 use crate::gpu::kernels::{ClustalStage, Kernel, KernelKind, KernelProgram, LaneGrouping, of_kind};
 use crate::gpu::source::Constants;
 use crate::seq::Alphabet;
 
-/// Columns of a slice of scores.
+/// Columns of a slice in `sw_ends`.
 const SCORE_COLUMNS: u32 = 20;
-/// Columns of a slice of `nw_forward_reverse_thread`.
+/// Columns of a slice in `nw_forward_reverse_thread`.
 const IDENTITY_COLUMNS: u32 = 20;
-/// Rows of an invocation of `nw_forward_reverse`.
+/// Rows per invocation in `nw_forward_reverse`.
 const ROWS: u32 = 8;
 
-/// A pass over the matrices of pairs.
+/// A pass over the matrices of the pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pass {
-    /// To the end of the best local alignment.
+pub enum ClustalPass {
+    /// Finds the end of the best local alignment.
     Ends,
-    /// From there to its start.
+    /// Finds its start, going back from the end.
     Starts,
-    /// Over the rectangle between the two, for identities, by a workgroup.
+    /// Counts the identities in the rectangle between start and end, with one workgroup per pair.
     ForwardReverse,
-    /// The same by an invocation.
+    /// Counts the identities in that rectangle, with one invocation per pair.
     ForwardReverseThread,
 }
 
-impl Pass {
-    /// All of them, those that go over a batch first before the others.
-    pub const ALL: [Pass; 4] = [Pass::Ends, Pass::Starts, Pass::ForwardReverse, Pass::ForwardReverseThread];
+impl ClustalPass {
+    /// All passes in execution order.
+    pub const ALL: [ClustalPass; 4] =
+        [ClustalPass::Ends, ClustalPass::Starts, ClustalPass::ForwardReverse, ClustalPass::ForwardReverseThread];
 
-    /// Whether it finds identities.
+    /// Checks whether the pass counts identities.
     pub fn is_last(self) -> bool {
-        matches!(self, Pass::ForwardReverse | Pass::ForwardReverseThread)
+        matches!(self, ClustalPass::ForwardReverse | ClustalPass::ForwardReverseThread)
     }
 }
 
-/// What a pipeline is made for: shader constants.
+/// The constants that a pipeline is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
-    /// The pass.
-    pub pass: Pass,
-    /// Invocations a workgroup; even.
+pub struct ClustalVariant {
+    /// Pass that the pipeline computes.
+    pub pass: ClustalPass,
+    /// Invocations per workgroup; an even number.
     pub workgroup: u32,
-    /// Columns of a slice, in fours; rows of an invocation where a workgroup has one pair.
+    /// Columns of a slice (a multiple of 4), or rows per invocation where a workgroup computes one
+    /// pair.
     pub size: u32,
-    /// Codes of the alphabet.
+    /// Number of codes in the alphabet.
     pub codes: u32,
 }
 
-impl Variant {
-    /// A pass of the usual size.
-    pub fn new(pass: Pass, alphabet: Alphabet, workgroup: u32) -> Self {
+impl ClustalVariant {
+    /// Returns the variant of a pass with the default size.
+    pub fn new(pass: ClustalPass, alphabet: Alphabet, workgroup: u32) -> Self {
         let size = match pass {
-            Pass::Ends | Pass::Starts => SCORE_COLUMNS,
-            Pass::ForwardReverse => ROWS,
-            Pass::ForwardReverseThread => IDENTITY_COLUMNS,
+            ClustalPass::Ends | ClustalPass::Starts => SCORE_COLUMNS,
+            ClustalPass::ForwardReverse => ROWS,
+            ClustalPass::ForwardReverseThread => IDENTITY_COLUMNS,
         };
-        Variant { pass, workgroup, size, codes: alphabet.size() as u32 }
+        ClustalVariant { pass, workgroup, size, codes: alphabet.size() as u32 }
     }
 
-    /// Slices of a query.
+    /// Returns the number of slices of a query with `symbols` symbols.
     pub fn slices(&self, symbols: u32) -> u32 {
         symbols.div_ceil(self.size)
     }
 
-    /// Pairs, or tasks of such, that a workgroup does at once.
+    /// Returns the number of pairs (or of tasks, in passes that take tasks) that a workgroup
+    /// computes at once.
     pub fn pairs(&self) -> u32 {
-        if self.pass == Pass::ForwardReverseThread { self.workgroup } else { 1 }
+        if self.pass == ClustalPass::ForwardReverseThread { self.workgroup } else { 1 }
     }
 
-    /// Bytes of scratch memory that a workgroup takes of each entry.
+    /// Returns the bytes of scratch memory that a workgroup takes per entry.
     pub fn entry_bytes(&self) -> u64 {
         match self.pass {
-            // Two rows of each half.
-            Pass::ForwardReverse => 4 * 8,
-            // A border, and a row of each half.
-            Pass::ForwardReverseThread => u64::from(3 * 8 * self.workgroup),
+            // Two rows for each half.
+            ClustalPass::ForwardReverse => 4 * 8,
+            // A border, and one row for each half.
+            ClustalPass::ForwardReverseThread => u64::from(3 * 8 * self.workgroup),
             _ => u64::from(8 * self.workgroup),
         }
     }
 
-    /// Bytes of workgroup memory that a workgroup takes.
+    /// Returns the bytes of workgroup memory that a workgroup takes.
     pub fn workgroup_bytes(&self) -> u32 {
         match self.pass {
-            // Parts, sums, and of every invocation what it hands down and finds.
-            Pass::ForwardReverse => 41 * 24 + 32 + (16 + 20) * self.workgroup,
-            // Scores and a number.
-            Pass::ForwardReverseThread => 4 * self.codes * self.stride() + 4,
+            // Parts, sums, and the values that each invocation hands down and finds.
+            ClustalPass::ForwardReverse => 41 * 24 + 32 + (16 + 20) * self.workgroup,
+            // Scores and one counter.
+            ClustalPass::ForwardReverseThread => 4 * self.codes * self.stride() + 4,
             _ => 16 * self.codes * self.stride4(),
         }
     }
 
-    /// Vec4s from one row of the profile to the next: odd, so that rows of neighbouring codes start in different banks.
+    /// Distance in `vec4`s between rows of the profile. It is odd, so rows of neighbouring codes
+    /// start in different banks.
     fn stride4(&self) -> u32 {
         (self.size / 4) | 1
     }
 
-    /// Entries from one row of the table to the next: odd, and one more than codes at least.
+    /// Distance in entries between rows of the table. It is odd and at least `codes + 1`.
     fn stride(&self) -> u32 {
         (self.codes + 1) | 1
     }
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for ClustalVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Clustal(match self.pass {
-            Pass::Ends | Pass::Starts => ClustalStage::Ends,
-            Pass::ForwardReverse => ClustalStage::ForwardReverse(LaneGrouping::Workgroup),
-            Pass::ForwardReverseThread => ClustalStage::ForwardReverse(LaneGrouping::Thread),
+            ClustalPass::Ends | ClustalPass::Starts => ClustalStage::Ends,
+            ClustalPass::ForwardReverse => ClustalStage::ForwardReverse(LaneGrouping::Workgroup),
+            ClustalPass::ForwardReverseThread => ClustalStage::ForwardReverse(LaneGrouping::Thread),
         }))
     }
 
     fn constants(&self) -> Constants {
         let all = Constants::default().number("WG", self.workgroup).number("CODES", self.codes);
         match self.pass {
-            Pass::ForwardReverse => all.number("ROWS", self.size),
-            Pass::ForwardReverseThread => all.number("SLICE", self.size).number("STRIDE", self.stride()),
+            ClustalPass::ForwardReverse => all.number("ROWS", self.size),
+            ClustalPass::ForwardReverseThread => all.number("SLICE", self.size).number("STRIDE", self.stride()),
             _ => all
                 .number("SLICE", self.size)
                 .number("STRIDE4", self.stride4())
-                .flag("REVERSE", self.pass != Pass::Ends),
+                .flag("REVERSE", self.pass != ClustalPass::Ends),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
 use super::{ClustalEngines, PairDistances, cells_of};
-use crate::clustal::{ClustalChunk, ClustalCosts, Plan, cpu};
+use crate::clustal::{ClustalChunk, ClustalCosts, ClustalPlan, cpu};
 use crate::engine::check::finished;
 use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
@@ -14,10 +14,10 @@ use crate::seq::SequenceId;
 use crate::tree::Distances;
 
 /// Returns the plan of all pairs of a job.
-pub(super) fn plan(job: &PairDistances) -> Result<Plan> {
+pub(super) fn plan(job: &PairDistances) -> Result<ClustalPlan> {
     let sequences = &job.sequences;
-    let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::of(sequences.alphabet())));
-    let plan = Plan::new(Arc::clone(sequences), costs);
+    let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::for_alphabet(sequences.alphabet())));
+    let plan = ClustalPlan::new(Arc::clone(sequences), costs);
     let Some((a, b)) = plan.too_long() else { return Ok(plan) };
     let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
     Err(Error::usage_of(

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::super::{ClustalEngines, PairDistances, clustal};
 use super::PairCounts;
-use crate::clustal::{Clustal, Plan};
+use crate::clustal::{Clustal, ClustalPlan};
 use crate::engine::check::finished;
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, BatchOutcome};
@@ -22,7 +22,7 @@ use crate::jobs::{Feed, PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
 
 /// Cuts a plan. Units are its lists of pairs. A list has one query.
-pub(super) fn cut(plan: &Plan, cells: u64) -> Result<Vec<Block>> {
+pub(super) fn cut(plan: &ClustalPlan, cells: u64) -> Result<Vec<Block>> {
     let size = |unit: u64| {
         let list = &plan.blocks[unit as usize];
         (list.targets.len() as u64, u128::from(list.cells))
@@ -42,7 +42,7 @@ pub(super) fn identities_of(row: &PairResult) -> u32 {
 
 /// ClustalW's pairs, and the state between blocks.
 pub(super) struct ClustalLists {
-    plan: Arc<Plan>,
+    plan: Arc<ClustalPlan>,
     /// Number of pairs before each list.
     pairs_before: Vec<u64>,
     threads: Threads,
@@ -116,13 +116,13 @@ impl ClustalLists {
     }
 }
 
-fn open_engines(plan: &Plan, run: &Run, threads: &Threads) -> Result<ClustalEngines> {
+fn open_engines(plan: &ClustalPlan, run: &Run, threads: &Threads) -> Result<ClustalEngines> {
     engines::open_clustal(run, threads.count(), plan.blocks.iter().map(|list| list.cells).sum())
 }
 
 /// Turns each block into one chunk.
 struct ListChunks {
-    plan: Arc<Plan>,
+    plan: Arc<ClustalPlan>,
     next: Option<QueuedChunk<Clustal>>,
     open_blocks: OpenBlocks<Range<u64>>,
 }
@@ -144,7 +144,7 @@ impl ChunkCutter<Clustal> for ListChunks {
 
 /// Adds the counts of an outcome to its chunk.
 fn gather(
-    plan: &Plan,
+    plan: &ClustalPlan,
     pairs_before: &[u64],
     ordered: &mut Ordered<Vec<u32>>,
     outcome: &BatchOutcome<Clustal>,

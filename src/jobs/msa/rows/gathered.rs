@@ -2,7 +2,7 @@
 
 use super::super::{PairDistance, PairDistances, clustal, distances};
 use super::PairCounts;
-use crate::clustal::{Plan, Table};
+use crate::clustal::{ClustalPlan, IdentityTable};
 use crate::error::{Error, Result};
 use crate::tree::Distances;
 
@@ -17,7 +17,7 @@ pub struct GatheredDistances {
 
 #[derive(Debug)]
 enum DistanceTable {
-    Clustal { plan: Plan, table: Table },
+    Clustal { plan: ClustalPlan, table: IdentityTable },
     Distances(Distances),
 }
 
