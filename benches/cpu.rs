@@ -78,7 +78,7 @@ fn papara_cpu(criterion: &mut Criterion) {
             group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
             for sites in LENGTHS {
                 let batch = phylo_batch(alphabet, sites as u32, 64, 8);
-                let mut workspace = papara::cpu::Workspace::with(instructions);
+                let mut workspace = papara::cpu::PhyloWorkspace::with(instructions);
                 group.throughput(Throughput::Elements(batch.cells()));
                 group.bench_function(BenchmarkId::from_parameter(sites), |bencher| {
                     bencher.iter(|| papara::cpu::run(&batch, &mut workspace).len())

@@ -1,5 +1,5 @@
-//! Reads against the ancestral states of a tree's edges (PaPaRa: Berger and Stamatakis 2011; Alachiotis, Berger and Stamatakis
-//! 2013).
+//! Scores of reads against the ancestral states of a tree's edges (PaPaRa: Berger and Stamatakis
+//! 2011; Alachiotis, Berger and Stamatakis 2013).
 
 pub mod cpu;
 pub mod gpu;
@@ -16,7 +16,7 @@ pub mod work;
 
 pub use reference::Reference;
 pub use states::{GapModel, edge_vectors};
-pub use trace::{Aligner, Placed};
-pub use tree::{Edge, NodeId, Tree};
+pub use trace::{ReadAligner, ReadAlignment};
+pub use tree::{Edge, NodeId, ReferenceTree};
 pub use vectors::{OCTET, Site, Vectors};
 pub use work::*;

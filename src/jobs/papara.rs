@@ -36,7 +36,7 @@ use crate::engine::stats::RunStats;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::papara::cpu::phylo_workers;
-use crate::papara::search::Levels;
+use crate::papara::search::UnionTree;
 use crate::papara::{GapModel, Phylo, Reference, edge_vectors};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, QueryStrands, ReadChunk, Strand, Strands};
@@ -111,7 +111,7 @@ pub struct PhyloResult {
 pub struct PhyloSession {
     threads: Threads,
     /// Ancestral states; `None` until they are computed.
-    levels: Option<Arc<Levels>>,
+    levels: Option<Arc<UnionTree>>,
     /// Position in the file of reads.
     source: Option<ReadFile>,
     engines: SessionEngines<Phylo>,
@@ -137,17 +137,17 @@ impl PhyloAlignment {
     }
 
     /// Computes the ancestral states of the edges of the reference.
-    fn levels(&self, pool: &rayon::ThreadPool) -> Arc<Levels> {
+    fn levels(&self, pool: &rayon::ThreadPool) -> Arc<UnionTree> {
         let started = Instant::now();
         let levels = pool.install(|| {
             let vectors = edge_vectors(&self.reference, self.gap_model, pool);
             let (vectors, vector_of) = vectors.distinct();
-            Levels::new(vectors, &vector_of, !self.exhaustive, pool)
+            UnionTree::new(vectors, &vector_of, !self.exhaustive, pool)
         });
         tracing::debug!(
             edges = levels.edges(),
-            distinct = levels.level(0).len(),
-            levels = levels.len(),
+            distinct = levels.vectors(0).len(),
+            levels = levels.heights(),
             seconds = started.elapsed().as_secs_f64(),
             "ancestral states"
         );
@@ -221,7 +221,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, reads: &ReadChunk, levels: &Levels, strands: QueryStrands) {
+    fn add(&mut self, reads: &ReadChunk, levels: &UnionTree, strands: QueryStrands) {
         let symbols: u64 = reads.store.lengths().iter().map(|&length| u64::from(length)).sum();
         for id in (0..).zip(reads.store.lengths()).filter_map(|(id, &length)| (length == 0).then_some(id)) {
             self.empty += 1;
@@ -232,7 +232,7 @@ impl Totals {
         }
         let edges = levels.edges() as u64 * u64::from(strands.copies());
         self.pairs += reads.store.len() as u64 * edges;
-        self.cells = self.cells.saturating_add(symbols * edges * u64::from(levels.level(0).sites()));
+        self.cells = self.cells.saturating_add(symbols * edges * u64::from(levels.vectors(0).sites()));
     }
 }
 

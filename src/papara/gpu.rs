@@ -1,13 +1,13 @@
-//! Reads against ancestral states on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Vectors stay on the
-//! device.
+//! Scores of reads against ancestral states on a GPU, as a job kind of
+//! [`crate::gpu::engine::GpuEngine`]. Vectors stay on the device.
 
 mod dispatch;
 
 use std::sync::Arc;
 
 use self::dispatch::BlockWork;
-use super::kernels::block::{self, BlockTasks, CHUNK, LANES, ScoreType, Variant};
-use super::vectors::Cells;
+use super::kernels::block::{self, BlockTasks, BlockVariant, CHUNK, LANES, ScoreType};
+use super::vectors::StateCells;
 use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -20,58 +20,59 @@ use crate::gpu::launch::{BatchResults, Buffers};
 use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::seq::Alphabet;
 
-/// Seconds of work that the first batch should be.
+/// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.05;
-/// Reads and octets of a batch at most: their lists and scores take 40 bytes each.
+/// Maximum number of read-octet pairs in a batch. Task lists and scores take 40 bytes per pair.
 const MAX_PAIRS: u64 = 1 << 21;
-/// Seconds that a batch has to take for its speed to tell anything.
+/// Minimum seconds of a batch whose speed is recorded.
 const TELLING_SECONDS: f64 = 0.005;
-/// When the other numbers are tried while a job goes on.
+/// Settings for trials of the other score type during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 2.0 };
-/// How much faster many columns are for the columns that they compute.
+/// Ratio of the speeds per column with many and with few columns.
 const WIDE_GAIN: f64 = 1.09;
-/// Workgroups of one dispatch that have scratch memory of their own, at most.
+/// Maximum number of workgroups of a dispatch. Each has its own scratch memory.
 const MAX_GROUPS: u64 = 1 << 13;
 
-/// A GPU that scores reads against vectors.
+/// A GPU engine that scores reads against vectors.
 pub type PhyloGpu = engine::GpuEngine<Phylo>;
 
-/// Sizes of the kernels.
+/// Sizes of the kernels on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShape {
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Columns of a read that an invocation keeps, in halves and in words: few, and many, which is faster where it does not
-    /// pad reads much.
+    /// Columns of a read that an invocation keeps, for f16 and for i32 lanes. Each has a small and
+    /// a large number. The large number is faster for reads that need little padding.
     pub columns: [[u32; 2]; 2],
-    /// Sites of a chunk.
+    /// Number of sites in a chunk.
     pub chunk: u32,
 }
 
 impl KernelSizes for BlockShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        // A workgroup is one subgroup where subgroups are that wide: it waits for no other subgroup.
+        // A workgroup is one subgroup if subgroups are wide enough, so it waits for no other
+        // subgroup.
         let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
         BlockShape {
             workgroup: if found.is_software() { 16 } else { subgroup },
             columns: [block::columns(ScoreType::F16), block::columns(ScoreType::I32)],
-            // Loops are short on software adapters.
+            // Software adapters limit the length of loops.
             chunk: if found.is_software() { 32 } else { CHUNK },
         }
     }
 }
 
-/// What the room has on a device, whatever batches are in flight.
-pub struct PhyloHost {
-    kernels: KernelSet<Variant, BlockShape>,
+/// State of this module on a device, shared by all batches in flight.
+pub struct PhyloDeviceState {
+    kernels: KernelSet<BlockVariant, BlockShape>,
     chooser: Chooser<ScoreType>,
     assumed: f64,
-    /// Reads against octets that keep the device busy.
+    /// Number of read-octet pairs that keep the device busy.
     fill: u64,
 }
 
-/// How a batch is computed, and what it uses.
-pub struct Chosen {
+/// How a batch is computed, and the data that it uses.
+pub struct PhyloChoice {
     vectors: Arc<ResidentBuffer>,
     tasks: BlockTasks,
     way: CandidateKernel<ScoreType>,
@@ -81,9 +82,10 @@ impl PhyloGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
+        // Assumed cells per second, and the read-octet pairs that a large card, a small card or CPU
+        // threads compute at once.
         let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
-        let host = PhyloHost {
+        let host = PhyloDeviceState {
             kernels: KernelSet::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             assumed,
@@ -93,33 +95,34 @@ impl PhyloGpu {
     }
 }
 
-impl PhyloHost {
-    /// Half floats are there, and not emulated.
+impl PhyloDeviceState {
+    /// Checks whether the device has f16 arithmetic.
     fn has_halves(&self) -> bool {
         let features = self.kernels.gpu.device.features();
         features.contains(wgpu::Features::SHADER_F16)
     }
 
-    /// A program that holds scores so, with few columns or many, for reads of amino acids or bases.
-    fn variant(&self, numbers: ScoreType, is_wide: bool, is_protein: bool, is_plain: bool) -> Variant {
+    /// Returns the variant with this score type and few or many columns, for reads of amino acids
+    /// or bases.
+    fn variant(&self, numbers: ScoreType, is_wide: bool, is_protein: bool, is_plain: bool) -> BlockVariant {
         let BlockShape { workgroup, columns: [halves, words], chunk } = self.kernels.shape;
         let columns = if numbers == ScoreType::F16 { halves } else { words }[usize::from(is_wide)];
-        Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
+        BlockVariant { numbers, workgroup, columns, chunk, is_plain, is_protein }
     }
 
-    /// Whether many columns are faster for the reads of a batch.
+    /// Checks whether many columns are faster for the reads of a batch.
     fn is_wide(&self, numbers: ScoreType, batch: &PhyloBatch) -> bool {
         let padded = |is_wide: bool| {
             let variant = self.variant(numbers, is_wide, false, false);
-            let of = |block: &PhyloBlock| {
-                u64::from(variant.padded(batch.chunk.reads.length(block.read))) * block.places.len() as u64
+            let padded_columns = |block: &PhyloBlock| {
+                u64::from(variant.padded(batch.chunk.reads.length(block.read))) * block.positions.len() as u64
             };
-            batch.blocks.iter().map(of).sum::<u64>() as f64
+            batch.blocks.iter().map(padded_columns).sum::<u64>() as f64
         };
         padded(true) < WIDE_GAIN * padded(false)
     }
 
-    /// The ways to compute a batch, of which the first is to be preferred.
+    /// Returns the possible score types for a batch. The first one is preferred.
     fn candidates(
         &self,
         kernel: Option<&'static Kernel>,
@@ -143,24 +146,25 @@ impl PhyloHost {
         let all: Vec<_> =
             [ScoreType::F16, ScoreType::I32].into_iter().filter(|&way| suits(way)).map(candidate).collect();
         match all.is_empty() {
-            true => Err(self.kernels.gpu.unsuited("it has no half floats")),
+            true => Err(self.kernels.gpu.unsuited("it has no f16 arithmetic")),
             false => Ok(all),
         }
     }
 }
 
-has_kernel_set!(PhyloHost, Variant, BlockShape);
+has_kernel_set!(PhyloDeviceState, BlockVariant, BlockShape);
 
 impl GpuKind for Phylo {
-    type Choice = Chosen;
-    type DeviceState = PhyloHost;
+    type Choice = PhyloChoice;
+    type DeviceState = PhyloDeviceState;
     type Slot = Buffers;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    /// A read of some hundred symbols takes an invocation some hundredths of a second, alone or not.
-    fn fill(host: &PhyloHost) -> u64 {
+    /// Returns the number of pairs that keep the device busy. An invocation takes some hundredths
+    /// of a second for a read of some hundred symbols, however many others run.
+    fn fill(host: &PhyloDeviceState) -> u64 {
         host.fill
     }
 
@@ -168,18 +172,22 @@ impl GpuKind for Phylo {
         memory / 2
     }
 
-    fn choose(host: &mut PhyloHost, site: &mut BatchContext<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
+    fn choose(
+        host: &mut PhyloDeviceState,
+        site: &mut BatchContext<'_>,
+        batch: &Arc<PhyloBatch>,
+    ) -> Result<PhyloChoice> {
         let bytes: &[u8] = match batch.chunk.vectors.cells() {
-            Cells::Bytes(bytes) => bytes,
-            Cells::Words(words) => bytemuck::cast_slice(words),
+            StateCells::Bytes(bytes) => bytes,
+            StateCells::Words(words) => bytemuck::cast_slice(words),
         };
         let vectors =
             host.kernels.resident(site.residents, &batch.chunk.vectors, "ancestral states", bytes, site.memory / 2)?;
         let candidates = host.candidates(site.kernel, batch)?;
         let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
-        let place = host.chooser.pick(&candidates, batch.cells(), remaining);
-        let way = place
-            .map(|place| candidates[place])
+        let index = host.chooser.pick(&candidates, batch.cells(), remaining);
+        let way = index
+            .map(|index| candidates[index])
             .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
         let (scheme, is_protein) = (&batch.chunk.scheme, batch.chunk.vectors.alphabet() != Alphabet::Dna);
         let mut too_long = None;
@@ -194,19 +202,20 @@ impl GpuKind for Phylo {
         }
         let is_wide = [way.way, ScoreType::I32].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {
-            let [own, words] = is_wide.map(|(numbers, is_wide)| host.variant(numbers, is_wide, is_protein, is_plain));
-            // Scores of a long read have no place in halves.
-            if own.holds(codes.len() as u32, scheme) { own } else { words }
+            let [preferred, words] =
+                is_wide.map(|(numbers, is_wide)| host.variant(numbers, is_wide, is_protein, is_plain));
+            // Scores of a long read may not fit f16 lanes.
+            if preferred.holds(codes.len() as u32, scheme) { preferred } else { words }
         });
-        Ok(Chosen { vectors, tasks, way })
+        Ok(PhyloChoice { vectors, tasks, way })
     }
 
     fn record(
-        host: &mut PhyloHost,
+        host: &mut PhyloDeviceState,
         site: &mut BatchContext<'_>,
         buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
-        chosen: &mut Chosen,
+        chosen: &mut PhyloChoice,
     ) -> Result<()> {
         let mut programs = Vec::with_capacity(chosen.tasks.launches.len());
         for launch in &chosen.tasks.launches {
@@ -217,17 +226,17 @@ impl GpuKind for Phylo {
             tasks: &chosen.tasks,
             programs: &programs,
             scratch_budget: MemoryShares::new(site.memory).scratch_bytes.min(host.kernels.binding),
-            most_groups: MAX_GROUPS,
+            max_groups: MAX_GROUPS,
             loop_budget: host.kernels.loop_budget,
         };
         dispatch::record(&host.kernels.gpu, buffers, batch, &work)
     }
 
     fn decode(
-        _host: &mut PhyloHost,
+        _host: &mut PhyloDeviceState,
         _buffers: &mut Buffers,
         batch: &Arc<PhyloBatch>,
-        _chosen: &Chosen,
+        _chosen: &PhyloChoice,
         results: BatchResults,
     ) -> Result<PhyloReport> {
         let (eights, _) = results.words[..OCTET * batch.pairs() as usize].as_chunks::<OCTET>();
@@ -236,10 +245,10 @@ impl GpuKind for Phylo {
     }
 
     fn learn(
-        host: &mut PhyloHost,
+        host: &mut PhyloDeviceState,
         _kernel: Option<&'static Kernel>,
         _batch: &PhyloBatch,
-        chosen: &Chosen,
+        chosen: &PhyloChoice,
         report: &PhyloReport,
     ) -> Option<f64> {
         if let Some(time) = report.kernel_time {
@@ -248,7 +257,7 @@ impl GpuKind for Phylo {
         None
     }
 
-    fn trial_seconds(host: &PhyloHost) -> Option<f64> {
+    fn trial_seconds(host: &PhyloDeviceState) -> Option<f64> {
         host.chooser.trial_seconds()
     }
 

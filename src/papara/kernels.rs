@@ -1,4 +1,4 @@
-//! Host halves of `papara_block` and `papara_block_half`: constants, layouts and lists of tasks.
+//! Host side of `papara_block` and `papara_block_half`: constants, layouts and task lists.
 
 pub mod block;
 mod samples;

@@ -1,4 +1,4 @@
-//! A reference alignment with its tree: what reads are placed on.
+//! A reference alignment with its tree. Reads are placed on this tree.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,55 +7,58 @@ use std::path::Path;
 use bstr::{BStr, BString, ByteSlice};
 use rayon::prelude::*;
 
-use super::tree::{NodeId, Tree};
+use super::tree::{NodeId, ReferenceTree};
 use super::vectors::{all, set_of};
 use crate::error::{Error, InputLocation, Result};
 use crate::seq::aligned::aligned_code;
 use crate::seq::{AlignedRows, Alphabet, AlphabetChoice, is_standard};
 
-/// How many names of either side an error lists.
-const LISTED: usize = 5;
+/// Maximum number of names of either side that an error lists.
+const MAX_LISTED_NAMES: usize = 5;
 
 /// A tree and the alignment of its leaves.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// What the rows are of.
+    /// Alphabet of the rows.
     pub alphabet: Alphabet,
     /// The tree. Its leaves have the names of rows.
-    pub tree: Tree,
-    /// Names of rows, in the alignment's order.
+    pub tree: ReferenceTree,
+    /// Names of the rows, in the order of the alignment.
     pub names: Vec<BString>,
-    /// Rows as the alignment has them, all of the same length.
+    /// Rows of the alignment, all of the same length.
     pub rows: Vec<Vec<u8>>,
-    /// The columns, from 0, in which something is known of at least one row: sites of vectors of states.
+    /// Columns (from 0) with information in at least one row. They are the sites of the state
+    /// vectors.
     pub columns: Vec<u32>,
-    /// Of each node of the tree that is a leaf its row.
+    /// Row of each node of the tree; `None` for inner nodes.
     leaf_rows: Vec<Option<u32>>,
-    /// The characters that a byte of a row may be.
+    /// Set of characters that each byte of a row stands for.
     sets: [u32; 256],
 }
 
 impl Reference {
-    /// Reads a tree and an alignment; of one of them `-` is standard input.
+    /// Reads a tree and an alignment. Either file may be `-`, standard input, but not both.
     ///
     /// # Errors
-    /// As [`Tree::read`], [`AlignedRows::read`] and [`Reference::new`].
+    /// Returns the errors of [`ReferenceTree::read`], [`AlignedRows::read`] and [`Reference::new`].
     pub fn read(tree: impl AsRef<Path>, alignment: impl AsRef<Path>, alphabet: AlphabetChoice) -> Result<Reference> {
         if is_standard(tree.as_ref()) && is_standard(alignment.as_ref()) {
             return Err(Error::usage("standard input ('-') can be read only once"));
         }
-        Reference::new(Tree::read(tree)?, AlignedRows::read(alignment)?, alphabet)
+        Reference::new(ReferenceTree::read(tree)?, AlignedRows::read(alignment)?, alphabet)
     }
 
-    /// The rows of a tree's leaves. Where no row has a leaf's name as it stands, underscores may stand for blanks or blanks for
-    /// underscores, as Newick has it; the leaf then gets the row's name.
+    /// Matches the leaves of a tree with the rows of an alignment. If no row has the exact name of
+    /// a leaf, underscores match blanks and blanks match underscores, as in Newick. The leaf is
+    /// then renamed to the row's name.
     ///
     /// # Errors
-    /// [`Error::Input`] if a leaf has no row, a row no leaf (the message lists both), a row holds a letter that the alphabet
-    /// lacks, or nothing is known of any column. [`Error::Usage`] for an alphabet that is neither DNA nor protein.
-    pub fn new(mut tree: Tree, aligned: AlignedRows, alphabet: AlphabetChoice) -> Result<Reference> {
+    /// Returns [`Error::Input`] if a leaf has no row or a row has no leaf (the message lists both),
+    /// if a row contains a letter outside the alphabet, or if no column has information. Returns
+    /// [`Error::Usage`] for an alphabet other than DNA or protein.
+    pub fn new(mut tree: ReferenceTree, aligned: AlignedRows, alphabet: AlphabetChoice) -> Result<Reference> {
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
-            return Err(Error::usage_of("alphabet", "references are DNA or proteins"));
+            return Err(Error::usage_of("alphabet", "a reference must be DNA or protein"));
         }
         let alphabet = aligned.check(alphabet)?;
         let AlignedRows { file, names, rows } = aligned;
@@ -65,16 +68,16 @@ impl Reference {
         });
         let columns = known_columns(&rows, &sets, all(alphabet));
         if columns.is_empty() {
-            return Err(wrong(&file, "no row has anything but gaps and letters that stand for any".into()));
+            return Err(wrong(&file, "all rows consist of gaps and letters that stand for any character".into()));
         }
         warn_of_unknown_rows(&file, &names, &rows, |letter| sets[letter as usize] != all(alphabet));
         Ok(Reference { alphabet, tree, names, rows, columns, leaf_rows, sets })
     }
 
-    /// Gives the rows and their leaves other names.
+    /// Renames the rows and their leaves.
     ///
     /// # Panics
-    /// If there are fewer names than rows.
+    /// Panics if there are fewer names than rows.
     pub fn rename(&mut self, names: Vec<BString>) {
         let leaves =
             self.leaf_rows.iter().zip(0..).filter_map(|(&row, leaf)| Some((leaf, names[row? as usize].clone())));
@@ -82,17 +85,17 @@ impl Reference {
         self.names = names;
     }
 
-    /// Number of sites.
+    /// Returns the number of sites.
     pub fn sites(&self) -> u32 {
         self.columns.len() as u32
     }
 
-    /// The row of a node that is a leaf.
+    /// Returns the row of a leaf, or `None` for an inner node.
     pub fn leaf_row(&self, node: NodeId) -> Option<u32> {
         self.leaf_rows[node as usize]
     }
 
-    /// Share of the sign `-` among what rows have at sites.
+    /// Returns the fraction of `-` among the letters of all rows at sites.
     pub fn gap_share(&self) -> f64 {
         let gaps: u64 = self
             .rows
@@ -102,7 +105,8 @@ impl Reference {
         gaps as f64 / (self.rows.len() * self.columns.len()) as f64
     }
 
-    /// The characters that a leaf may have at some sites: of all nothing is known. Other nodes have none.
+    /// Returns the sets of characters of a leaf at some sites. An unknown character gives the set
+    /// of all. Inner nodes give nothing.
     pub fn leaf_sets(&self, node: NodeId, sites: Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let row = self.leaf_row(node).map(|row| &self.rows[row as usize]);
         let columns = &self.columns[sites.start as usize..sites.end as usize];
@@ -114,7 +118,7 @@ fn wrong(file: &str, message: String) -> Error {
     Error::Input { location: InputLocation::in_file(file), message }
 }
 
-/// Warns of rows without a letter that says something: their place in the tree decides nothing.
+/// Warns of rows without an informative letter, because their data does not affect any placement.
 fn warn_of_unknown_rows(file: &str, names: &[BString], rows: &[Vec<u8>], is_known: impl Fn(u8) -> bool + Sync) {
     let has_none = |row: &Vec<u8>| !row.iter().any(|&letter| is_known(letter));
     let unknown: Vec<usize> = (0..rows.len()).into_par_iter().filter(|&row| has_none(&rows[row])).collect();
@@ -123,12 +127,12 @@ fn warn_of_unknown_rows(file: &str, names: &[BString], rows: &[Vec<u8>], is_know
         InputLocation { file: file.to_owned(), record: Some(names[first].to_string()), ..InputLocation::default() };
     let others = match unknown.len() {
         1 => String::new(),
-        count => format!(", as have {} others", count - 1),
+        count => format!("; so do {} other rows", count - 1),
     };
-    tracing::warn!("{location}: the row has nothing but gaps and letters that stand for any{others}");
+    tracing::warn!("{location}: the row consists of gaps and letters that stand for any character{others}");
 }
 
-/// Columns in which some row's set is not that of all characters.
+/// Returns the columns where some row's set does not contain all characters.
 fn known_columns(rows: &[Vec<u8>], sets: &[u32; 256], all: u32) -> Vec<u32> {
     let is_known: [bool; 256] = std::array::from_fn(|letter| sets[letter] != all);
     let columns = rows.first().map_or(0, Vec::len);
@@ -146,15 +150,15 @@ fn known_columns(rows: &[Vec<u8>], sets: &[u32; 256], all: u32) -> Vec<u32> {
     (0..).zip(known).filter_map(|(column, is_known)| is_known.then_some(column)).collect()
 }
 
-/// Of each leaf its row, or what is wrong. Leaves get the names of their rows.
-fn match_names(tree: &mut Tree, names: &[BString]) -> Result<Vec<Option<u32>>, String> {
+/// Returns the row of each leaf, or an error message. Renames leaves to the names of their rows.
+fn match_names(tree: &mut ReferenceTree, names: &[BString]) -> Result<Vec<Option<u32>>, String> {
     let rows: HashMap<&BStr, u32> = names.iter().map(|name| name.as_bstr()).zip(0..).collect();
-    let mut found: Vec<Option<u32>> =
+    let mut leaf_rows: Vec<Option<u32>> =
         tree.names.iter().map(|name| rows.get(name.as_ref()?.as_bstr()).copied()).collect();
     let mut is_used = vec![false; names.len()];
-    found.iter().flatten().for_each(|&row| is_used[row as usize] = true);
+    leaf_rows.iter().flatten().for_each(|&row| is_used[row as usize] = true);
     let mut renamed = Vec::new();
-    for (node, name) in tree.leaves().filter(|&(leaf, _)| found[leaf as usize].is_none()) {
+    for (node, name) in tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf as usize].is_none()) {
         let others = [name.replace("_", " "), name.replace(" ", "_")];
         let row =
             others.iter().find_map(|name| rows.get(name.as_bstr()).copied()).filter(|&row| !is_used[row as usize]);
@@ -164,25 +168,25 @@ fn match_names(tree: &mut Tree, names: &[BString]) -> Result<Vec<Option<u32>>, S
         }
     }
     for &(node, row) in &renamed {
-        found[node as usize] = Some(row);
+        leaf_rows[node as usize] = Some(row);
     }
     tree.rename(renamed.into_iter().map(|(node, row)| (node, names[row as usize].clone())));
-    let leaves = tree.leaves().filter(|&(leaf, _)| found[leaf as usize].is_none()).map(|(_, name)| name);
+    let leaves = tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf as usize].is_none()).map(|(_, name)| name);
     let rowless: Vec<&BStr> = leaves.collect();
     let rows = names.iter().zip(&is_used).filter(|(_, is_used)| !**is_used).map(|(name, _)| name.as_bstr());
     let leafless: Vec<&BStr> = rows.collect();
     let list = |names: &[&BStr]| {
-        let shown = names.iter().take(LISTED).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-        if names.len() > LISTED { format!("{shown}, ...") } else { shown }
+        let shown = names.iter().take(MAX_LISTED_NAMES).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        if names.len() > MAX_LISTED_NAMES { format!("{shown}, ...") } else { shown }
     };
     let mut parts = Vec::new();
     if !rowless.is_empty() {
         let have = if rowless.len() == 1 { "leaf of the tree has" } else { "leaves of the tree have" };
-        parts.push(format!("{} {have} no row here: {}", rowless.len(), list(&rowless)));
+        parts.push(format!("{} {have} no row: {}", rowless.len(), list(&rowless)));
     }
     if !leafless.is_empty() {
-        let are = if leafless.len() == 1 { "row is" } else { "rows are" };
-        parts.push(format!("{} {are} no leaf of the tree: {}", leafless.len(), list(&leafless)));
+        let have = if leafless.len() == 1 { "row has" } else { "rows have" };
+        parts.push(format!("{} {have} no leaf in the tree: {}", leafless.len(), list(&leafless)));
     }
-    if parts.is_empty() { Ok(found) } else { Err(parts.join("; ")) }
+    if parts.is_empty() { Ok(leaf_rows) } else { Err(parts.join("; ")) }
 }

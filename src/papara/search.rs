@@ -1,9 +1,11 @@
-//! The best edges of a read without scoring every edge: unions of vectors bound their members' scores from above.
+//! Finds the best edges of a read without scoring every edge. Unions of vectors bound the scores of
+//! their members from above.
 //!
-//! Eight vectors that follow each other have a union, eight unions have one again, and so on. A read is scored against the
-//! topmost unions, then against the members of those that promise most, down to edges; that gives scores to beat. What
-//! cannot beat them is left out with all its members, all else is scored. What comes out is the same as if every edge had
-//! been scored.
+//! Eight consecutive vectors have a union, eight unions again have a union, and so on. A read is
+//! first scored against the topmost unions. It then descends into the members of the unions with
+//! the highest scores, down to edges, which gives scores to beat. Unions that cannot beat them are
+//! pruned with all their members. All other edges are scored. The result is the same as if every
+//! edge had been scored.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,225 +13,235 @@ use std::sync::Arc;
 use super::{OCTET, Vectors};
 use crate::seq::Strand;
 
-/// Vectors up to which a level needs no further one above it.
-const TOP: u32 = 64;
-/// Octets that a read looks into at once on its way down.
-const DIVE: usize = 8;
+/// Maximum number of vectors at the top of the tree of unions.
+const MAX_TOP_VECTORS: u32 = 64;
+/// Number of octets that a read expands at once on its way down.
+const DIVE_OCTETS: usize = 8;
 
-/// The distinct vectors of a tree's edges, and their unions.
+/// The distinct vectors of a tree's edges, and the tree of their unions. Height 0 has the vectors;
+/// a vector of height h + 1 unites eight vectors of height h.
 #[derive(Debug)]
-pub struct Levels {
-    /// The vectors, and level by level what unites eight of the level below.
-    levels: Vec<Arc<Vectors>>,
-    /// Edges of each vector of the lowest level, in their order, one vector's after the other's.
+pub struct UnionTree {
+    /// Vectors by height.
+    by_height: Vec<Arc<Vectors>>,
+    /// Edges grouped by their vector of height 0. The edges of a vector are in increasing order.
     edges: Vec<u32>,
-    /// Where each vector's edges begin, and where the last one's end.
-    begins: Vec<u32>,
-    /// The least edge of each vector and all after it.
-    least: Vec<u32>,
+    /// Start of each vector's edges in `edges`, followed by the end of the last.
+    starts: Vec<u32>,
+    /// The smallest edge of each vector and of all vectors after it.
+    smallest_edges: Vec<u32>,
 }
 
-impl Levels {
-    /// Of distinct vectors, where each edge has the vector with this number. With `bounds`, with levels above them; without,
-    /// every edge is scored.
+impl UnionTree {
+    /// Builds the tree from distinct vectors. `vector_of` has the vector of each edge. Without
+    /// `bounds`, no unions are built, so that every edge is scored.
     pub fn new(vectors: Vectors, vector_of: &[u32], bounds: bool, pool: &rayon::ThreadPool) -> Self {
         let count = vectors.len() as usize;
-        let mut begins = vec![0u32; count + 1];
-        vector_of.iter().for_each(|&vector| begins[vector as usize + 1] += 1);
-        (0..count).for_each(|vector| begins[vector + 1] += begins[vector]);
-        let (mut next, mut edges) = (begins.clone(), vec![0; vector_of.len()]);
+        let mut starts = vec![0u32; count + 1];
+        vector_of.iter().for_each(|&vector| starts[vector as usize + 1] += 1);
+        (0..count).for_each(|vector| starts[vector + 1] += starts[vector]);
+        let (mut next, mut edges) = (starts.clone(), vec![0; vector_of.len()]);
         for (edge, &vector) in (0..).zip(vector_of) {
-            let place = &mut next[vector as usize];
-            edges[*place as usize] = edge;
-            *place += 1;
+            let index = &mut next[vector as usize];
+            edges[*index as usize] = edge;
+            *index += 1;
         }
-        let mut least = vec![u32::MAX; count + 1];
+        let mut smallest_edges = vec![u32::MAX; count + 1];
         for vector in (0..count).rev() {
-            let own = edges.get(begins[vector] as usize).copied().unwrap_or(u32::MAX);
-            least[vector] = own.min(least[vector + 1]);
+            let smallest = edges.get(starts[vector] as usize).copied().unwrap_or(u32::MAX);
+            smallest_edges[vector] = smallest.min(smallest_edges[vector + 1]);
         }
-        let mut levels = vec![Arc::new(vectors)];
-        while let Some(top) = levels.last().filter(|top| bounds && top.len() > TOP) {
+        let mut by_height = vec![Arc::new(vectors)];
+        while let Some(top) = by_height.last().filter(|top| bounds && top.len() > MAX_TOP_VECTORS) {
             let unions = top.unions(pool);
-            levels.push(Arc::new(unions));
+            by_height.push(Arc::new(unions));
         }
-        Levels { levels, edges, begins, least }
+        UnionTree { by_height, edges, starts, smallest_edges }
     }
 
-    /// Number of levels.
-    pub fn len(&self) -> usize {
-        self.levels.len()
+    /// Returns the number of heights.
+    pub fn heights(&self) -> usize {
+        self.by_height.len()
     }
 
-    /// There is always one.
+    /// Checks whether there are no vectors at all. There is always height 0.
     pub fn is_empty(&self) -> bool {
-        self.levels.is_empty()
+        self.by_height.is_empty()
     }
 
-    /// The vectors of a level; 0 is the lowest.
-    pub fn level(&self, level: usize) -> &Arc<Vectors> {
-        &self.levels[level]
+    /// Returns the vectors of a height.
+    pub fn vectors(&self, height: usize) -> &Arc<Vectors> {
+        &self.by_height[height]
     }
 
-    /// Edges in all.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
 
-    /// Edges of a vector of the lowest level.
+    /// Returns the edges of a vector of height 0.
     fn edges_of(&self, vector: u32) -> &[u32] {
-        &self.edges[self.begins[vector as usize] as usize..self.begins[vector as usize + 1] as usize]
+        &self.edges[self.starts[vector as usize] as usize..self.starts[vector as usize + 1] as usize]
     }
 
-    /// An edge that none below a vector of a level comes before.
-    fn least_edge(&self, level: usize, vector: u32) -> u32 {
-        let first = (u64::from(vector) << (3 * level)).min(self.least.len() as u64 - 1);
-        self.least[first as usize]
+    /// Returns a lower bound on the edges below a vector.
+    fn smallest_edge(&self, height: usize, vector: u32) -> u32 {
+        let first = (u64::from(vector) << (3 * height)).min(self.smallest_edges.len() as u64 - 1);
+        self.smallest_edges[first as usize]
     }
 }
 
-const _: () = assert!(OCTET == 8, "levels shift by three bits");
+const _: () = assert!(OCTET == 8, "a height shifts by three bits");
 
-/// An edge with a read's score there.
+/// A read's score at an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scored {
+pub struct ScoredEdge {
     /// The edge.
     pub edge: u32,
-    /// Its vector.
+    /// Vector of the edge.
     pub vector: u32,
-    /// The score.
+    /// Score of the read.
     pub score: i32,
-    /// The read's strand.
+    /// Strand of the read.
     pub strand: Strand,
 }
 
-impl Scored {
-    /// Whether it comes before another: it scores more; or as much, and is the forward strand; or is the earlier edge.
-    fn is_before(&self, other: &Scored) -> bool {
-        let rank = |own: &Scored| (Reverse(own.score), own.strand, own.edge);
+impl ScoredEdge {
+    /// Checks whether it ranks before another: by higher score, then by strand (plus first), then
+    /// by smaller edge.
+    fn is_before(&self, other: &ScoredEdge) -> bool {
+        let rank = |edge: &ScoredEdge| (Reverse(edge.score), edge.strand, edge.edge);
         rank(self) < rank(other)
     }
 }
 
-/// The best edge of a read, and the best other one.
+/// The best edge of a read, and the second-best edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Best {
-    /// The best.
-    pub first: Option<Scored>,
-    /// The best of another edge.
-    pub second: Option<Scored>,
+pub struct BestEdges {
+    /// The best edge.
+    pub first: Option<ScoredEdge>,
+    /// The best among all other edges.
+    pub second: Option<ScoredEdge>,
 }
 
-impl Best {
-    fn add(&mut self, own: Scored) {
+impl BestEdges {
+    fn add(&mut self, edge: ScoredEdge) {
         match self.first {
-            Some(first) if first.edge == own.edge => {
-                if own.is_before(&first) {
-                    self.first = Some(own);
+            Some(first) if first.edge == edge.edge => {
+                if edge.is_before(&first) {
+                    self.first = Some(edge);
                 }
             }
-            Some(first) if !own.is_before(&first) => {
-                if self.second.is_none_or(|second| own.is_before(&second)) {
-                    self.second = Some(own);
+            Some(first) if !edge.is_before(&first) => {
+                if self.second.is_none_or(|second| edge.is_before(&second)) {
+                    self.second = Some(edge);
                 }
             }
-            before => (self.first, self.second) = (Some(own), before),
+            before => (self.first, self.second) = (Some(edge), before),
         }
     }
 }
 
-/// What is to be scored next of all reads: rounds follow each other.
+/// A round of scoring. All reads go through the rounds in step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
-    /// All of the topmost level.
+pub enum SearchRound {
+    /// Scores all vectors of the greatest height.
     All,
-    /// What promises most at this level.
+    /// Scores the members of the most promising unions of this height.
     Dive(usize),
-    /// All that may still win at this level.
+    /// Scores the members of all unions of this height that can still win.
     Sweep(usize),
 }
 
-impl Round {
-    /// The next, where there are so many levels.
-    pub fn next(self, levels: usize) -> Option<Self> {
-        let top = levels - 1;
+impl SearchRound {
+    /// Returns the next round for a tree with this number of heights.
+    pub fn next(self, heights: usize) -> Option<Self> {
+        let top = heights - 1;
         match self {
-            Round::All => (top > 0).then_some(Round::Dive(top)),
-            Round::Dive(1) => Some(Round::Sweep(top)),
-            Round::Dive(level) => Some(Round::Dive(level - 1)),
-            Round::Sweep(1) => None,
-            Round::Sweep(level) => Some(Round::Sweep(level - 1)),
+            SearchRound::All => (top > 0).then_some(SearchRound::Dive(top)),
+            SearchRound::Dive(1) => Some(SearchRound::Sweep(top)),
+            SearchRound::Dive(height) => Some(SearchRound::Dive(height - 1)),
+            SearchRound::Sweep(1) => None,
+            SearchRound::Sweep(height) => Some(SearchRound::Sweep(height - 1)),
         }
     }
 
-    /// The level that is scored, where there are so many.
-    pub fn level(self, levels: usize) -> usize {
+    /// Returns the height of the vectors that the round scores.
+    pub fn height(self, heights: usize) -> usize {
         match self {
-            Round::All => levels - 1,
-            Round::Dive(level) | Round::Sweep(level) => level - 1,
+            SearchRound::All => heights - 1,
+            SearchRound::Dive(height) | SearchRound::Sweep(height) => height - 1,
         }
     }
 }
 
-/// A union whose members were not scored.
+/// A union whose members have not been scored.
 #[derive(Debug, Clone, Copy)]
-struct Closed {
+struct UnexpandedUnion {
     bound: i32,
     strand: Strand,
     vector: u32,
 }
 
-/// How far a read is.
+/// State of the search for the best edges of one read.
 #[derive(Debug, Clone, Default)]
-pub struct Search {
-    /// The best so far.
-    pub best: Best,
-    /// By level, from 1 on.
-    closed: Vec<Vec<Closed>>,
+pub struct EdgeSearch {
+    /// Best edges so far.
+    pub best: BestEdges,
+    /// Unexpanded unions by height, from height 1 on.
+    unexpanded: Vec<Vec<UnexpandedUnion>>,
 }
 
-impl Search {
-    /// Nothing is known.
-    pub fn new(levels: usize) -> Self {
-        Search { best: Best::default(), closed: vec![Vec::new(); levels - 1] }
+impl EdgeSearch {
+    /// Creates a search without any scores.
+    pub fn new(heights: usize) -> Self {
+        EdgeSearch { best: BestEdges::default(), unexpanded: vec![Vec::new(); heights - 1] }
     }
 
-    /// The scores of a strand of the read against an octet of a level.
-    pub fn take(&mut self, levels: &Levels, level: usize, octet: u32, strand: Strand, scores: &[i32; OCTET]) {
+    /// Adds the scores of one strand of the read against an octet.
+    pub fn take(&mut self, tree: &UnionTree, height: usize, octet: u32, strand: Strand, scores: &[i32; OCTET]) {
         let first = octet * OCTET as u32;
-        let count = levels.level(level).len() - first;
+        let count = tree.vectors(height).len() - first;
         for (vector, &score) in (first..).zip(scores.iter().take(count as usize)) {
-            if level > 0 {
-                self.closed[level - 1].push(Closed { bound: score, strand, vector });
+            if height > 0 {
+                self.unexpanded[height - 1].push(UnexpandedUnion { bound: score, strand, vector });
                 continue;
             }
             if self.best.second.is_some_and(|second| score < second.score) {
                 continue;
             }
-            // Of a vector's edges no more than two can be among the best two.
-            for &edge in levels.edges_of(vector).iter().take(2) {
-                self.best.add(Scored { edge, vector, score, strand });
+            // At most two edges of a vector can be among the best two.
+            for &edge in tree.edges_of(vector).iter().take(2) {
+                self.best.add(ScoredEdge { edge, vector, score, strand });
             }
         }
     }
 
-    /// Octets that are to be scored in a round, each with the strand; of [`Round::All`], which all reads have, none.
-    pub fn open(&mut self, levels: &Levels, round: Round) -> Vec<(Strand, u32)> {
+    /// Returns the octets to score in a round, each with its strand. Returns none for
+    /// [`SearchRound::All`], because all reads score the same octets there.
+    pub fn next_octets(&mut self, tree: &UnionTree, round: SearchRound) -> Vec<(Strand, u32)> {
         let second = self.best.second;
         match round {
-            Round::All => Vec::new(),
-            Round::Dive(level) => {
-                let closed = &mut self.closed[level - 1];
-                closed.sort_unstable_by_key(|own| (Reverse(own.bound), own.strand, own.vector));
-                closed.drain(..closed.len().min(DIVE)).map(|own| (own.strand, own.vector)).collect()
+            SearchRound::All => Vec::new(),
+            SearchRound::Dive(height) => {
+                let unexpanded = &mut self.unexpanded[height - 1];
+                unexpanded.sort_unstable_by_key(|union| (Reverse(union.bound), union.strand, union.vector));
+                unexpanded
+                    .drain(..unexpanded.len().min(DIVE_OCTETS))
+                    .map(|union| (union.strand, union.vector))
+                    .collect()
             }
-            Round::Sweep(level) => {
-                let may_win = |own: &Closed| {
-                    let edge = levels.least_edge(level, own.vector);
-                    let at_best = Scored { edge, vector: own.vector, score: own.bound, strand: own.strand };
+            SearchRound::Sweep(height) => {
+                let may_win = |union: &UnexpandedUnion| {
+                    let edge = tree.smallest_edge(height, union.vector);
+                    let at_best = ScoredEdge { edge, vector: union.vector, score: union.bound, strand: union.strand };
                     second.is_none_or(|second| at_best.is_before(&second))
                 };
-                self.closed[level - 1].drain(..).filter(may_win).map(|own| (own.strand, own.vector)).collect()
+                self.unexpanded[height - 1]
+                    .drain(..)
+                    .filter(may_win)
+                    .map(|union| (union.strand, union.vector))
+                    .collect()
             }
         }
     }
@@ -244,23 +256,23 @@ mod tests {
     use crate::score::PhyloScheme;
     use crate::seq::Alphabet;
 
-    /// Scores by the textbook of all that rounds ask for, and the number of octets.
-    fn search(levels: &Levels, strands: &[(Strand, Vec<u32>)], scheme: &PhyloScheme) -> (Best, usize) {
-        let (mut search, mut octets) = (Search::new(levels.len()), 0);
-        let mut round = Some(Round::All);
-        while let Some(own) = round {
-            let level = own.level(levels.len());
-            let vectors = levels.level(level);
-            let open = match own {
-                Round::All => {
+    /// Runs a search with textbook scores and returns its result and the number of scored octets.
+    fn search(tree: &UnionTree, strands: &[(Strand, Vec<u32>)], scheme: &PhyloScheme) -> (BestEdges, usize) {
+        let (mut search, mut octets) = (EdgeSearch::new(tree.heights()), 0);
+        let mut round = Some(SearchRound::All);
+        while let Some(current) = round {
+            let height = current.height(tree.heights());
+            let vectors = tree.vectors(height);
+            let next_octets = match current {
+                SearchRound::All => {
                     let all = |strand: Strand| (0..vectors.octets()).map(move |octet| (strand, octet));
                     strands.iter().flat_map(|(strand, _)| all(*strand)).collect()
                 }
-                _ => search.open(levels, own),
+                _ => search.next_octets(tree, current),
             };
-            octets += open.len();
-            for (strand, octet) in open {
-                let read = &strands.iter().find(|(own, _)| *own == strand).expect("it was given").1;
+            octets += next_octets.len();
+            for (strand, octet) in next_octets {
+                let read = &strands.iter().find(|(other, _)| *other == strand).expect("it was given").1;
                 let scores = std::array::from_fn(|lane| {
                     let vector = octet * OCTET as u32 + lane as u32;
                     let sites: Vec<Site> = match vector < vectors.len() {
@@ -269,15 +281,15 @@ mod tests {
                     };
                     oracle::score(read, &sites, scheme) as i32
                 });
-                search.take(levels, level, octet, strand, &scores);
+                search.take(tree, height, octet, strand, &scores);
             }
-            round = own.next(levels.len());
+            round = current.next(tree.heights());
         }
         (search.best, octets)
     }
 
     #[test]
-    fn what_is_left_out_cannot_win() {
+    fn pruned_search_finds_the_best_edges() {
         let pool = thread_pool(1).unwrap();
         let seed = fastrand::u64(..);
         println!("seed {seed}");
@@ -287,28 +299,28 @@ mod tests {
             let mut vectors = Vectors::new(Alphabet::Dna, sites, count);
             let mut site = vec![Site::default(); sites as usize];
             for vector in 0..count {
-                for (index, own) in (0..).zip(&mut site) {
+                for (index, site_value) in (0..).zip(&mut site) {
                     if vector == 0 || rng.u32(..12) == 0 {
                         let is_gap = rng.u32(..5) == 0;
                         let set = 1 << rng.u32(..set_bits(Alphabet::Dna));
-                        *own = Site { set, is_penalised: is_gap, is_free: is_gap };
+                        *site_value = Site { set, is_penalised: is_gap, is_free: is_gap };
                     }
-                    vectors.set(vector, index, *own);
+                    vectors.set(vector, index, *site_value);
                 }
             }
             // Some edges share a vector.
             let mut vector_of: Vec<u32> = (0..count).collect();
             (count..edges).for_each(|_| vector_of.push(rng.u32(..count)));
-            let whole = Levels::new(vectors.clone(), &vector_of, false, &pool);
-            let levels = Levels::new(vectors, &vector_of, true, &pool);
-            assert_eq!((whole.len(), levels.edges()), (1, edges as usize));
+            let whole = UnionTree::new(vectors.clone(), &vector_of, false, &pool);
+            let tree = UnionTree::new(vectors, &vector_of, true, &pool);
+            assert_eq!((whole.heights(), tree.edges()), (1, edges as usize));
             for scheme in [PhyloScheme::papara(), PhyloScheme::paper()] {
                 for _ in 0..4 {
                     let read = |rng: &mut fastrand::Rng| (0..14).map(|_| 1 << rng.u32(..4)).collect::<Vec<u32>>();
                     let strands = [(Strand::Plus, read(rng)), (Strand::Minus, read(rng))];
                     let strands = &strands[..1 + rng.usize(..2)];
                     let (expected, octets) = search(&whole, strands, &scheme);
-                    let (best, fewer) = search(&levels, strands, &scheme);
+                    let (best, fewer) = search(&tree, strands, &scheme);
                     assert_eq!(best, expected, "{count} vectors, {scheme:?}, {strands:?}");
                     assert_eq!(best.second.is_some(), edges > 1);
                     if count == 700 {

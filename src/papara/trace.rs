@@ -1,9 +1,11 @@
-//! The alignment of a read with one vector of states: the best, and of those as good the one that PaPaRa gives.
+//! The alignment of a read with one vector of states. Among alignments with the best score, it is
+//! the alignment that PaPaRa reports.
 //!
-//! Cells are computed along diagonals of one site more and one symbol less (`diagonals.rs`), so that a single pair of a
-//! read and a vector fills the processor's vectors. A first pass keeps only every so many diagonals and finds the end; then
-//! the blocks of diagonals that the path goes through are computed again, from the last to the first, with the direction of
-//! each cell. A read's path lies on few of them, as overhangs of the reference are no part of it.
+//! Cells are computed along anti-diagonals (`diagonals`), so that a single pair of a read and a
+//! vector fills the processor's vectors. A first pass stores only some diagonals and finds the end
+//! of the alignment. Then the blocks of diagonals on the path are recomputed, from the last to the
+//! first, with the direction of each cell. The path of a read crosses few of them, because
+//! overhanging ends of the reference are not part of it.
 
 mod diagonals;
 mod pass;
@@ -14,71 +16,73 @@ use crate::seq::Code;
 use crate::simd::InstructionSet;
 
 use super::vectors::{Site, Vectors, set_of};
-use pass::Pass;
+use pass::LaneAligner;
 
-/// Where a read lies.
+/// The alignment of a read with a vector.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Placed {
+pub struct ReadAlignment {
     /// Score of the alignment.
     pub score: i32,
-    /// Sites before its first column.
+    /// Number of sites before the first column.
     pub first_site: u32,
-    /// Its columns, the read as the query: `=` where the site's set holds the character, `X` where not. All of the read is in
-    /// them: what hangs over at either end is inserted. They neither begin nor end with a deletion.
+    /// Columns of the alignment, with the read as the query: `=` where the site's set contains the
+    /// character, `X` otherwise. It covers the whole read, with overhanging ends as insertions. It
+    /// neither starts nor ends with a deletion.
     pub cigar: Cigar,
 }
 
-/// Aligns reads, one at a time, and keeps its memory from one to the next.
+/// Aligns reads one at a time and reuses its memory.
 #[derive(Debug)]
-pub struct Aligner {
-    level: InstructionSet,
-    shorts: Pass<i16, 32>,
-    words: Pass<i32, 16>,
-    longs: Pass<i64, 8>,
+pub struct ReadAligner {
+    instructions: InstructionSet,
+    i16_aligner: LaneAligner<i16, 32>,
+    i32_aligner: LaneAligner<i32, 16>,
+    i64_aligner: LaneAligner<i64, 8>,
 }
 
-impl Default for Aligner {
+impl Default for ReadAligner {
     fn default() -> Self {
-        Aligner::new(InstructionSet::best())
+        ReadAligner::new(InstructionSet::best())
     }
 }
 
-impl Aligner {
-    /// With these instructions.
-    pub fn new(level: InstructionSet) -> Self {
-        let (shorts, words, longs) = (Pass::default(), Pass::default(), Pass::default());
-        Aligner { level, shorts, words, longs }
+impl ReadAligner {
+    /// Creates an aligner for an instruction set.
+    pub fn new(instructions: InstructionSet) -> Self {
+        let (i16_aligner, i32_aligner, i64_aligner) =
+            (LaneAligner::default(), LaneAligner::default(), LaneAligner::default());
+        ReadAligner { instructions, i16_aligner, i32_aligner, i64_aligner }
     }
 
-    /// The alignment of a read with a vector.
+    /// Aligns a read with a vector.
     ///
     /// # Panics
-    /// If its score does not fit into 32 bits, which takes a read of 32,767 symbols and the greatest numbers that a scheme may
-    /// have.
-    pub fn align(&mut self, read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> Placed {
-        let level = self.level;
+    /// Panics if the score exceeds 32 bits. That takes a read of 32,767 symbols and the largest
+    /// values that a scheme may have.
+    pub fn align(&mut self, read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> ReadAlignment {
+        let instructions = self.instructions;
         let (score, first_site, cigar) = if pass::fits::<i16>(read.len(), scheme) {
-            self.shorts.align(level, read, vectors, vector, scheme)
+            self.i16_aligner.align(instructions, read, vectors, vector, scheme)
         } else if pass::fits::<i32>(read.len(), scheme) {
-            self.words.align(level, read, vectors, vector, scheme)
+            self.i32_aligner.align(instructions, read, vectors, vector, scheme)
         } else {
-            self.longs.align(level, read, vectors, vector, scheme)
+            self.i64_aligner.align(instructions, read, vectors, vector, scheme)
         };
-        Placed { score: i32::try_from(score).expect("a score of 32 bits"), first_site, cigar }
+        ReadAlignment { score: i32::try_from(score).expect("a score of 32 bits"), first_site, cigar }
     }
 }
 
-/// The alignment of one read with one vector; [`Aligner`] serves better for many.
-pub fn align(read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> Placed {
-    Aligner::default().align(read, vectors, vector, scheme)
+/// Aligns one read with one vector. [`ReadAligner`] is faster for many reads.
+pub fn align(read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> ReadAlignment {
+    ReadAligner::default().align(read, vectors, vector, scheme)
 }
 
-/// The score of an alignment by its own columns, however it was found.
+/// Returns the score of an alignment, computed from its columns.
 ///
 /// # Errors
-/// In words, why it is no alignment of this read with this vector.
+/// Returns a message if it is not an alignment of this read with this vector.
 pub fn rescore(
-    placed: &Placed,
+    placed: &ReadAlignment,
     read: &[Code],
     vectors: &Vectors,
     vector: u32,
@@ -88,10 +92,10 @@ pub fn rescore(
     let (mut site, mut symbol, mut score) = (placed.first_site, 0usize, 0i64);
     let end = i64::from(site) + placed.cigar.target_span() as i64;
     if end > sites {
-        return Err(format!("it ends after {end} of {sites} sites"));
+        return Err(format!("the alignment ends after {end} of {sites} sites"));
     }
     if placed.cigar.query_span() != read.len() as u64 {
-        return Err(format!("it has {} of {} symbols", placed.cigar.query_span(), read.len()));
+        return Err(format!("the alignment covers {} of {} symbols", placed.cigar.query_span(), read.len()));
     }
     let runs = placed.cigar.len();
     for (index, (length, op)) in placed.cigar.iter().enumerate() {
@@ -101,7 +105,7 @@ pub fn rescore(
                     let Site { set, is_penalised, .. } = vectors.site(vector, site);
                     let is_match = set & set_of(vectors.alphabet(), read[symbol]) != 0;
                     if is_match != (op == Op::Match) {
-                        return Err(format!("'{}' at site {site}, symbol {symbol}", op.letter()));
+                        return Err(format!("wrong operation '{}' at site {site}, symbol {symbol}", op.letter()));
                     }
                     score += i64::from(if is_match { scheme.matching } else { scheme.mismatch });
                     score -= i64::from(if is_penalised { scheme.gap_site } else { 0 });
@@ -110,10 +114,10 @@ pub fn rescore(
             }
             Op::Deletion => {
                 if index == 0 || index + 1 == runs {
-                    return Err("a deletion at an end".into());
+                    return Err("the alignment starts or ends with a deletion".into());
                 }
-                for place in 0..length {
-                    let cost = if place == 0 { scheme.deletion.first } else { scheme.deletion.next };
+                for index in 0..length {
+                    let cost = if index == 0 { scheme.deletion.first } else { scheme.deletion.next };
                     score -= if vectors.site(vector, site).is_free { 0 } else { i64::from(cost) };
                     site += 1;
                 }

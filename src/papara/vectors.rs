@@ -1,4 +1,5 @@
-//! Vectors of ancestral states as engines see them: sites with a set of characters and two flags, eight vectors side by side.
+//! Vectors of ancestral states in the layout of the engines. A site has a set of characters and two
+//! flags. Eight vectors are interleaved.
 
 use std::collections::HashMap;
 use std::ops::{BitAnd, BitOr, Not};
@@ -8,21 +9,22 @@ use twox_hash::XxHash3_64;
 
 use crate::seq::{Alphabet, Code};
 
-/// Vectors side by side. A place of a band is so many.
+/// Number of interleaved vectors.
 pub const OCTET: usize = 8;
 
-/// What a site holds, whatever the alphabet: the set in the lowest bits, then the flags.
+/// The content of a site for any alphabet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// Which characters: bits as [`set_of`] has them.
+    /// Set of characters, with the bits of [`set_of`].
     pub set: u32,
-    /// A character of a read costs more here ([`crate::score::PhyloScheme::gap_site`]).
+    /// Whether an aligned character of a read costs more here
+    /// ([`crate::score::PhyloScheme::gap_site`]).
     pub is_penalised: bool,
-    /// No character of a read costs nothing here.
+    /// Whether a deletion costs nothing here.
     pub is_free: bool,
 }
 
-/// Bits of a set: bases, or amino acids.
+/// Returns the number of bits in a set: bases or amino acids.
 pub const fn set_bits(alphabet: Alphabet) -> u32 {
     match alphabet {
         Alphabet::Dna => 4,
@@ -30,7 +32,7 @@ pub const fn set_bits(alphabet: Alphabet) -> u32 {
     }
 }
 
-/// The set of all characters.
+/// Returns the set of all characters.
 pub const fn all(alphabet: Alphabet) -> u32 {
     (1 << set_bits(alphabet)) - 1
 }
@@ -38,13 +40,14 @@ pub const fn all(alphabet: Alphabet) -> u32 {
 /// Amino acids in the order of their bits.
 const AMINO_ACIDS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
-/// The characters that a code stands for. B is N or D, Z is Q or E; what else is no amino acid may be any.
+/// Returns the set of characters that a code stands for. B is N or D, Z is Q or E. Any other code
+/// that is no amino acid stands for all of them.
 pub fn set_of(alphabet: Alphabet, code: Code) -> u32 {
     if alphabet == Alphabet::Dna {
         return u32::from(code);
     }
     let set = |letters: &[u8]| {
-        let bits = letters.iter().filter_map(|own| AMINO_ACIDS.iter().position(|other| other == own));
+        let bits = letters.iter().filter_map(|letter| AMINO_ACIDS.iter().position(|other| other == letter));
         bits.fold(0, |set, bit| set | 1 << bit)
     };
     match alphabet.decode(code) {
@@ -57,110 +60,114 @@ pub fn set_of(alphabet: Alphabet, code: Code) -> u32 {
     }
 }
 
-/// Vectors of one alphabet, all with the same number of sites. What fills the last octet holds no character.
+/// Vectors of one alphabet with the same number of sites. Padding vectors in the last octet have
+/// empty sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vectors {
     alphabet: Alphabet,
     sites: u32,
     len: u32,
-    cells: Cells,
+    cells: StateCells,
 }
 
-/// Octet after octet, site after site, eight vectors each: the set, above it the bits of the flags, penalised and free.
+/// Cells ordered by octet, then by site, then by the eight vectors. A cell has the set in its
+/// lowest bits, followed by the flags "penalised" and "free".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cells {
-    /// Of nucleotides.
+pub enum StateCells {
+    /// Cells of nucleotides.
     Bytes(Vec<u8>),
-    /// Of amino acids.
+    /// Cells of amino acids.
     Words(Vec<u32>),
 }
 
 impl Vectors {
-    /// So many vectors of sites that hold no character.
+    /// Creates `len` vectors of sites with empty sets.
     pub fn new(alphabet: Alphabet, sites: u32, len: u32) -> Self {
         let cells = len.div_ceil(OCTET as u32) as usize * OCTET * sites as usize;
         let cells = match alphabet {
-            Alphabet::Dna => Cells::Bytes(vec![0; cells]),
-            Alphabet::Protein | Alphabet::Bytes => Cells::Words(vec![0; cells]),
+            Alphabet::Dna => StateCells::Bytes(vec![0; cells]),
+            Alphabet::Protein | Alphabet::Bytes => StateCells::Words(vec![0; cells]),
         };
         Vectors { alphabet, sites, len, cells }
     }
 
-    /// What the sets are of.
+    /// Returns the alphabet of the sets.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// Sites of a vector.
+    /// Returns the number of sites of a vector.
     pub fn sites(&self) -> u32 {
         self.sites
     }
 
-    /// Number of vectors.
+    /// Returns the number of vectors.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether there is none.
+    /// Checks whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of octets; the last may not be full.
+    /// Returns the number of octets. The last one may be partly filled.
     pub fn octets(&self) -> u32 {
         self.len.div_ceil(OCTET as u32)
     }
 
-    /// All sites as they lie in memory.
-    pub fn cells(&self) -> &Cells {
+    /// Returns the cells in memory order.
+    pub fn cells(&self) -> &StateCells {
         &self.cells
     }
 
-    /// Where a site of a vector lies among [`Vectors::cells`].
-    pub fn place(&self, vector: u32, site: u32) -> usize {
+    /// Returns the index of a vector's site in [`Vectors::cells`].
+    pub fn cell_index(&self, vector: u32, site: u32) -> usize {
         let (octet, lane) = (vector as usize / OCTET, vector as usize % OCTET);
         (octet * self.sites as usize + site as usize) * OCTET + lane
     }
 
-    /// A site.
+    /// Returns a site of a vector.
     pub fn site(&self, vector: u32, site: u32) -> Site {
-        let place = self.place(vector, site);
+        let cell_index = self.cell_index(vector, site);
         let bits = match &self.cells {
-            Cells::Bytes(bytes) => u32::from(bytes[place]),
-            Cells::Words(words) => words[place],
+            StateCells::Bytes(bytes) => u32::from(bytes[cell_index]),
+            StateCells::Words(words) => words[cell_index],
         };
         decode(self.alphabet, bits)
     }
 
-    /// Changes a site.
+    /// Sets a site of a vector.
     pub fn set(&mut self, vector: u32, site: u32, value: Site) {
-        let (place, bits) = (self.place(vector, site), encode(self.alphabet, value));
+        let (cell_index, bits) = (self.cell_index(vector, site), encode(self.alphabet, value));
         match &mut self.cells {
-            Cells::Bytes(bytes) => bytes[place] = bits as u8,
-            Cells::Words(words) => words[place] = bits,
+            StateCells::Bytes(bytes) => bytes[cell_index] = bits as u8,
+            StateCells::Words(words) => words[cell_index] = bits,
         }
     }
 
-    /// All sites, to be written octet by octet: each has [`Vectors::sites`] times eight.
-    pub fn cells_mut(&mut self) -> &mut Cells {
+    /// Returns the cells for writing. An octet has [`Vectors::sites`] times eight cells.
+    pub fn cells_mut(&mut self) -> &mut StateCells {
         &mut self.cells
     }
 
-    /// Every eight vectors as one that scores at least as much as each of them: it holds what any of them holds, penalises
-    /// what all penalise, and has free what any has free.
+    /// Unites each octet into one vector, which scores at least as much as each of its eight
+    /// members. A site of the union contains the characters of all members. It is penalised if all
+    /// members are, and free if any member is.
     pub fn unions(&self, pool: &rayon::ThreadPool) -> Vectors {
         let mut unions = Vectors::new(self.alphabet, self.sites, self.octets());
         let penalised = 1 << set_bits(self.alphabet);
         pool.install(|| match (&self.cells, &mut unions.cells) {
-            (Cells::Bytes(own), Cells::Bytes(unions)) => self.unite(own, unions, penalised as u8),
-            (Cells::Words(own), Cells::Words(unions)) => self.unite(own, unions, penalised),
+            (StateCells::Bytes(cells), StateCells::Bytes(unions)) => self.unite(cells, unions, penalised as u8),
+            (StateCells::Words(cells), StateCells::Words(unions)) => self.unite(cells, unions, penalised),
             _ => unreachable!("cells are of the alphabet"),
         });
         unions
     }
 
-    /// Of each octet all bits that any vector has, but that bit only where all have it.
-    fn unite<C>(&self, own: &[C], unions: &mut [C], in_all: C)
+    /// Combines the cells of each octet: keeps each bit that any vector has, but keeps `in_all`
+    /// only if all vectors have it.
+    fn unite<C>(&self, cells: &[C], unions: &mut [C], in_all: C)
     where
         C: Copy + Send + Sync + BitAnd<Output = C> + BitOr<Output = C> + Not<Output = C>,
     {
@@ -172,7 +179,7 @@ impl Vectors {
             let (any, all) = cells[1..].iter().fold((cells[0], cells[0]), |(any, all), &cell| (any | cell, all & cell));
             any & !in_all | all & in_all
         };
-        unions.par_chunks_mut(octet_cells).zip(own.par_chunks(octet_cells * OCTET)).enumerate().for_each(
+        unions.par_chunks_mut(octet_cells).zip(cells.par_chunks(octet_cells * OCTET)).enumerate().for_each(
             |(group, (unions, octets))| {
                 for (lane, octet) in octets.chunks(octet_cells).enumerate() {
                     let vectors = (self.len as usize - (group * OCTET + lane) * OCTET).min(OCTET);
@@ -185,21 +192,21 @@ impl Vectors {
         );
     }
 
-    /// Equal vectors once, in the order of the first of each; and of each vector the number of its equal there. All threads of the
-    /// current pool do it.
+    /// Returns the distinct vectors in the order of their first occurrence, and the index of each
+    /// vector's equal among them. Uses all threads of the current pool.
     pub fn distinct(&self) -> (Vectors, Vec<u32>) {
         match &self.cells {
-            Cells::Bytes(cells) => self.distinct_cells(cells, Cells::Bytes),
-            Cells::Words(cells) => self.distinct_cells(cells, Cells::Words),
+            StateCells::Bytes(cells) => self.distinct_cells(cells, StateCells::Bytes),
+            StateCells::Words(cells) => self.distinct_cells(cells, StateCells::Words),
         }
     }
 
-    fn distinct_cells<C>(&self, cells: &[C], wrap: fn(Vec<C>) -> Cells) -> (Vectors, Vec<u32>)
+    fn distinct_cells<C>(&self, cells: &[C], wrap: fn(Vec<C>) -> StateCells) -> (Vectors, Vec<u32>)
     where
         C: bytemuck::Pod + PartialEq + Send + Sync,
     {
         let row = |vector: u32| {
-            let first = self.place(vector, 0);
+            let first = self.cell_index(vector, 0);
             cells[first.min(cells.len())..].iter().step_by(OCTET).take(self.sites as usize)
         };
         let hash = |vector: u32| {
@@ -207,7 +214,7 @@ impl Vectors {
             XxHash3_64::oneshot(bytemuck::cast_slice(&row))
         };
         let hashes: Vec<u64> = (0..self.len).into_par_iter().map(hash).collect();
-        // Of each hash the first of the vectors that have it and differ.
+        // For each hash, the first occurrences of the distinct vectors with this hash.
         let mut known: HashMap<u64, Vec<u32>> = HashMap::with_capacity(hashes.len());
         let (mut firsts, mut numbers) = (Vec::new(), vec![0; hashes.len()]);
         for (vector, hash) in (0..self.len).zip(hashes) {
@@ -223,27 +230,31 @@ impl Vectors {
             };
         }
         let octet_cells = self.sites as usize * OCTET;
-        let mut own = vec![C::zeroed(); firsts.len().div_ceil(OCTET) * octet_cells];
+        let mut distinct_cells = vec![C::zeroed(); firsts.len().div_ceil(OCTET) * octet_cells];
         if octet_cells > 0 {
-            own.par_chunks_mut(octet_cells).zip(firsts.par_chunks(OCTET)).for_each(|(octet, vectors)| {
+            distinct_cells.par_chunks_mut(octet_cells).zip(firsts.par_chunks(OCTET)).for_each(|(octet, vectors)| {
                 for (lane, &vector) in vectors.iter().enumerate() {
-                    octet[lane..].iter_mut().step_by(OCTET).zip(row(vector)).for_each(|(own, &cell)| *own = cell);
+                    octet[lane..].iter_mut().step_by(OCTET).zip(row(vector)).for_each(|(to, &cell)| *to = cell);
                 }
             });
         }
-        let distinct =
-            Vectors { alphabet: self.alphabet, sites: self.sites, len: firsts.len() as u32, cells: wrap(own) };
+        let distinct = Vectors {
+            alphabet: self.alphabet,
+            sites: self.sites,
+            len: firsts.len() as u32,
+            cells: wrap(distinct_cells),
+        };
         (distinct, numbers)
     }
 }
 
-/// A site as it lies in memory.
+/// Encodes a site as a cell.
 pub const fn encode(alphabet: Alphabet, site: Site) -> u32 {
     let bits = set_bits(alphabet);
     site.set | (site.is_penalised as u32) << bits | (site.is_free as u32) << (bits + 1)
 }
 
-/// A site from what lies in memory.
+/// Decodes a cell.
 pub const fn decode(alphabet: Alphabet, bits: u32) -> Site {
     let flags = bits >> set_bits(alphabet);
     Site { set: bits & all(alphabet), is_penalised: flags & 1 != 0, is_free: flags & 2 != 0 }

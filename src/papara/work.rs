@@ -1,4 +1,4 @@
-//! Reads against vectors of ancestral states, as work.
+//! The work types of scoring reads against vectors of ancestral states.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,59 +9,61 @@ use crate::engine::{Batch, BatchReport, Portion, Work, check};
 use crate::score::PhyloScheme;
 use crate::seq::{SequenceId, SequenceStore};
 
-/// What the blocks of a batch share.
+/// Data that the blocks of a batch share.
 #[derive(Debug)]
 pub struct PhyloChunk {
-    /// Where reads are.
+    /// Store that contains the reads.
     pub reads: Arc<SequenceStore>,
-    /// Where vectors are.
+    /// Vectors of ancestral states.
     pub vectors: Arc<Vectors>,
-    /// What is computed.
+    /// Scores and costs.
     pub scheme: Arc<PhyloScheme>,
-    /// Octets of vectors: places that blocks count on. `None`: all of them, in their order.
+    /// Octets of vectors that the positions of blocks index. `None` means all octets in their
+    /// order.
     pub octets: Option<Arc<[u32]>>,
 }
 
 impl PhyloChunk {
-    /// The octet at a place.
+    /// Returns the octet at a position.
     #[inline]
-    pub fn octet(&self, place: u32) -> u32 {
-        self.octets.as_ref().map_or(place, |octets| octets[place as usize])
+    pub fn octet(&self, position: u32) -> u32 {
+        self.octets.as_ref().map_or(position, |octets| octets[position as usize])
     }
 
-    /// Cells of a read against an octet.
+    /// Returns the number of cells of a read against an octet.
     pub fn cells(&self, read: SequenceId) -> u64 {
         OCTET as u64 * u64::from(self.reads.length(read)) * u64::from(self.vectors.sites())
     }
 }
 
-/// The least piece of work: one read against a run of places.
+/// The smallest piece of work: one read against a range of octets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhyloBlock {
     /// The read.
     pub read: SequenceId,
-    /// The places.
-    pub places: Range<u32>,
-    /// Cells of one of them.
-    pub place_cells: u64,
+    /// Positions of the octets in [`PhyloChunk::octets`].
+    pub positions: Range<u32>,
+    /// Number of cells of one octet.
+    pub octet_cells: u64,
 }
 
-/// Scores of reads against vectors.
+/// The job kind that scores reads against vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct Phylo;
 
-/// Blocks that are computed together.
+/// Blocks that an engine computes together.
 pub type PhyloBatch = Batch<Phylo>;
 
-/// What came of a batch.
+/// Results of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PhyloReport {
-    /// Eight a place: of all blocks in their order, of a block's places in theirs. Those of vectors that fill an octet up
-    /// have no meaning, nor has what stands for blocks that are not finished.
+    /// Eight scores per octet: blocks in their order, and the octets of a block in theirs. Scores
+    /// of the padding vectors of an octet have no meaning, and neither have scores of unfinished
+    /// blocks.
     pub scores: Vec<[i32; OCTET]>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
-    /// Time that the device was busy with the kernel, where it can be told.
+    /// Time that the device spent on the kernel, if it can be measured.
     pub kernel_time: Option<Duration>,
 }
 
@@ -81,17 +83,17 @@ impl Work for Phylo {
     type Class = ();
     type Report = PhyloReport;
 
-    /// A read against an octet counts as one.
+    /// Returns the number of octets, because a read against an octet counts as one pair.
     fn pairs(block: &PhyloBlock) -> u64 {
-        block.places.len() as u64
+        block.positions.len() as u64
     }
 
     fn cells(block: &PhyloBlock) -> u64 {
-        block.place_cells * block.places.len() as u64
+        block.octet_cells * block.positions.len() as u64
     }
 
     fn first_cells(_chunk: &PhyloChunk, block: &PhyloBlock) -> Option<u64> {
-        (!block.places.is_empty()).then_some(block.place_cells)
+        (!block.positions.is_empty()).then_some(block.octet_cells)
     }
 
     fn one_block(_chunk: &PhyloChunk, _store_bytes: u64) -> bool {
@@ -99,29 +101,30 @@ impl Work for Phylo {
     }
 
     fn split(_chunk: &PhyloChunk, block: PhyloBlock, portion: Portion) -> (PhyloBlock, Option<PhyloBlock>) {
-        let most = portion.pairs.min(portion.cells / block.place_cells.max(1)).max(1);
-        if block.places.len() as u64 <= most {
+        let max_octets = portion.pairs.min(portion.cells / block.octet_cells.max(1)).max(1);
+        if block.positions.len() as u64 <= max_octets {
             return (block, None);
         }
-        let middle = block.places.start + most as u32;
-        let tail = PhyloBlock { places: middle..block.places.end, ..block };
-        (PhyloBlock { places: block.places.start..middle, ..block }, Some(tail))
+        let middle = block.positions.start + max_octets as u32;
+        let tail = PhyloBlock { positions: middle..block.positions.end, ..block };
+        (PhyloBlock { positions: block.positions.start..middle, ..block }, Some(tail))
     }
 
     fn check(batch: &PhyloBatch, report: &PhyloReport) -> Result<(), String> {
         let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
         if report.scores.len() as u64 != batch.pairs() {
-            return Err(format!("scores of {} octets for {}", report.scores.len(), batch.pairs()));
+            return Err(format!("{} results for {} octets", report.scores.len(), batch.pairs()));
         }
         let (chunk, mut rest) = (&batch.chunk, &report.scores[..]);
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
-            let (own, others) = rest.split_at(block.places.len());
+            let (block_scores, others) = rest.split_at(block.positions.len());
             rest = others;
             let symbols = chunk.reads.length(block.read);
             let possible = chunk.scheme.least(symbols)..=chunk.scheme.most(symbols);
-            let wrong = own.iter().flatten().find(|&&score| is_finished && !possible.contains(&i64::from(score)));
+            let wrong =
+                block_scores.iter().flatten().find(|&&score| is_finished && !possible.contains(&i64::from(score)));
             if let Some(score) = wrong {
-                return Err(format!("score {score} of read {} of {symbols} symbols", block.read));
+                return Err(format!("impossible score {score} of read {} with {symbols} symbols", block.read));
             }
         }
         Ok(())

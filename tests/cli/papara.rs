@@ -347,7 +347,7 @@ fn what_a_reference_lacks_is_warned_of_once() {
                 "pairwave: warning: {tree}: 2 of 7 branches have a length below 0: each counts as 0; the first is the branch above 'b'"
             ),
             format!(
-                "pairwave: warning: {reference}, record 'b': the row has nothing but gaps and letters that stand for any"
+                "pairwave: warning: {reference}, record 'b': the row consists of gaps and letters that stand for any character"
             ),
         ]
     );

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 use super::counting::{MAX, NOW, alone};
-use pairwave::papara::{Aligner, Site, Vectors};
+use pairwave::papara::{ReadAligner, Site, Vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::database::{MakeOptions, read_sorted};
 use pairwave::seq::{Alphabet, ReadOptions};
@@ -60,7 +60,7 @@ fn check_memory_of_long_reads() {
         let read = random_codes(&mut support::rng(3), Alphabet::Dna, length);
         let before = NOW.load(SeqCst);
         MAX.store(before, SeqCst);
-        let placed = Aligner::default().align(&read, &vectors, 0, &PhyloScheme::papara());
+        let placed = ReadAligner::default().align(&read, &vectors, 0, &PhyloScheme::papara());
         let taken = MAX.load(SeqCst) - before;
         assert_eq!(placed.cigar.query_span(), length as u64);
         assert!(taken < BYTES_A_SYMBOL * length, "{length} symbols: {taken} bytes");

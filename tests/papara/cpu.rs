@@ -1,5 +1,5 @@
-//! Scores of reads against vectors of states on the CPU: every set of instructions that this machine has, both alphabets,
-//! schemes of every width, against the textbook.
+//! Scores of reads against vectors of states on the CPU, against the textbook: every instruction
+//! set of this machine, both alphabets, and schemes of every lane width.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use pairwave::engine::thread_pool;
 use pairwave::engine::work::Work;
 use pairwave::measure::self_test::SelfTest;
 use pairwave::measure::self_test::papara::PhyloTest;
-use pairwave::papara::cpu::{PhyloWorker, Workspace, phylo_workers, run};
+use pairwave::papara::cpu::{PhyloWorker, PhyloWorkspace, phylo_workers, run};
 use pairwave::papara::mock::PhyloMock;
 use pairwave::papara::vectors::{all, set_of};
 use pairwave::papara::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloChunk, PhyloReport, Site, Vectors};
@@ -23,8 +23,8 @@ use support::{Rng, *};
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
 
-/// Schemes whose cells fit 8 bits, 16 and 32; with mismatches and matches below 0, openings of nothing and of much, and
-/// extensions of nothing.
+/// Returns schemes whose cells fit 8, 16 and 32 bits. They include negative matches and mismatches,
+/// free and expensive openings, and free extensions.
 fn schemes() -> Vec<PhyloScheme> {
     let papara = PhyloScheme::papara();
     let paper = PhyloScheme::paper();
@@ -38,7 +38,7 @@ fn schemes() -> Vec<PhyloScheme> {
         PhyloScheme { insertion: gaps(0, 0), deletion: gaps(0, 0), ..papara },
         PhyloScheme { insertion: gaps(0, 0), deletion: gaps(7, 0), free_read_ends: false, ..papara },
         PhyloScheme { matching: -1, mismatch: -2, insertion: gaps(9, 1), ..papara },
-        // As close to the range of 8 bits as whole numbers come, and just beyond.
+        // As close to the range of i8 as integers come, and just beyond.
         PhyloScheme { matching: 1, insertion: gaps(30, 1), deletion: gaps(33, 1), ..papara },
         PhyloScheme { matching: 8, mismatch: -9, insertion: gaps(20, 3), deletion: gaps(5, 2), ..papara },
         PhyloScheme { matching: 5, mismatch: -4, insertion: gaps(10, 5), deletion: gaps(20, 6), gap_site: 1, ..paper },
@@ -55,18 +55,18 @@ fn schemes() -> Vec<PhyloScheme> {
     all
 }
 
-/// What sites are like.
+/// The kind of random sites.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// One character mostly, and both flags where there is a gap.
+    /// Mostly single characters, with both flags at gaps.
     Ordinary,
-    /// Any set, and flags that may differ.
+    /// Any set, with independent flags.
     Union,
-    /// All the same.
+    /// All sites equal.
     Same(Site),
 }
 
-/// Random vectors; some have runs of gaps.
+/// Creates random vectors, some with runs of gaps.
 fn vectors(rng: &mut Rng, alphabet: Alphabet, sites: u32, len: u32, kind: Kind) -> Vectors {
     let mut vectors = Vectors::new(alphabet, sites, len);
     for vector in 0..len {
@@ -94,7 +94,8 @@ fn vectors(rng: &mut Rng, alphabet: Alphabet, sites: u32, len: u32, kind: Kind) 
     vectors
 }
 
-/// Reads of some length: random ones, one that follows a vector's characters, one of a single symbol.
+/// Creates reads of each length: random reads, a read that follows a vector's characters, and a
+/// read of a single symbol.
 fn reads(rng: &mut Rng, vectors: &Vectors, lengths: &[usize]) -> Vec<Vec<Code>> {
     let alphabet = vectors.alphabet();
     let mut all = Vec::new();
@@ -114,39 +115,40 @@ fn reads(rng: &mut Rng, vectors: &Vectors, lengths: &[usize]) -> Vec<Vec<Code>> 
     all
 }
 
-/// Reads against all places.
+/// Creates a batch of reads against all octets.
 fn batch(vectors: Vectors, reads: &[Vec<Code>], octets: Option<Vec<u32>>, scheme: PhyloScheme) -> PhyloBatch {
-    let places = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
+    let positions = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
     let chunk = PhyloChunk {
         reads: store(vectors.alphabet(), reads),
         vectors: Arc::new(vectors),
         scheme: Arc::new(scheme),
         octets: octets.map(Arc::from),
     };
-    let block = |read| PhyloBlock { read, places: 0..places, place_cells: chunk.cells(read) };
+    let block = |read| PhyloBlock { read, positions: 0..positions, octet_cells: chunk.cells(read) };
     PhyloBatch { blocks: (0..reads.len() as u32).map(block).collect(), chunk: Arc::new(chunk) }
 }
 
-/// Has the textbook compute a batch.
+/// Computes a batch with the textbook.
 fn test(batch: &PhyloBatch) -> PhyloTest {
     PhyloTest::new([Arc::new(batch.clone())]).expect("the textbook computes all")
 }
 
-/// Compares all instructions with the textbook.
+/// Compares all instruction sets with the textbook.
 fn check(batch: &PhyloBatch) {
     let test = test(batch);
     for level in InstructionSet::available() {
-        // The second time with buffers in use.
-        let mut workspace = Workspace::with(level);
+        // The second run reuses buffers.
+        let mut workspace = PhyloWorkspace::with(level);
         for _ in 0..2 {
             assert_right(&test, &run(batch, &mut workspace), &format!("{level:?}"));
         }
     }
 }
 
-/// Lengths around stripes of 6 and of 12 symbols, sites around blocks of 32, under every scheme.
+/// Covers lengths around stripes of 6 and of 12 symbols, and sites around blocks of 32, with every
+/// scheme.
 #[test]
-fn lengths_and_sites_around_blocks() {
+fn lengths_and_sites_around_blocks_match_textbook() {
     let rng = &mut rng(0x5717e);
     for scheme in schemes() {
         for alphabet in ALPHABETS {
@@ -162,9 +164,9 @@ fn lengths_and_sites_around_blocks() {
     }
 }
 
-/// As long as a read of the real world, and sites of many blocks.
+/// Covers reads of realistic length, and sites of many blocks.
 #[test]
-fn long_reads() {
+fn long_reads_match_textbook() {
     let rng = &mut rng(0x1049);
     for scheme in schemes() {
         for (alphabet, kind) in ALPHABETS.into_iter().zip([Kind::Ordinary, Kind::Union]) {
@@ -181,9 +183,9 @@ fn long_reads() {
     }
 }
 
-/// Sites and reads that only match, or never, so that cells go up and down as far as they can.
+/// Uses sites and reads that always or never match, so that cells rise and fall as far as possible.
 #[test]
-fn all_equal_and_all_different() {
+fn uniform_sites_match_textbook() {
     let rng = &mut rng(0xe9);
     for scheme in schemes() {
         for alphabet in ALPHABETS {
@@ -202,9 +204,9 @@ fn all_equal_and_all_different() {
     }
 }
 
-/// Stretches that match and that do not, as long as blocks and stripes, one after the other.
+/// Alternates matching and mismatching stretches of the length of blocks and stripes.
 #[test]
-fn cells_rise_and_fall() {
+fn alternating_stretches_match_textbook() {
     let rng = &mut rng(0x415e);
     for scheme in schemes() {
         let len = rng.pick(&[16, 48]);
@@ -229,9 +231,9 @@ fn cells_rise_and_fall() {
     }
 }
 
-/// Reads of all lengths that have few octets each share lanes.
+/// Reads of all lengths with few octets each share the lanes.
 #[test]
-fn reads_with_few_octets() {
+fn reads_sharing_lanes_match_textbook() {
     let rng = &mut rng(0xfe3);
     for scheme in schemes() {
         for alphabet in ALPHABETS {
@@ -241,16 +243,17 @@ fn reads_with_few_octets() {
             let mut batch = batch(vectors, &reads, None, scheme);
             for block in &mut batch.blocks {
                 let first = rng.below(batch.chunk.vectors.octets());
-                block.places = first..(first + 1 + rng.below(6u32)).min(batch.chunk.vectors.octets());
+                block.positions = first..(first + 1 + rng.below(6u32)).min(batch.chunk.vectors.octets());
             }
             check(&batch);
         }
     }
 }
 
-/// As many vectors as fill lanes in part, as a whole, and more; and octets that are chosen, in any order.
+/// Covers vectors that fill lanes partly, exactly, and more than once, and selected octets in any
+/// order.
 #[test]
-fn numbers_of_vectors_and_chosen_octets() {
+fn selected_octets_match_textbook() {
     let rng = &mut rng(0x0c7e7);
     for scheme in [PhyloScheme::papara(), schemes()[12], schemes()[14]] {
         for alphabet in ALPHABETS {
@@ -265,41 +268,41 @@ fn numbers_of_vectors_and_chosen_octets() {
     }
 }
 
-/// Blocks with places of their own: of one read after the other, and of none.
+/// Covers blocks with different ranges of octets: consecutive blocks of one read, and empty blocks.
 #[test]
-fn blocks_of_any_places() {
+fn blocks_of_any_positions_match_textbook() {
     let rng = &mut rng(0xb10c);
     let vectors = vectors(rng, Alphabet::Dna, 40, 100, Kind::Ordinary);
     let reads = reads(rng, &vectors, &[20, 0, 31]);
     let mut batch = batch(vectors, &reads, None, PhyloScheme::papara());
     let blocks = [(0, 3..5), (0, 5..13), (2, 1..1), (2, 12..13), (1, 0..2), (0, 0..0), (2, 4..6), (2, 0..1)];
-    batch.blocks = blocks.map(|(read, places)| PhyloBlock { read, places, place_cells: 1 }).to_vec();
+    batch.blocks = blocks.map(|(read, positions)| PhyloBlock { read, positions, octet_cells: 1 }).to_vec();
     check(&batch);
     batch.blocks.clear();
     check(&batch);
 }
 
-/// Unions bound the scores of what they are of.
+/// Unions bound the scores of their members.
 #[test]
-fn unions_score_at_least_as_much() {
+fn unions_bound_their_members() {
     let rng = &mut rng(0x0110);
     for scheme in [PhyloScheme::papara(), PhyloScheme::paper()] {
         let vectors = vectors(rng, Alphabet::Dna, 120, 30, Kind::Ordinary);
         let reads = reads(rng, &vectors, &[50, 90]);
         let unions = vectors.unions(&thread_pool(1).unwrap());
-        let unions = run(&batch(unions, &reads, None, scheme), &mut Workspace::default());
+        let unions = run(&batch(unions, &reads, None, scheme), &mut PhyloWorkspace::default());
         let batch = batch(vectors, &reads, None, scheme);
         let expected = Phylo::compute_textbook(&batch, &AtomicBool::new(false)).unwrap().scores;
         for (octet, scores) in expected.iter().enumerate() {
-            let (read, place) = (octet / 4, octet % 4);
-            let scores = &scores[..(30 - OCTET * place).min(OCTET)];
-            assert!(scores.iter().all(|&score| score <= unions[read][place]), "read {read}, octet {place}");
+            let (read, lane) = (octet / 4, octet % 4);
+            let scores = &scores[..(30 - OCTET * lane).min(OCTET)];
+            assert!(scores.iter().all(|&score| score <= unions[read][lane]), "read {read}, octet {lane}");
         }
     }
 }
 
 #[test]
-fn a_worker_is_an_engine_and_so_is_the_textbook() {
+fn worker_and_textbook_are_engines() {
     let rng = &mut rng(0xe9);
     let vectors = vectors(rng, Alphabet::Protein, 50, 20, Kind::Ordinary);
     let reads = reads(rng, &vectors, &[30, 41]);
@@ -331,13 +334,13 @@ fn a_worker_is_an_engine_and_so_is_the_textbook() {
 }
 
 #[test]
-fn threads_together_report_in_the_order_of_blocks() {
+fn threads_report_in_block_order() {
     let rng = &mut rng(0x7095);
     let vectors = vectors(rng, Alphabet::Dna, 30, 90, Kind::Ordinary);
     let lengths: Vec<usize> = (0..53).map(|index| 20 + index).collect();
     let reads = reads(rng, &vectors, &lengths);
     let batch = batch(vectors, &reads, None, PhyloScheme::papara());
-    let expected = run(&batch, &mut Workspace::default());
+    let expected = run(&batch, &mut PhyloWorkspace::default());
     let pool = thread_pool(2).unwrap();
     let mut workers = [PhyloWorker::default(), PhyloWorker::default()];
     let reports = compute_together(&pool, &mut workers, &batch).unwrap();
@@ -345,7 +348,7 @@ fn threads_together_report_in_the_order_of_blocks() {
     assert_eq!(reports.into_iter().flat_map(|report| report.scores).collect::<Vec<_>>(), expected);
 }
 
-/// Any scheme that is valid, mostly of numbers whose cells fit few bits.
+/// Generates valid schemes, mostly with cells of few bits.
 fn any_scheme() -> impl Strategy<Value = PhyloScheme> {
     let number = || prop_oneof![6 => 0i32..8, 2 => 0i32..40, 1 => 0i32..4_000, 1 => 0i32..=1 << 16];
     let gaps = move || (number(), number()).prop_map(|(a, b)| Gaps::from_emboss(a.max(b), a.min(b)));
@@ -361,7 +364,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
-    fn random_schemes_and_vectors(
+    fn random_schemes_match_textbook(
         scheme in any_scheme(),
         seed in any::<u64>(),
         (sites, len, length) in (0u32..80, prop_oneof![1u32..20, 33u32..66], 0usize..80),

@@ -1,4 +1,5 @@
-//! Reads aligned with a reference tree: what PaPaRa 2.5 finds, whoever computes it and however it is cut.
+//! Reads aligned with a reference tree: the results of PaPaRa 2.5, for every engine and any
+//! division of the work.
 
 use std::collections::HashMap;
 use std::fs;
@@ -26,7 +27,7 @@ fn job(set: &str) -> PhyloAlignment {
     PhyloAlignment { check: true, ..PhyloAlignment::new(Arc::new(reference.expect("it is right")), reads) }
 }
 
-/// The reads, as `>name` and letters in a line each.
+/// Returns the names and letters of the reads. The file has one line for each.
 fn letters(set: &str) -> Vec<(String, String)> {
     let text = fs::read_to_string(asset(set, "reads.fasta")).expect("it is there");
     let records = text.split('>').skip(1).map(|record| {
@@ -55,7 +56,7 @@ fn run(job: &PhyloAlignment, engines: Vec<Box<dyn Engine<Phylo>>>) -> (Vec<Phylo
 }
 
 #[test]
-fn edges_and_scores_are_those_of_papara() {
+fn edges_and_scores_match_papara() {
     for set in ["tiny", "tiny_aa"] {
         for (gap_model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {
             let published = fs::read_to_string(asset(set, &format!("papara.{name}.scores.tsv"))).expect("it is there");
@@ -78,7 +79,7 @@ fn edges_and_scores_are_those_of_papara() {
 }
 
 #[test]
-fn whoever_computes_and_whatever_is_left_out_rows_are_the_same() {
+fn rows_do_not_depend_on_engines_and_pruning() {
     for set in ["tiny", "tiny_aa"] {
         let mut reads = letters(set);
         reads.retain(|(_, letters)| letters.len() < 120);
@@ -100,7 +101,7 @@ fn whoever_computes_and_whatever_is_left_out_rows_are_the_same() {
 }
 
 #[test]
-fn the_better_strand_is_aligned() {
+fn better_strand_is_aligned() {
     let forward = letters("tiny");
     let mut turned = forward.clone();
     for (_, letters) in turned.iter_mut().step_by(2) {
@@ -121,15 +122,15 @@ fn the_better_strand_is_aligned() {
 }
 
 #[test]
-fn odd_letters_stay_and_empty_reads_go() {
+fn unusual_letters_are_kept_and_empty_reads_skipped() {
     let reads = "tiny";
-    let (name, own) = &letters(reads)[0];
-    let changed = own.to_ascii_lowercase().replace('t', "u");
+    let (name, read_letters) = &letters(reads)[0];
+    let changed = read_letters.to_ascii_lowercase().replace('t', "u");
     let odd = vec![
-        (name.clone(), own.clone()),
+        (name.clone(), read_letters.clone()),
         ("low".to_owned(), changed.clone()),
         ("empty".to_owned(), String::new()),
-        ("gaps".to_owned(), format!("--{own}..")),
+        ("gaps".to_owned(), format!("--{read_letters}..")),
         ("unknown".to_owned(), "NNNNNNNNNN".to_owned()),
     ];
     let job = PhyloAlignment { reads: some(&odd), ..job("tiny") };
@@ -139,14 +140,15 @@ fn odd_letters_stay_and_empty_reads_go() {
     assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [0, 1, 3, 4]);
     assert_eq!((rows[1].letters.as_slice(), &rows[1].cigar), (changed.as_bytes(), &rows[0].cigar));
     assert_eq!((&rows[2].letters, &rows[2].cigar), (&rows[0].letters, &rows[0].cigar));
-    // What was done before is left out, and numbers stay: empty reads were never done.
+    // Finished reads are skipped, and the numbering stays the same. Empty reads were never
+    // delivered.
     let rest = run(&PhyloAlignment { skip: 2, ..job.clone() }, cpu(1)).0;
     assert_eq!(rest, rows[2..]);
     assert!(run(&PhyloAlignment { skip: 99, ..job }, cpu(1)).0.is_empty());
 }
 
 #[test]
-fn many_chunks_come_back_in_order_and_a_wrong_letter_ends_the_job() {
+fn chunks_stay_in_order_and_invalid_letters_stop_the_job() {
     let reads: Vec<(String, String)> = letters("tiny").into_iter().filter(|(_, letters)| letters.len() < 60).collect();
     let count = 20_000;
     let many: Vec<_> =
@@ -168,12 +170,12 @@ fn many_chunks_come_back_in_order_and_a_wrong_letter_ends_the_job() {
 }
 
 #[test]
-fn others_take_over_from_an_engine_that_fails() {
+fn failed_engine_is_replaced() {
     let mut reads = letters("tiny");
     reads.retain(|(_, letters)| letters.len() < 120);
     let job = PhyloAlignment { reads: some(&reads), ..job("tiny") };
     let expected = run(&job, cpu(1)).0;
-    // One that lies, one that refuses all.
+    // One engine returns wrong results, and another one refuses all batches.
     let liar = || {
         let spoil = |report: &mut pairwave::papara::PhyloReport| report.scores[0][0] = i32::MAX;
         Box::new(PhyloMock::new("liar").with_corruption(spoil)) as Box<dyn Engine<Phylo>>

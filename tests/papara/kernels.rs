@@ -1,5 +1,5 @@
-//! Every kernel for reads and ancestral states against the textbook: both alphabets, schemes of all sorts, lengths around
-//! every slice and chunk, unions, selected octets.
+//! Every kernel for reads and ancestral states against the textbook: both alphabets, various
+//! schemes, lengths around every slice and chunk, unions, and selected octets.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use pairwave::seq::{Alphabet, Code};
 use support::check::assert_passes;
 use support::phylo::{self, VectorProperties};
 
-/// Sizes so small that short reads reach every edge.
+/// Sizes so small that short reads reach every boundary.
 const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [[8, 12], [4, 8]], chunk: 16 };
 
 fn engine(kernel: Option<&'static Kernel>) -> PhyloGpu {
     PhyloGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)
 }
 
-/// The test of all reads against all octets, or against these.
+/// Creates the test of all reads against all octets, or against the given ones.
 fn test(reads: &[Vec<Code>], vectors: &Arc<Vectors>, scheme: PhyloScheme, octets: Option<Vec<u32>>) -> PhyloTest {
     PhyloTest::new([phylo::batch(reads, vectors, scheme, octets)]).expect("the textbook computes all")
 }
@@ -30,7 +30,7 @@ fn reads(rng: &mut support::Rng, vectors: &Vectors, lengths: &[usize], ambiguous
 }
 
 #[test]
-fn every_kernel_gives_the_textbook_s_scores() {
+fn every_kernel_matches_textbook() {
     let rng = &mut support::rng(31);
     for kernel in offered(Family::Phylo) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
@@ -54,7 +54,7 @@ fn every_kernel_gives_the_textbook_s_scores() {
 }
 
 #[test]
-fn few_sites_and_selected_octets() {
+fn few_sites_and_selected_octets_match_textbook() {
     let rng = &mut support::rng(32);
     for kernel in offered(Family::Phylo) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
@@ -69,7 +69,7 @@ fn few_sites_and_selected_octets() {
 }
 
 #[test]
-fn what_halves_cannot_hold_is_computed_in_words() {
+fn reads_beyond_f16_use_i32_lanes() {
     let rng = &mut support::rng(33);
     let Some(halves) = offered(Family::Phylo).find(|kernel| kernel.stem.ends_with("half")) else {
         panic!("there is a kernel in halves");
@@ -83,7 +83,7 @@ fn what_halves_cannot_hold_is_computed_in_words() {
 }
 
 #[test]
-fn the_sizes_of_devices_give_the_same() {
+fn default_sizes_match_textbook() {
     let rng = &mut support::rng(34);
     let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 300, vectors: 40, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
@@ -96,7 +96,7 @@ fn the_sizes_of_devices_give_the_same() {
 }
 
 #[test]
-fn what_does_not_fit_is_tried_again_or_refused() {
+fn reads_beyond_memory_are_split_or_refused() {
     let rng = &mut support::rng(35);
     let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 40, vectors: 24, are_unions: false };
     let vectors = Arc::new(phylo::vectors(rng, looks));
@@ -112,7 +112,7 @@ fn what_does_not_fit_is_tried_again_or_refused() {
         let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");
         assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{label}: {error}");
     }
-    // Scores of such a scheme exceed 32 bits.
+    // Scores with such a scheme exceed 32 bits.
     let great = PhyloScheme { matching: 1 << 16, ..PhyloScheme::papara() };
     let long = vec![vec![1; 20_000]];
     let batch = phylo::batch(&long, &vectors, great, None);

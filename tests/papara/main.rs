@@ -1,4 +1,4 @@
-//! Reads placed on a tree, by every engine.
+//! Placement of reads on a tree, on every engine.
 
 mod cpu;
 mod job;

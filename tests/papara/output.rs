@@ -1,4 +1,4 @@
-//! Reads in the columns of a reference alignment: by hand, and as PaPaRa 2.5 writes them.
+//! Reads in the columns of a reference alignment: manual examples, and the output of PaPaRa 2.5.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use pairwave::jobs::PhyloResult;
 use pairwave::output::{
     BestEdge, BestTable, Output, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows,
 };
-use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
+use pairwave::papara::{GapModel, ReadAligner, ReadAlignment, Reference, edge_vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{AlphabetChoice, Strand, reverse_complement_letters};
 use pairwave::{Error, Result};
 use support::Tape;
 
-/// A reference alignment and reads that lie in it.
+/// A reference alignment and reads aligned with it.
 #[derive(Debug, Default)]
 struct Case {
     names: Vec<bstr::BString>,
@@ -36,7 +36,7 @@ impl Case {
         let references = ReferenceRows { names: &self.names, rows: &self.rows, columns: &self.columns };
         let mut writer = PlacedWriter::begin(format, references, extent, Output::to_writer(tape.clone()))?;
         let reads: Vec<PlacedRead<'_>> = self.reads.iter().map(placed).collect();
-        // The first by itself, the others at once.
+        // Add the first read alone, and the others at once.
         let (first, others) = reads.split_at(reads.len().min(1));
         writer.write(first)?;
         writer.write(others)?;
@@ -59,7 +59,7 @@ fn read(name: &str, letters: &str, first_site: u32, cigar: &str) -> PhyloResult 
     PhyloResult { name: name.into(), letters: letters.into(), first_site, cigar, ..PhyloResult::default() }
 }
 
-/// Columns 2 and 5 of the reference are no sites.
+/// Columns 2 and 5 of the reference are not sites.
 fn by_hand() -> Case {
     Case {
         names: vec!["one".into(), "second".into()],
@@ -78,7 +78,7 @@ fn by_hand() -> Case {
 }
 
 #[test]
-fn rows_by_hand() {
+fn manual_examples_give_expected_rows() {
     let case = by_hand();
     let format = PlacedFormat { is_phylip: true, ..PlacedFormat::default() };
     let all = "\
@@ -106,7 +106,7 @@ nowhere        ------
 ";
     let format = PlacedFormat { is_phylip: true, keep_length: true, reads_only: true };
     assert_eq!(case.written(format).unwrap(), short);
-    // The same rows in FASTA.
+    // FASTA has the same rows.
     for (text, keep_length, reads_only) in [(all, false, false), (short, true, true)] {
         let rows = text.lines().skip(1).map(|line| {
             let (name, letters) = line.split_once(' ').unwrap();
@@ -117,9 +117,9 @@ nowhere        ------
     }
 }
 
-/// The same bytes whether rows are made one after another or on several threads.
+/// The output is the same whether rows are written one after another or on several threads.
 #[test]
-fn many_reads_are_the_same_rows() {
+fn threads_do_not_change_rows() {
     let one = by_hand();
     let mut many = by_hand();
     many.reads = (0..1000).map(|index| one.reads[index % one.reads.len()].clone()).collect();
@@ -132,7 +132,7 @@ fn many_reads_are_the_same_rows() {
 }
 
 #[test]
-fn what_was_not_counted_is_refused() {
+fn uncounted_reads_are_refused() {
     let case = by_hand();
     let phylip = PlacedFormat { is_phylip: true, keep_length: true, ..PlacedFormat::default() };
     let fasta = PlacedFormat { is_phylip: false, ..phylip };
@@ -170,7 +170,7 @@ fn what_was_not_counted_is_refused() {
 }
 
 #[test]
-fn the_table_of_best_edges() {
+fn table_lists_best_edges() {
     let tape = Tape::default();
     let mut table = BestTable::begin(Output::to_writer(tape.clone()));
     let best = BestEdge { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: Strand::Plus };
@@ -190,7 +190,7 @@ fn asset(path: &str) -> String {
     fs::read_to_string(PathBuf::from(support::ROOT).join("assets/papara").join(path)).unwrap()
 }
 
-/// Names and letters of a FASTA file.
+/// Returns the names and letters of a FASTA file.
 fn fasta(text: &str) -> Vec<(String, String)> {
     let record = |record: &str| {
         let (name, letters) = record.split_once('\n').unwrap();
@@ -199,13 +199,13 @@ fn fasta(text: &str) -> Vec<(String, String)> {
     text.split('>').skip(1).map(record).collect()
 }
 
-/// Where reads lie in an alignment of PaPaRa's, by its own rows.
+/// Returns the positions of reads in an alignment of PaPaRa, derived from its rows.
 fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &str) -> Case {
     let rows: BTreeMap<&str, &str> =
         text.lines().skip(1).map(|line| line.split_once(' ').unwrap()).map(|(name, row)| (name, row.trim())).collect();
     let width = rows.values().next().unwrap().len();
     let is_site: Vec<bool> = (0..width)
-        .map(|place| references.iter().any(|(name, _)| rows[name.as_str()].as_bytes()[place] != b'-'))
+        .map(|column| references.iter().any(|(name, _)| rows[name.as_str()].as_bytes()[column] != b'-'))
         .collect();
     let columns: Vec<u32> = (0..references[0].1.len() as u32).collect();
     assert_eq!(is_site.iter().filter(|&&is| is).count(), columns.len(), "no column is left out");
@@ -234,9 +234,10 @@ fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &st
     }
 }
 
-/// Of where PaPaRa puts each read we make its file, byte for byte; with inserted characters dropped it also has gaps for N.
+/// PaPaRa's positions of the reads give its file, byte for byte. If inserted characters are
+/// dropped, PaPaRa also writes gaps for N.
 #[test]
-fn alignments_are_written_as_papara_does() {
+fn output_matches_papara() {
     for (set, is_dna) in [("tiny", true), ("tiny_aa", false)] {
         let (references, reads) =
             (fasta(&asset(&format!("{set}/ref.fasta"))), fasta(&asset(&format!("{set}/reads.fasta"))));
@@ -258,9 +259,10 @@ fn alignments_are_written_as_papara_does() {
     }
 }
 
-/// States, the alignment with the best edge's and the file, byte for byte: all but the search for that edge.
+/// Checks states, the alignment with the best edge and the file, byte for byte. The search for the
+/// best edge is not part of this test.
 #[test]
-fn reads_lie_where_papara_puts_them() {
+fn positions_match_papara() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let scheme = PhyloScheme::papara();
     for set in ["tiny", "tiny_aa"] {
@@ -271,29 +273,30 @@ fn reads_lie_where_papara_puts_them() {
             let vectors = edge_vectors(&reference, model, &pool);
             let best = asset(&format!("{set}/papara.{name}.scores.tsv"));
             let best: BTreeMap<&str, &str> = best.lines().filter_map(|line| line.split_once('\t')).collect();
-            let mut aligner = Aligner::default();
+            let mut aligner = ReadAligner::default();
             let placed = reads.iter().map(|(name, letters)| {
                 let (edge, score) = best[name.as_str()].split_once('\t').unwrap();
                 let edge = edge.parse().unwrap();
                 let codes: Vec<u8> = letters.bytes().map(|letter| reference.alphabet.encode(letter).unwrap()).collect();
-                let Placed { score: own, first_site, cigar } = aligner.align(&codes, &vectors, edge, &scheme);
-                assert_eq!(own.to_string(), score, "{name}");
+                let ReadAlignment { score: computed, first_site, cigar } =
+                    aligner.align(&codes, &vectors, edge, &scheme);
+                assert_eq!(computed.to_string(), score, "{name}");
                 let (name, letters) = (name.clone().into_bytes(), letters.clone().into_bytes());
-                PhyloResult { name, letters, edge, score: own, first_site, cigar, ..PhyloResult::default() }
+                PhyloResult { name, letters, edge, score: computed, first_site, cigar, ..PhyloResult::default() }
             });
             let reads = placed.collect();
             let Reference { names, rows, columns, .. } = reference.clone();
             let format = PlacedFormat { is_phylip: true, ..PlacedFormat::default() };
             let written = Case { names, rows, columns, reads }.written(format).unwrap();
             let expected = asset(&format!("{set}/papara.{name}.phy"));
-            let different = || written.lines().zip(expected.lines()).find(|(own, other)| own != other);
+            let different = || written.lines().zip(expected.lines()).find(|(line, other)| line != other);
             assert!(written == expected, "{set}, {name}: {:?}", different());
         }
     }
 }
 
 #[test]
-fn the_other_strand_keeps_the_letters_of_the_file() {
+fn minus_strand_keeps_the_letters_of_the_file() {
     let turned = |letters: &str| String::from_utf8(reverse_complement_letters(letters.as_bytes())).unwrap();
     assert_eq!(turned("ACGTacgtNnRYkm"), "kmRYnNacgtACGT");
     assert_eq!(turned("AuGcU"), "AgCaU");

@@ -1,17 +1,17 @@
-//! Trees and alignments as references of reads: names, states of edges, and PaPaRa's own numbers.
+//! Trees and alignments as references for reads: names, states of edges, and PaPaRa's own results.
 
 mod names;
 mod shipped;
 mod states;
 
-use pairwave::papara::{Reference, Tree};
+use pairwave::papara::{Reference, ReferenceTree};
 use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice};
 
-/// A reference from texts.
+/// Builds a reference from texts.
 fn reference(tree: &str, rows: &[(String, String)], alphabet: Alphabet) -> pairwave::Result<Reference> {
     let fasta: String = rows.iter().map(|(name, row)| format!(">{name}\n{row}\n")).collect();
     let rows = AlignedRows::read_bytes("a.fa", fasta.as_bytes())?;
-    Reference::new(Tree::parse("a.nwk", tree.as_bytes())?, rows, AlphabetChoice::Fixed(alphabet))
+    Reference::new(ReferenceTree::parse("a.nwk", tree.as_bytes())?, rows, AlphabetChoice::Fixed(alphabet))
 }
 
 fn pool(threads: usize) -> rayon::ThreadPool {

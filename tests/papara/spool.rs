@@ -1,4 +1,4 @@
-//! The file in which finished reads wait, and its use as a checkpoint.
+//! The file that stores finished reads, and its use as a checkpoint.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn all(spool: &ReadSpool) -> Vec<PhyloResult> {
 }
 
 #[test]
-fn finished_reads_come_back() {
+fn stored_reads_are_restored() {
     let directory = tempfile::tempdir().unwrap();
     let mut spool = ReadSpool::create(directory.path()).unwrap();
     assert!(all(&spool).is_empty());
@@ -47,14 +47,14 @@ fn finished_reads_come_back() {
     assert!(ReadSpool::create(&directory.path().join("none")).is_err());
 }
 
-/// The fingerprint of a job.
+/// Returns the fingerprint of a job.
 fn job(number: u64) -> Fingerprint {
     Fingerprint::default().with("number", number)
 }
 
-/// Wherever a run is killed, the next one has all whole blocks, and goes on.
+/// Wherever a run is killed, the next run has all complete blocks and continues after them.
 #[test]
-fn a_torn_file_goes_on_behind_its_last_whole_block() {
+fn torn_file_continues_after_its_last_complete_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads");
     let expected = records(4);
@@ -77,7 +77,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
         drop(spool);
         assert!(fs::read(&path).unwrap() == whole, "{length} bytes");
     }
-    // So does one of which a byte is wrong; what is behind it is dropped, too.
+    // A file with a wrong byte continues too. The data after that byte is dropped.
     for at in lengths[0] as usize..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
@@ -89,7 +89,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
 }
 
 #[test]
-fn a_file_of_something_else_is_refused_and_stays() {
+fn foreign_file_is_refused_and_kept() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads");
     let refused = |path: &Path, number: u64, part: &str| {
@@ -122,7 +122,7 @@ fn a_file_of_something_else_is_refused_and_stays() {
 
 proptest! {
     #[test]
-    fn any_read_comes_back(
+    fn any_read_is_restored(
         name in prop::collection::vec(any::<u8>(), 0..20),
         letters in prop::collection::vec(any::<u8>(), 0..300),
         numbers in any::<(u32, i32, Option<(u32, i32)>, bool, u32)>(),

@@ -1,8 +1,9 @@
-//! The alignment of a read with a vector of states against the textbook's, with every set of instructions.
+//! The alignment of a read with a vector of states against the textbook, with every instruction
+//! set.
 
 use pairwave::papara::trace::{self, rescore};
 use pairwave::papara::vectors::{all, set_of};
-use pairwave::papara::{Aligner, Placed, Site, Vectors, oracle};
+use pairwave::papara::{ReadAligner, ReadAlignment, Site, Vectors, oracle};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::simd::InstructionSet;
@@ -16,10 +17,10 @@ fn schemes() -> Vec<PhyloScheme> {
         PhyloScheme { free_read_ends: false, ..papara },
         PhyloScheme::paper(),
         PhyloScheme { free_read_ends: true, ..PhyloScheme::paper() },
-        // Much that scores the same.
+        // Many alignments have equal scores.
         PhyloScheme { matching: 1, mismatch: 0, gap_site: 0, deletion: gaps(1, 0), insertion: gaps(1, 1), ..papara },
         PhyloScheme { matching: 0, gap_site: 1, deletion: gaps(0, 0), insertion: gaps(0, 0), ..papara },
-        // Beyond 16 bits.
+        // Scores beyond 16 bits.
         PhyloScheme {
             matching: 60_000,
             mismatch: -60_000,
@@ -30,7 +31,7 @@ fn schemes() -> Vec<PhyloScheme> {
     ]
 }
 
-/// A vector of sites, alone in its octet or not, and a read.
+/// A read and a vector of sites, alone in its octet or not.
 #[derive(Debug, Clone)]
 struct Case {
     read: Vec<Code>,
@@ -46,13 +47,13 @@ impl Case {
         Case { read, vectors, vector, scheme }
     }
 
-    fn textbook(&self) -> (i64, Placed) {
+    fn textbook(&self) -> (i64, ReadAlignment) {
         let read: Vec<u32> = self.read.iter().map(|&code| set_of(self.vectors.alphabet(), code)).collect();
         let sites: Vec<Site> = (0..self.vectors.sites()).map(|site| self.vectors.site(self.vector, site)).collect();
         (oracle::score(&read, &sites, &self.scheme), oracle::align(&read, &sites, &self.scheme))
     }
 
-    fn check(&self, aligners: &mut [Aligner]) {
+    fn check(&self, aligners: &mut [ReadAligner]) {
         let (score, expected) = self.textbook();
         assert_eq!(i64::from(expected.score), score, "{self:?}");
         let rescored = rescore(&expected, &self.read, &self.vectors, self.vector, &self.scheme);
@@ -64,11 +65,11 @@ impl Case {
     }
 }
 
-fn aligners() -> Vec<Aligner> {
-    InstructionSet::available().into_iter().map(Aligner::new).collect()
+fn aligners() -> Vec<ReadAligner> {
+    InstructionSet::available().into_iter().map(ReadAligner::new).collect()
 }
 
-/// Sites, and a read that is a part of them with changes, so that there is something to align; or any.
+/// Generates sites and a read that is a changed part of them, or unrelated ones.
 fn case() -> impl Strategy<Value = Case> {
     let site = (any::<u32>(), any::<u32>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sites = prop_oneof![
@@ -113,7 +114,7 @@ fn case() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
-    fn alignments_are_the_textbooks(cases in prop::collection::vec(case(), 1..4)) {
+    fn alignments_match_textbook(cases in prop::collection::vec(case(), 1..4)) {
         // One after another in the same memory.
         let mut aligners = aligners();
         cases.iter().for_each(|case| case.check(&mut aligners));
@@ -124,7 +125,7 @@ fn dna(text: &str) -> Vec<Code> {
     text.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
 }
 
-/// Sites of single bases; lower case is a gap site.
+/// Parses sites of single bases. Lower case marks a gap site.
 fn sites(text: &str) -> Vec<Site> {
     let site = |letter: u8| {
         let is_gap = letter.is_ascii_lowercase();
@@ -136,29 +137,29 @@ fn sites(text: &str) -> Vec<Site> {
 fn placed(read: &str, reference: &str, scheme: PhyloScheme) -> String {
     let case = Case::new(Alphabet::Dna, dna(read), &sites(reference), 0, scheme);
     case.check(&mut aligners());
-    let Placed { score, first_site, cigar } = trace::align(&case.read, &case.vectors, 0, &case.scheme);
+    let ReadAlignment { score, first_site, cigar } = trace::align(&case.read, &case.vectors, 0, &case.scheme);
     format!("{score} {first_site} {cigar}")
 }
 
 #[test]
-fn ties_and_overhangs() {
+fn ties_and_overhangs_follow_papara() {
     let papara = PhyloScheme::papara();
-    // The first of two places; a gap site costs nothing where it is passed over.
+    // The first of two positions is chosen. Skipping a gap site costs nothing.
     assert_eq!(placed("ACGT", "TTACGTTTACGTTT", papara), "8 2 4=");
     assert_eq!(placed("ACGT", "TTACaaGTTT", papara), "8 2 2=2D2=");
-    // Of gaps that cost the same the first: on the way back the diagonal is preferred.
+    // Among gaps with equal costs, the first one is chosen: the traceback prefers the diagonal.
     assert_eq!(placed("ACCCCAAAAAATTGCGC", "ACCCCAAAAAAATTGCGC", papara), "31 0 5=1D12=");
     assert_eq!(placed("ACCCCAAAAAAATTGCGC", "ACCCCAAAAAATTGCGC", papara), "31 0 5=1I12=");
-    // What hangs over is inserted before the first site, or after the last.
+    // Overhanging ends are inserted before the first site or after the last.
     assert_eq!(placed("GGGGACGT", "ACGTTTTT", papara), "8 0 4I4=");
     assert_eq!(placed("ACGTGGGG", "TTTTACGT", papara), "8 4 4=4I");
-    // It costs something in the paper's scoring; nothing is aligned with what fits nothing.
+    // Overhanging ends have a cost in the paper's scoring. A read that fits nowhere is not aligned.
     assert_eq!(placed("ACGTGGGG", "TTTTACGT", PhyloScheme::paper()), "-12 4 4=4I");
     assert_eq!(placed("ACGT", "ggggACggggGT", PhyloScheme::paper()), "0 4 2=4D2=");
 }
 
 #[test]
-fn nothing_to_align() {
+fn empty_inputs_are_aligned() {
     let papara = PhyloScheme::papara();
     assert_eq!(placed("", "", papara), "0 0 ");
     assert_eq!(placed("", "ACGT", papara), "0 0 ");
@@ -168,13 +169,13 @@ fn nothing_to_align() {
     assert_eq!(placed("A", "A", papara), "2 0 1=");
 }
 
-/// The score of a wrong alignment is refused, or another one.
+/// Rescoring refuses wrong alignments, or returns another score.
 #[test]
-fn rescoring_finds_what_is_wrong() {
+fn rescoring_detects_wrong_alignments() {
     let scheme = PhyloScheme::papara();
     let case = Case::new(Alphabet::Dna, dna("ACGTAC"), &sites("TTACGTTACTT"), 3, scheme);
     let score = |first_site: u32, cigar: &str| {
-        let placed = Placed { score: 0, first_site, cigar: cigar.parse().unwrap() };
+        let placed = ReadAlignment { score: 0, first_site, cigar: cigar.parse().unwrap() };
         rescore(&placed, &case.read, &case.vectors, 3, &scheme)
     };
     assert_eq!(score(2, "4=1D2="), Ok(9));
@@ -183,18 +184,18 @@ fn rescoring_finds_what_is_wrong() {
         (6, "4=1D2=", "ends after 13 of 11"),
         (2, "6=", "'=' at site 6, symbol 4"),
         (2, "1X3=1D2=", "'X' at site 2"),
-        (1, "1D4=1D2=", "a deletion at an end"),
+        (1, "1D4=1D2=", "the alignment starts or ends with a deletion"),
     ] {
         let message = score(first_site, cigar).unwrap_err();
         assert!(message.contains(part), "{cigar}: {message}");
     }
-    // Insertions inside cost something, those that hang over do not.
+    // Inner insertions have a cost, overhanging ends have none.
     assert_eq!((score(0, "6I"), score(11, "6I"), score(5, "6I")), (Ok(0), Ok(0), Ok(-8)));
 }
 
-/// Blocks of diagonals are larger where there are many; a path goes through several of them.
+/// Blocks of diagonals are larger if there are many. A path crosses several blocks.
 #[test]
-fn long_reads_are_the_textbooks() {
+fn long_reads_match_textbook() {
     let letters = |length: usize, mut state: u32| -> Vec<Code> {
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -105,10 +105,10 @@ pub fn batch(
     octets: Option<Vec<u32>>,
 ) -> Arc<PhyloBatch> {
     let reads = store(vectors.alphabet(), reads);
-    let places = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
+    let positions = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
     let count = reads.len() as u32;
     let chunk =
         PhyloChunk { reads, vectors: Arc::clone(vectors), scheme: Arc::new(scheme), octets: octets.map(Arc::from) };
-    let block = |read| PhyloBlock { read, places: 0..places, place_cells: chunk.cells(read) };
+    let block = |read| PhyloBlock { read, positions: 0..positions, octet_cells: chunk.cells(read) };
     Arc::new(PhyloBatch { blocks: (0..count).map(block).collect(), chunk: Arc::new(chunk) })
 }

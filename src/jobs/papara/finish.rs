@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::{PhyloAlignment, PhyloResult, ReadGroup};
 use crate::error::{Error, Result};
-use crate::papara::search::{Levels, Search};
-use crate::papara::trace::{self, Aligner};
+use crate::papara::search::{EdgeSearch, UnionTree};
+use crate::papara::trace::{self, ReadAligner};
 use crate::score::PhyloScheme;
 use crate::seq::{QueryStrands, SequenceId, Strand, reverse_complement_letters};
 use crate::simd::InstructionSet;
@@ -42,14 +42,14 @@ pub(super) struct ReadFinisher {
 
 /// Shared data for aligning a group.
 struct GroupAligner {
-    levels: Arc<Levels>,
+    levels: Arc<UnionTree>,
     scheme: Arc<PhyloScheme>,
     strands: QueryStrands,
     check: bool,
 }
 
 impl ReadFinisher {
-    pub(super) fn new(job: &PhyloAlignment, levels: &Arc<Levels>, pool: &Arc<rayon::ThreadPool>) -> Self {
+    pub(super) fn new(job: &PhyloAlignment, levels: &Arc<UnionTree>, pool: &Arc<rayon::ThreadPool>) -> Self {
         let (sender, receiver) = channel();
         let work = GroupAligner {
             levels: Arc::clone(levels),
@@ -121,7 +121,7 @@ impl ReadFinisher {
 impl GroupAligner {
     fn align(&self, group: &ReadGroup) -> GroupRows {
         let reads: Vec<SequenceId> = (0..group.searches.len() as SequenceId).collect();
-        let aligner = || Aligner::new(InstructionSet::best());
+        let aligner = || ReadAligner::new(InstructionSet::best());
         let rows = reads
             .par_iter()
             .map_init(aligner, |aligner, &read| self.align_read(aligner, group, read, &group.searches[read as usize]));
@@ -131,14 +131,14 @@ impl GroupAligner {
     /// Aligns a read. Returns `None` if it is empty.
     fn align_read(
         &self,
-        aligner: &mut Aligner,
+        aligner: &mut ReadAligner,
         group: &ReadGroup,
         read: SequenceId,
-        search: &Search,
+        search: &EdgeSearch,
     ) -> Result<Option<PhyloResult>> {
         let Some(best) = search.best.first else { return Ok(None) };
         let codes = group.store.codes(self.strands.query(read, best.strand));
-        let vectors = self.levels.level(0);
+        let vectors = self.levels.vectors(0);
         let placed = aligner.align(codes, vectors, best.vector, &self.scheme);
         let name = group.reads.store.name_bytes(read).to_vec();
         let wrong = |message: String| Error::Internal(format!("read {}: {message}", String::from_utf8_lossy(&name)));

@@ -9,7 +9,7 @@ use crate::engine::ordered::ReorderWindow;
 use crate::engine::owner::BatchOutcome;
 use crate::engine::queue::QueuedChunk;
 use crate::error::{Error, Result};
-use crate::papara::search::{Levels, Round, Search};
+use crate::papara::search::{EdgeSearch, SearchRound, UnionTree};
 use crate::papara::{Phylo, PhyloBlock, PhyloChunk};
 use crate::score::PhyloScheme;
 use crate::seq::{QueryStrands, ReadChunk, SequenceId, SequenceStore, Strand};
@@ -23,13 +23,13 @@ pub(super) struct ReadGroup {
     /// The strands of the reads.
     pub store: Arc<SequenceStore>,
     /// State of the search for each read.
-    pub searches: Vec<Search>,
+    pub searches: Vec<EdgeSearch>,
 }
 
 /// A planned chunk whose scores are arriving.
 struct PlannedRound {
     group: usize,
-    round: Round,
+    round: SearchRound,
     pairs_left: u64,
 }
 
@@ -48,7 +48,7 @@ impl ReadyChunks {
 
 /// Groups in their rounds.
 pub(super) struct Rounds<'a> {
-    levels: &'a Levels,
+    levels: &'a UnionTree,
     scheme: Arc<PhyloScheme>,
     strands: QueryStrands,
     ready: Arc<ReadyChunks>,
@@ -60,7 +60,7 @@ pub(super) struct Rounds<'a> {
 
 impl<'a> Rounds<'a> {
     /// Creates the rounds without a group.
-    pub(super) fn new(levels: &'a Levels, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
+    pub(super) fn new(levels: &'a UnionTree, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
         let ready = ReadyChunks { chunks: Mutex::default(), window: Arc::new(ReorderWindow::closed()) };
         Rounds {
             levels,
@@ -74,7 +74,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Returns the states that reads are scored against.
-    pub(super) fn levels(&self) -> &'a Levels {
+    pub(super) fn levels(&self) -> &'a UnionTree {
         self.levels
     }
 
@@ -109,9 +109,9 @@ impl<'a> Rounds<'a> {
 
     /// Starts a group. Returns it if it has nothing to score.
     pub(super) fn begin(&mut self, index: usize, reads: ReadChunk) -> Option<ReadGroup> {
-        let searches = (0..reads.store.len()).map(|_| Search::new(self.levels.len())).collect();
+        let searches = (0..reads.store.len()).map(|_| EdgeSearch::new(self.levels.heights())).collect();
         let group = ReadGroup { index, store: self.strands.store(&reads.store), reads, searches };
-        self.plan(group, Some(Round::All))
+        self.plan(group, Some(SearchRound::All))
     }
 
     /// Takes the scores of a chunk. Returns its group if that was the last round.
@@ -121,17 +121,17 @@ impl<'a> Rounds<'a> {
         let chunk = self.open.get_mut(&index).ok_or_else(gone)?;
         let group = self.groups.get_mut(&chunk.group).ok_or_else(gone)?;
         chunk.pairs_left = chunk.pairs_left.checked_sub(outcome.pairs).ok_or_else(gone)?;
-        let level = chunk.round.level(self.levels.len());
+        let level = chunk.round.height(self.levels.heights());
         let (batch, mut rest) = (&outcome.batch, &outcome.report.scores[..]);
         for (index, block) in batch.blocks.iter().enumerate() {
-            let (block_scores, others) = rest.split_at(block.places.len());
+            let (block_scores, others) = rest.split_at(block.positions.len());
             rest = others;
             if outcome.report.unfinished.contains(&index) {
                 continue;
             }
             let (read, strand) = self.strands.sequence_of(block.read);
             let search = &mut group.searches[read as usize];
-            for (octet_index, scores) in block.places.clone().zip(block_scores) {
+            for (octet_index, scores) in block.positions.clone().zip(block_scores) {
                 search.take(self.levels, level, batch.chunk.octet(octet_index), strand, scores);
             }
         }
@@ -140,12 +140,12 @@ impl<'a> Rounds<'a> {
         }
         let PlannedRound { group, round, .. } = self.open.remove(&index).ok_or_else(gone)?;
         let group = self.groups.remove(&group).ok_or_else(gone)?;
-        Ok(self.plan(group, round.next(self.levels.len())))
+        Ok(self.plan(group, round.next(self.levels.heights())))
     }
 
     /// Plans the next round of a group that has something to score. Returns the group after its
     /// last round.
-    fn plan(&mut self, mut group: ReadGroup, mut round: Option<Round>) -> Option<ReadGroup> {
+    fn plan(&mut self, mut group: ReadGroup, mut round: Option<SearchRound>) -> Option<ReadGroup> {
         while let Some(current) = round {
             let (chunk, blocks) = self.chunk(&mut group, current);
             let pairs: u64 = blocks.iter().map(|(_, block)| Phylo::pairs(block)).sum();
@@ -159,33 +159,33 @@ impl<'a> Rounds<'a> {
                 self.ready.window.open(self.planned);
                 return None;
             }
-            round = current.next(self.levels.len());
+            round = current.next(self.levels.heights());
         }
         Some(group)
     }
 
     /// Returns the chunk of a round: its reads and vectors, and a block for each read.
-    fn chunk(&self, group: &mut ReadGroup, round: Round) -> (PhyloChunk, Vec<((), PhyloBlock)>) {
-        let vectors = Arc::clone(self.levels.level(round.level(self.levels.len())));
+    fn chunk(&self, group: &mut ReadGroup, round: SearchRound) -> (PhyloChunk, Vec<((), PhyloBlock)>) {
+        let vectors = Arc::clone(self.levels.vectors(round.height(self.levels.heights())));
         let (mut octets, mut blocks) = (Vec::new(), Vec::new());
         let mut chunk =
             PhyloChunk { reads: Arc::clone(&group.store), vectors, scheme: Arc::clone(&self.scheme), octets: None };
-        if round == Round::All {
+        if round == SearchRound::All {
             for read in (0..group.store.len() as SequenceId).filter(|&read| group.store.length(read) > 0) {
-                let places = 0..chunk.vectors.octets();
-                blocks.push(((), PhyloBlock { read, places, place_cells: chunk.cells(read) }));
+                let positions = 0..chunk.vectors.octets();
+                blocks.push(((), PhyloBlock { read, positions, octet_cells: chunk.cells(read) }));
             }
             return (chunk, blocks);
         }
         for (read, search) in (0..).zip(&mut group.searches) {
-            let mut open = search.open(self.levels, round);
+            let mut open = search.next_octets(self.levels, round);
             open.sort_unstable();
             for strand_octets in open.chunk_by(|one, other| one.0 == other.0) {
                 let start = octets.len() as u32;
                 octets.extend(strand_octets.iter().map(|(_, octet)| *octet));
                 let strand: Strand = strand_octets[0].0;
                 let read = self.strands.query(read, strand);
-                let block = PhyloBlock { read, places: start..octets.len() as u32, place_cells: chunk.cells(read) };
+                let block = PhyloBlock { read, positions: start..octets.len() as u32, octet_cells: chunk.cells(read) };
                 blocks.push(((), block));
             }
         }

@@ -86,7 +86,7 @@ impl SelfTest for PhyloTest {
             return Err(Error::Internal(format!("scores of {} octets, not of {}", found.len(), case.expected.len())));
         }
         let positions =
-            batch.blocks.iter().flat_map(|block| block.places.clone().map(|position| (block.read, position)));
+            batch.blocks.iter().flat_map(|block| block.positions.clone().map(|position| (block.read, position)));
         let mut pairs = 0;
         for (((read, position), expected), found) in positions.zip(&case.expected).zip(found) {
             let first = chunk.octet(position) as usize * OCTET;
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn batches_cover_all_variants_of_reads_and_number_widths() {
-        use crate::papara::kernels::block::{CHUNK, ScoreType, Variant, columns};
+        use crate::papara::kernels::block::{BlockVariant, CHUNK, ScoreType, columns};
         let test = PhyloTest::with_all_schemes().expect("threads start");
         let mut seen = std::collections::HashSet::new();
         for OracleCase { batch, .. } in test.cases() {
@@ -183,7 +183,7 @@ mod tests {
                 let sets = codes.iter().map(|&code| set_of(batch.chunk.vectors.alphabet(), code));
                 let is_single = sets.clone().all(u32::is_power_of_two);
                 let (numbers, is_protein) = (ScoreType::F16, batch.chunk.vectors.alphabet() != Alphabet::Dna);
-                let variant = Variant {
+                let variant = BlockVariant {
                     numbers,
                     workgroup: 32,
                     columns: columns(numbers)[0],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::random;
-use crate::papara::vectors::{Cells, encode, set_bits, set_of};
+use crate::papara::vectors::{StateCells, encode, set_bits, set_of};
 use crate::papara::{OCTET, PhyloBatch, PhyloBlock, PhyloChunk, Site, Vectors};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
@@ -19,8 +19,10 @@ pub(crate) const CHANGED: u32 = 20;
 pub(crate) fn vectors(alphabet: Alphabet, sites: u32, len: u32, seed: u64) -> Vectors {
     let mut vectors = Vectors::new(alphabet, sites, len);
     match vectors.cells_mut() {
-        Cells::Bytes(cells) => fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap) as u8),
-        Cells::Words(cells) => fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap)),
+        StateCells::Bytes(cells) => {
+            fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap) as u8)
+        }
+        StateCells::Words(cells) => fill(cells, sites, len, seed, |random, is_gap| cell(alphabet, random, is_gap)),
     }
     vectors
 }
@@ -97,8 +99,8 @@ impl PhyloComparison {
 
     /// Returns some of the reads as one batch.
     pub(crate) fn batch(&self, reads: Range<SequenceId>) -> Arc<PhyloBatch> {
-        let places = 0..self.chunk.vectors.octets();
-        let block = |read| PhyloBlock { read, places: places.clone(), place_cells: self.chunk.cells(read) };
+        let positions = 0..self.chunk.vectors.octets();
+        let block = |read| PhyloBlock { read, positions: positions.clone(), octet_cells: self.chunk.cells(read) };
         Arc::new(PhyloBatch { chunk: Arc::clone(&self.chunk), blocks: reads.map(block).collect() })
     }
 

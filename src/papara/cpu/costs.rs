@@ -1,73 +1,78 @@
-//! What cells are held as, and how far they can lie apart.
+//! The representation of cells, and the range of their values.
 //!
-//! With S the score of a cell (the oracle's), j its symbol and i its site, a cell is held as
+//! Let S be the score of a cell as in the oracle, j its symbol and i its site. The cell is stored as
 //!
 //! ```text
 //! S'(i,j) = S(i,j) + j * insertion.next + (deletion.next for each of the first i sites that is not free)
 //! ```
 //!
-//! A gap then pays when it opens, and nothing for its further symbols:
+//! A gap then costs something only when it opens:
 //!
 //! ```text
 //! inserted(i,j) = max(S'(i,j-1) - insertion opening, inserted(i,j-1))
 //! deleted(i,j)  = max(S'(i-1,j) - (deletion opening, or 0 where the site is free), deleted(i-1,j))
-//! S'(i,j)       = max(S'(i-1,j-1) + what the symbol scores here, inserted(i,j), deleted(i,j))
+//! S'(i,j)       = max(S'(i-1,j-1) + score of the symbol at the site, inserted(i,j), deleted(i,j))
 //! ```
 //!
-//! What a symbol scores is `matching` or `mismatch`, less `gap_site` where the site is penalised, and `insertion.next` and
-//! (where the site is not free) `deletion.next` for the step from j-1 to j and from i-1 to i.
+//! The score of a symbol at a site is the sum of:
+//! - `matching` or `mismatch`,
+//! - minus `gap_site` where the site is penalised,
+//! - `insertion.next` for the step from j-1 to j,
+//! - `deletion.next` for the step from i-1 to i, where the site is not free.
 //!
-//! How far apart: from a cell (i,j) to (i,j+J) inserting J symbols loses the opening of an insertion at most. The best
-//! path to (i,j+J), with each of its last J symbols taken out and their sites deleted, is a path to (i,j): so all of them
-//! gain at most the opening of a deletion, and `insertion.next + max(0, matching + deletion.next)` each. Sites likewise,
-//! with the roles changed.
+//! Range: going from cell (i,j) to (i,j+J) by inserting J symbols loses at most one insertion
+//! opening. Take the best path to (i,j+J) and replace each of its last J symbols by a deletion of
+//! its site. The result is a path to (i,j). Therefore these J symbols gain at most one deletion
+//! opening plus `insertion.next + max(0, matching + deletion.next)` each. The bounds along sites
+//! follow with the roles exchanged.
 
 use crate::score::PhyloScheme;
 use crate::score::difference::Element;
 
-/// The most sites of a block.
+/// Maximum number of sites in a block.
 pub(super) const MAX_SITES: usize = 32;
-/// With fewer sites a block, wider elements are as fast.
-const FEWEST_SITES: usize = 4;
-/// What a site may be: 1 where it is penalised, and 2 where it is free.
+/// Minimum number of sites in a block. With fewer, wider elements are as fast.
+const MIN_SITES: usize = 4;
+/// Number of site kinds. Bit 0 marks a penalised site and bit 1 a free site.
 pub(super) const KINDS: usize = 4;
 
-/// A scheme's numbers.
+/// The costs of a scheme.
 #[derive(Debug, Clone)]
-pub(super) struct Costs {
+pub(super) struct CellCosts {
     matching: i64,
     mismatch: i64,
     gap_site: i64,
-    /// Of an insertion.
+    /// Opening of an insertion.
     pub opening: i64,
-    /// Of each of its symbols.
+    /// Cost of each symbol of an insertion.
     pub symbol: i64,
     /// Opening of a deletion.
     pub site_opening: i64,
-    /// Of each of its sites.
+    /// Cost of each site of a deletion.
     pub site: i64,
-    /// What hangs over of the read costs nothing.
+    /// Whether overhanging ends of the read are free.
     pub is_free: bool,
 }
 
-/// What lanes are set to by what a site is.
+/// Lane values by site kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kinds<E> {
-    /// What a symbol scores that the site's set holds.
+pub(super) struct SiteKindScores<E> {
+    /// Score of a symbol that the site's set contains.
     pub matching: [E; KINDS],
-    /// What one scores that it does not hold.
+    /// Score of a symbol that the site's set does not contain.
     pub mismatch: [E; KINDS],
-    /// What one scores that fills the read up before its first symbol: its cells have the score 0, as the first column.
+    /// Score of a padding symbol before the first symbol. It keeps the cells of padding at score 0,
+    /// like the first column.
     pub padding: [E; KINDS],
-    /// What a deletion pays that opens here.
+    /// Cost of opening a deletion at the site.
     pub opening: [E; KINDS],
-    /// What cells gain from the site before to this.
+    /// Increase of cells from the previous site to this one.
     pub site: [E; KINDS],
 }
 
-impl Costs {
+impl CellCosts {
     pub(super) fn new(scheme: &PhyloScheme) -> Self {
-        Costs {
+        CellCosts {
             matching: scheme.matching.into(),
             mismatch: scheme.mismatch.into(),
             gap_site: scheme.gap_site.into(),
@@ -79,52 +84,54 @@ impl Costs {
         }
     }
 
-    /// What the read before the first site costs, so many symbols of it.
+    /// Returns the score of `symbols` symbols before the first site.
     pub(super) fn before(&self, symbols: usize) -> i64 {
         if self.is_free || symbols == 0 { 0 } else { -(self.opening + symbols as i64 * self.symbol) }
     }
 
-    /// The most sites of a block of which the cells of a stripe of so many symbols, and all that they are made from, fit
-    /// in an element; `None` if that is too few to be worth it.
+    /// Returns the maximum number of sites in a block such that the cells of a stripe and all their
+    /// inputs fit in an element. Returns `None` if the number is too small to be worthwhile.
     pub(super) fn sites<E: Element>(&self, stripe: usize) -> Option<usize> {
         let fits = |sites: &usize| self.span(stripe, *sites) <= E::MAX - E::MIN;
-        (FEWEST_SITES..=MAX_SITES).rev().find(fits)
+        (MIN_SITES..=MAX_SITES).rev().find(fits)
     }
 
-    /// The greatest less the least number of a stripe in a block.
+    /// Returns the difference between the largest and the smallest value of a stripe in a block.
     fn span(&self, stripe: usize, sites: usize) -> i64 {
         let along_sites = sites as i64 * (self.site + (self.matching + self.symbol).max(0)) + self.opening;
         let along_symbols = stripe as i64 * (self.symbol + (self.matching + self.site).max(0)) + self.site_opening;
         along_sites + along_symbols + 2 * self.openings()
     }
 
-    /// How much less than the first cell of a row the next cell down its diagonal is at most.
+    /// Returns the maximum decrease from a cell to the next cell on its diagonal.
     fn openings(&self) -> i64 {
         self.opening + self.site_opening
     }
 
-    /// What the cell before a stripe and a block is held as: those in there are less by both openings at most, and what
-    /// they are made from by both once more.
+    /// Returns the stored value of the cell before a stripe and a block. Cells of the stripe are
+    /// smaller by at most both openings, and their inputs by at most both openings again.
     pub(super) fn origin<E: Element>(&self) -> i64 {
         E::MIN + 2 * self.openings()
     }
 
-    /// What a score is held as from which those of a block's next sites are told apart, in the same column.
+    /// Returns the stored value of a score. The scores after the next sites of a block are stored
+    /// relative to it.
     pub(super) fn score_origin<E: Element>(&self, sites: usize) -> i64 {
         E::MIN + self.site_opening + sites as i64 * self.site
     }
 
-    /// What lanes are set to. Numbers beyond an element wrap: sums come out right, for they are in its range.
-    pub(super) fn kinds<E: Element>(&self) -> Kinds<E> {
-        let of = |number: fn(&Costs, bool, bool) -> i64| {
+    /// Returns the lane values of all site kinds. Values outside the element range wrap, but sums
+    /// are correct because they are within the range.
+    pub(super) fn kinds<E: Element>(&self) -> SiteKindScores<E> {
+        let by_kind = |number: fn(&CellCosts, bool, bool) -> i64| {
             std::array::from_fn(|kind| E::from_number(number(self, kind & 1 != 0, kind & 2 != 0)))
         };
-        Kinds {
-            matching: of(|costs, is_penalised, is_free| costs.aligned(costs.matching, is_penalised, is_free)),
-            mismatch: of(|costs, is_penalised, is_free| costs.aligned(costs.mismatch, is_penalised, is_free)),
-            padding: of(|costs, _, is_free| costs.symbol + costs.gained(is_free)),
-            opening: of(|costs, _, is_free| if is_free { 0 } else { costs.site_opening }),
-            site: of(|costs, _, is_free| costs.gained(is_free)),
+        SiteKindScores {
+            matching: by_kind(|costs, is_penalised, is_free| costs.aligned(costs.matching, is_penalised, is_free)),
+            mismatch: by_kind(|costs, is_penalised, is_free| costs.aligned(costs.mismatch, is_penalised, is_free)),
+            padding: by_kind(|costs, _, is_free| costs.symbol + costs.gained(is_free)),
+            opening: by_kind(|costs, _, is_free| if is_free { 0 } else { costs.site_opening }),
+            site: by_kind(|costs, _, is_free| costs.gained(is_free)),
         }
     }
 
@@ -132,7 +139,8 @@ impl Costs {
         if is_free { 0 } else { self.site }
     }
 
-    /// What a symbol scores. An insertion beside a deletion is never worse than both openings.
+    /// Returns the score of a symbol. It is clamped, because an insertion next to a deletion never
+    /// costs more than both openings.
     fn aligned(&self, score: i64, is_penalised: bool, is_free: bool) -> i64 {
         let penalty = if is_penalised { self.gap_site } else { 0 };
         (score - penalty + self.symbol + self.gained(is_free)).max(-self.openings())

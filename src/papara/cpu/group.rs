@@ -1,22 +1,22 @@
-//! A read and some vectors of states: what there is to compute, and where.
+//! A read and some vectors of states, and the scratch memory for computing them.
 
-use super::costs::Costs;
-use super::sites::Side;
+use super::costs::CellCosts;
+use super::sites::LaneVectors;
 use crate::papara::vectors::{OCTET, set_of};
 use crate::score::difference::Element;
 use crate::seq::{Alphabet, Code, PAD};
 
-/// A read, by the different sets that its symbols are.
+/// A read as indices into the list of its distinct sets.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Read {
-    /// Of each symbol.
+pub(super) struct ReadRows {
+    /// Row of each symbol, an index into `sets`.
     pub rows: Vec<usize>,
-    /// Of each row.
+    /// Set of each row.
     pub sets: Vec<u32>,
 }
 
-impl Read {
-    /// Takes a read.
+impl ReadRows {
+    /// Replaces the content by a read.
     pub(super) fn set(&mut self, alphabet: Alphabet, codes: &[Code]) {
         let mut row_of = [usize::MAX; 1 << Code::BITS];
         self.rows.clear();
@@ -32,99 +32,108 @@ impl Read {
     }
 }
 
-/// What lanes are compared with.
+/// The reads of the lanes.
 #[derive(Clone, Copy)]
-pub(super) enum Reads<'a> {
-    /// All with one read.
-    One(&'a Read),
-    /// Each eight with nucleotides of their own; those that lack with the last.
+pub(super) enum LaneReads<'a> {
+    /// All lanes have one read.
+    One(&'a ReadRows),
+    /// Each eight lanes have a nucleotide read. Remaining lanes have the last read.
     Each(&'a [&'a [Code]]),
 }
 
-/// Reads against as many vectors of states as there are lanes.
-pub(super) struct Group<'a> {
-    pub costs: &'a Costs,
-    /// Of at least one symbol.
-    pub reads: Reads<'a>,
-    /// At least one site.
-    pub side: Side<'a>,
-    /// The most sites of a block.
+/// Reads and the vectors of states of all lanes.
+pub(super) struct ReadGroup<'a> {
+    pub costs: &'a CellCosts,
+    /// Reads with at least one symbol.
+    pub reads: LaneReads<'a>,
+    /// Vectors with at least one site.
+    pub side: LaneVectors<'a>,
+    /// Maximum number of sites in a block.
     pub block: usize,
 }
 
-/// The numbers of a group's elements, so many lanes each.
-pub(super) struct Room<'a, E> {
-    /// Cells of a column: of each stripe those, then the deletions that end there.
+/// Scratch memory of a group, as vectors with one element per lane.
+pub(super) struct GroupScratch<'a, E> {
+    /// Cells of a column: for each stripe its cells, followed by the deletions that end there.
     pub column: &'a mut [E],
-    /// Cells of the symbol before the next stripe, at the sites of a block, and the insertions that go on from there.
+    /// Cells of the last symbol before the next stripe at the sites of a block. `insertions` has
+    /// the insertions that continue from there.
     pub cells: &'a mut [E],
     pub insertions: &'a mut [E],
-    /// What symbols score in a block ([`super::sites::Profile`]).
+    /// Scores of symbols in a block ([`super::sites::BlockProfile`]).
     pub rows: &'a mut [E],
     pub opening: &'a mut [E],
     pub gained: &'a mut [E],
 }
 
-/// Bytes of a block's profile that leave the fastest cache room for the rest.
+/// Maximum bytes of a block's profile. The rest of the L1 cache is left for other data.
 const PROFILE_BYTES: usize = 20 << 10;
 
-impl Reads<'_> {
-    /// Symbols of the read that some eight lanes have.
+impl LaneReads<'_> {
+    /// Returns the number of symbols of the read in a group of eight lanes.
     pub(super) fn symbols(&self, eight: usize) -> usize {
         match self {
-            Reads::One(read) => read.rows.len(),
-            Reads::Each(reads) => reads[eight.min(reads.len() - 1)].len(),
+            LaneReads::One(read) => read.rows.len(),
+            LaneReads::Each(reads) => reads[eight.min(reads.len() - 1)].len(),
         }
     }
 
-    /// Symbols of the longest.
+    /// Returns the number of symbols of the longest read.
     pub(super) fn longest(&self) -> usize {
         match self {
-            Reads::One(read) => read.rows.len(),
-            Reads::Each(reads) => reads.iter().map(|read| read.len()).max().unwrap_or(0),
+            LaneReads::One(read) => read.rows.len(),
+            LaneReads::Each(reads) => reads.iter().map(|read| read.len()).max().unwrap_or(0),
         }
     }
 
-    /// Sets of the only read.
+    /// Returns the sets of the read if all lanes share it.
     pub(super) fn sets(&self) -> Option<&[u32]> {
         match self {
-            Reads::One(read) => Some(&read.sets),
-            Reads::Each(_) => None,
+            LaneReads::One(read) => Some(&read.sets),
+            LaneReads::Each(_) => None,
         }
     }
 
-    /// Vectors of a site's profile.
+    /// Returns the number of vectors that a site has in the profile.
     pub(super) fn rows(&self) -> usize {
         self.sets().map_or(2, <[u32]>::len) + 1
     }
 }
 
-impl Group<'_> {
-    /// The sites of a block of these elements: as many as may be, and fit the fastest cache.
+impl ReadGroup<'_> {
+    /// Returns the number of sites in a block, limited by the group and by the L1 cache.
     pub(super) fn sites<E: Element>(&self, lanes: usize) -> usize {
         let bytes = self.reads.rows() * lanes * size_of::<E>();
         self.block.min(PROFILE_BYTES / bytes).max(1)
     }
 
-    /// Elements of all rooms, for stripes of so many symbols in all, and blocks of so many sites.
+    /// Returns the number of elements of the scratch memory, for `symbols` symbols (padded to whole
+    /// stripes) and blocks of `sites` sites.
     pub(super) fn elements(&self, symbols: usize, sites: usize, lanes: usize) -> usize {
         (2 * symbols + sites * (self.reads.rows() + 4)) * lanes
     }
 
-    /// Rooms in memory that is large enough.
-    pub(super) fn rooms<'m, E>(&self, memory: &'m mut [E], symbols: usize, sites: usize, lanes: usize) -> Room<'m, E> {
+    /// Splits memory into the parts of the scratch memory. `memory` must be large enough.
+    pub(super) fn scratch<'m, E>(
+        &self,
+        memory: &'m mut [E],
+        symbols: usize,
+        sites: usize,
+        lanes: usize,
+    ) -> GroupScratch<'m, E> {
         let (column, rest) = memory.split_at_mut(2 * symbols * lanes);
         let (rows, rest) = rest.split_at_mut(sites * self.reads.rows() * lanes);
         let (cells, rest) = rest.split_at_mut(sites * lanes);
         let (insertions, rest) = rest.split_at_mut(sites * lanes);
         let (opening, rest) = rest.split_at_mut(sites * lanes);
-        Room { column, cells, insertions, rows, opening, gained: rest }
+        GroupScratch { column, cells, insertions, rows, opening, gained: rest }
     }
 
-    /// Codes of reads of their own, padded before their first symbol: symbol after symbol of all lanes.
+    /// Interleaves the codes of the lanes' reads, symbol by symbol, with padding before their first
+    /// symbol. Leaves `codes` empty if all lanes share a read.
     pub(super) fn codes(&self, codes: &mut Vec<Code>, symbols: usize, lanes: usize) {
         codes.clear();
-        if let Reads::Each(reads) = self.reads {
+        if let LaneReads::Each(reads) = self.reads {
             codes.resize(symbols * lanes, PAD);
             for (eight, first) in (0..lanes).step_by(OCTET).enumerate() {
                 let read = reads[eight.min(reads.len() - 1)];

@@ -1,56 +1,57 @@
-//! Cells: a stripe of symbols in registers, site after site.
+//! Computation of cells: keeps a stripe of symbols in registers and goes through the sites.
 
 use std::marker::PhantomData;
 
-use super::costs::Costs;
-use super::group::{Group, Reads, Room};
-use super::sites::Profile;
+use super::costs::CellCosts;
+use super::group::{GroupScratch, LaneReads, ReadGroup};
+use super::sites::BlockProfile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
-/// Symbols of a stripe where there are 32 registers of vectors: cells and deletions of all, and what they are made from.
+/// Number of symbols in a stripe with 32 vector registers. Cells, deletions and their inputs stay
+/// in registers.
 const WIDE_STRIPE: usize = 12;
-/// Symbols of a stripe where there are fewer.
+/// Number of symbols in a stripe with fewer registers.
 const STRIPE: usize = 6;
 
-/// Symbols of a stripe.
-pub(super) fn stripe(level: InstructionSet) -> usize {
-    if level.instructions().has_32_registers() { WIDE_STRIPE } else { STRIPE }
+/// Returns the number of symbols in a stripe.
+pub(super) fn stripe(instructions: InstructionSet) -> usize {
+    if instructions.instructions().has_32_registers() { WIDE_STRIPE } else { STRIPE }
 }
 
-/// Computes a group in elements of a kind; scores of its lanes.
+/// Computes a group with elements of type `E`. Returns the scores of its lanes.
 pub(super) fn scores<E: LaneElement>(
-    level: InstructionSet,
-    group: &Group<'_>,
-    memory: &mut Memory,
+    instructions: InstructionSet,
+    group: &ReadGroup<'_>,
+    memory: &mut GroupMemory,
 ) -> [i64; MAX_LANES] {
-    level.run(Typed { group, memory, kind: PhantomData::<E> })
+    instructions.run(TypedKernel { group, memory, kind: PhantomData::<E> })
 }
 
-/// Buffers that live from group to group.
+/// Scratch memory, reused for all groups.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
+pub(super) struct GroupMemory {
     elements: AlignedBuffer<u64>,
     codes: Vec<Code>,
 }
 
-struct Typed<'a, E> {
-    group: &'a Group<'a>,
-    memory: &'a mut Memory,
+struct TypedKernel<'a, E> {
+    group: &'a ReadGroup<'a>,
+    memory: &'a mut GroupMemory,
     kind: PhantomData<E>,
 }
 
-impl<E: LaneElement> SimdKernel for Typed<'_, E> {
+impl<E: LaneElement> SimdKernel for TypedKernel<'_, E> {
     type Output = [i64; MAX_LANES];
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> [i64; MAX_LANES] {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            // One of the two branches is compiled.
+            // Only a single branch is compiled.
             if const { S::INSTRUCTIONS.has_32_registers() } {
                 compute::<E::In<S>, WIDE_STRIPE>(self.group, self.memory)
             } else {
@@ -63,73 +64,78 @@ impl<E: LaneElement> SimdKernel for Typed<'_, E> {
 /// Computes the best score of each lane of a group, in stripes of `R` symbols.
 ///
 /// # Safety
-/// The processor has the instructions of `V`. Each row of a read's symbols is less than the number
-/// of its sets, as [`Read::set`](super::group::Read::set) leaves them.
+/// The processor must have the instructions of `V`. Each row of a read's symbols must be less than
+/// the number of its sets, as ensured by [`ReadRows::set`](super::group::ReadRows::set).
 #[inline(always)]
-unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
-    let Group { costs, reads, side, .. } = group;
+unsafe fn compute<V: Lanes, const R: usize>(group: &ReadGroup<'_>, memory: &mut GroupMemory) -> [i64; MAX_LANES] {
+    let ReadGroup { costs, reads, side, .. } = group;
     let (lanes, n) = (V::COUNT, side.vectors.sites() as usize);
     let symbols = reads.longest().next_multiple_of(R);
-    let Memory { elements: memory, codes } = memory;
+    let GroupMemory { elements: memory, codes } = memory;
     group.codes(codes, symbols, lanes);
     let block = group.sites::<V::Elem>(lanes).min(n);
     let elements = group.elements(symbols, block, lanes);
     let memory = memory.at_least((elements * size_of::<V::Elem>()).div_ceil(size_of::<u64>()));
-    let room = &mut group.rooms::<V::Elem>(bytemuck::cast_slice_mut(memory), symbols, block, lanes);
+    let scratch = &mut group.scratch::<V::Elem>(bytemuck::cast_slice_mut(memory), symbols, block, lanes);
     let kinds = costs.kinds::<V::Elem>();
     let origin = costs.origin::<V::Elem>();
-    // The score of the whole read after the sites so far, and the best of those.
+    // Score of the whole read after the sites so far, and the best of these scores.
     let mut scores = [0; MAX_LANES];
     let part = lanes.min(OCTET);
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
         scores[first..first + part].fill(costs.before(reads.symbols(eight)));
     }
-    start_column::<V, R>(group, room.column, symbols, origin);
+    start_column::<V, R>(group, scratch.column, symbols, origin);
     let mut best = scores;
     let score_origin = costs.score_origin::<V::Elem>(block);
     for first in (0..n).step_by(block) {
         let sites = block.min(n - first);
         let range = first as u32..(first + sites) as u32;
-        let mut profile = Profile { rows: room.rows, opening: room.opening, gained: room.gained };
-        // SAFETY: the caller's: V's instructions are there. Rooms have all sites and symbols.
+        let mut profile = BlockProfile { rows: scratch.rows, opening: scratch.opening, gained: scratch.gained };
+        // SAFETY: the caller guarantees the instructions of `V`. The scratch memory covers all
+        // sites and symbols.
         unsafe {
             let block = side.block(lanes, &range);
             block.profile::<V>(sites, reads.sets(), &kinds, &mut profile);
             let (start, opening) =
                 (V::splat(V::Elem::from_number(origin)), V::splat(V::Elem::from_number(costs.opening)));
             for site in 0..sites {
-                let cell = start.add(V::load(room.gained.as_ptr().add(site * lanes)));
-                cell.store(room.cells.as_mut_ptr().add(site * lanes));
-                cell.sub(opening).store(room.insertions.as_mut_ptr().add(site * lanes));
+                let cell = start.add(V::load(scratch.gained.as_ptr().add(site * lanes)));
+                cell.store(scratch.cells.as_mut_ptr().add(site * lanes));
+                cell.sub(opening).store(scratch.insertions.as_mut_ptr().add(site * lanes));
             }
             let site_opening = V::splat(V::Elem::from_number(costs.site_opening));
             let (rows, before) = (reads.rows(), V::splat(V::Elem::from_number(0)));
-            let mut step = Step { sites, rows, start, opening, site_opening, before };
+            let mut step = StripeSweep { sites, rows, start, opening, site_opening, before };
             for first in (0..symbols).step_by(R) {
-                let column = room.column.as_mut_ptr().add(2 * first * lanes);
+                let column = scratch.column.as_mut_ptr().add(2 * first * lanes);
                 match reads {
-                    Reads::One(read) => {
+                    LaneReads::One(read) => {
                         let offset = |r: usize| {
-                            let own = (first + r).checked_sub(symbols - read.rows.len());
-                            own.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
+                            let index = (first + r).checked_sub(symbols - read.rows.len());
+                            index.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
                         };
-                        let own = Same::<R> { offsets: std::array::from_fn(offset) };
-                        step.pass::<R>(own, column, room);
+                        let stripe_scores = SharedRead::<R> { offsets: std::array::from_fn(offset) };
+                        step.pass::<R>(stripe_scores, column, scratch);
                     }
-                    Reads::Each(_) => {
+                    LaneReads::Each(_) => {
                         let codes = &codes[first * lanes..][..R * lanes];
-                        let own =
-                            Own { codes: codes.as_ptr(), sites: block.byte(0, 0), is_padded: codes.contains(&PAD) };
-                        step.pass::<R>(own, column, room);
+                        let stripe_scores = OctetReads {
+                            codes: codes.as_ptr(),
+                            sites: block.byte(0, 0),
+                            is_padded: codes.contains(&PAD),
+                        };
+                        step.pass::<R>(stripe_scores, column, scratch);
                     }
                 }
             }
-            // Of the last symbol: scores of the block's sites from that before it.
+            // Scores of the whole read at the block's sites, relative to the score before the
+            // block.
             let score_start = V::splat(V::Elem::from_number(score_origin));
             let (mut most, mut now) = (score_start, score_start);
             for site in 0..sites {
-                let cell = V::load(room.cells.as_ptr().add(site * lanes)).sub(step.before);
-                now = cell.sub(V::load(room.gained.as_ptr().add(site * lanes))).sub(start).add(score_start);
+                let cell = V::load(scratch.cells.as_ptr().add(site * lanes)).sub(step.before);
+                now = cell.sub(V::load(scratch.gained.as_ptr().add(site * lanes))).sub(start).add(score_start);
                 most = most.max(now);
             }
             let (mut greatest, mut last) = ([V::Elem::default(); MAX_LANES], [V::Elem::default(); MAX_LANES]);
@@ -142,16 +148,16 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memo
         }
     }
     if costs.is_free {
-        take_last_column::<V, R>(costs, room.column, origin, &mut best);
+        take_last_column::<V, R>(costs, scratch.column, origin, &mut best);
     }
     best
 }
 
-/// Sets the cells before the first site, stripe by stripe. A stripe's cells count from the one
-/// before it.
+/// Sets the cells before the first site, stripe by stripe. The cells of a stripe are relative to
+/// the stripe before it.
 #[inline(always)]
-fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::Elem], symbols: usize, origin: i64) {
-    let Group { costs, reads, .. } = group;
+fn start_column<V: Lanes, const R: usize>(group: &ReadGroup<'_>, column: &mut [V::Elem], symbols: usize, origin: i64) {
+    let ReadGroup { costs, reads, .. } = group;
     let (lanes, part) = (V::COUNT, V::COUNT.min(OCTET));
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
         let padding = symbols - reads.symbols(eight);
@@ -161,8 +167,13 @@ fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::El
             for (r, (cell, deletion)) in
                 cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate()
             {
-                let own = (stripe * R + r + 1).saturating_sub(padding);
-                held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
+                let symbols_before = (stripe * R + r + 1).saturating_sub(padding);
+                held += costs.symbol
+                    + if symbols_before > 0 {
+                        costs.before(symbols_before) - costs.before(symbols_before - 1)
+                    } else {
+                        0
+                    };
                 cell[first..first + part].fill(V::Elem::from_number(held));
                 deletion[first..first + part].fill(V::Elem::from_number(held - costs.site_opening));
             }
@@ -170,11 +181,11 @@ fn start_column<V: Lanes, const R: usize>(group: &Group<'_>, column: &mut [V::El
     }
 }
 
-/// Raises the best scores to those of the last site's cells, where the rest of a read costs
-/// nothing.
+/// Raises the best scores to those cells of the last site that score higher, for schemes where the
+/// remaining symbols of a read are free.
 #[inline(always)]
 fn take_last_column<V: Lanes, const R: usize>(
-    costs: &Costs,
+    costs: &CellCosts,
     column: &[V::Elem],
     origin: i64,
     best: &mut [i64; MAX_LANES],
@@ -193,9 +204,9 @@ fn take_last_column<V: Lanes, const R: usize>(
     }
 }
 
-/// What symbols of a stripe score.
-trait Scores<V: Lanes>: Copy {
-    /// Returns what symbol `r` of the stripe scores at a site of the block.
+/// Scores of the symbols in a stripe.
+trait StripeScores<V: Lanes>: Copy {
+    /// Returns the score of symbol `r` of the stripe at a site of the block.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `rows` points to the vectors of the site in the
@@ -203,32 +214,33 @@ trait Scores<V: Lanes>: Copy {
     unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V;
 }
 
-/// All lanes have the same read: the profile has a vector for each symbol, so many elements from its first.
+/// All lanes have the same read. The profile has one vector per set, and `offsets` has the vector
+/// offset of each symbol in the stripe.
 #[derive(Clone, Copy)]
-struct Same<const R: usize> {
+struct SharedRead<const R: usize> {
     offsets: [usize; R],
 }
 
-impl<V: Lanes, const R: usize> Scores<V> for Same<R> {
+impl<V: Lanes, const R: usize> StripeScores<V> for SharedRead<R> {
     #[inline(always)]
     unsafe fn at(&self, rows: *const V::Elem, _site: usize, r: usize) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { V::load(rows.add(self.offsets[r])) }
     }
 }
 
-/// Lanes have nucleotides of their own, and some of the stripe may be padding.
+/// Each octet of lanes has its own nucleotide read. Some symbols of the stripe may be padding.
 #[derive(Clone, Copy)]
-struct Own {
+struct OctetReads {
     codes: *const Code,
     sites: *const u8,
     is_padded: bool,
 }
 
-impl<V: Lanes> Scores<V> for Own {
+impl<V: Lanes> StripeScores<V> for OctetReads {
     #[inline(always)]
     unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let codes = self.codes.add(r * V::COUNT);
             let is_mismatch = V::disjoint_bytes(self.sites.add(site * V::COUNT), codes);
@@ -243,45 +255,45 @@ impl<V: Lanes> Scores<V> for Own {
     }
 }
 
-/// A block of sites, as stripes pass it.
-struct Step<V> {
+/// A block of sites that is swept stripe by stripe.
+struct StripeSweep<V> {
     sites: usize,
-    /// Of the profile.
+    /// Number of vectors per site in the profile.
     rows: usize,
-    /// What the cell before the stripe and the block is held as.
+    /// Stored value of the cell before the stripe and the block.
     start: V,
-    /// Of an insertion.
+    /// Opening of an insertion.
     opening: V,
-    /// Of a deletion.
+    /// Opening of a deletion.
     site_opening: V,
-    /// How much too great the stripe before has left its cells for the next.
+    /// Excess of the cells stored by the previous stripe. The next stripe subtracts it.
     before: V,
 }
 
-impl<V: Lanes> Step<V> {
+impl<V: Lanes> StripeSweep<V> {
     /// Computes a stripe's cells at all sites of the block.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `column` points to `2 * R` vectors that may be
-    /// read and written. `room.cells`, `room.insertions` and `room.opening` have a vector for each of
-    /// `self.sites`, and `room.rows` has `self.rows` vectors for each. `scores` has scores of those
+    /// read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a vector for each of
+    /// `self.sites`, and `scratch.rows` has `self.rows` vectors for each. `scores` has scores of those
     /// sites and of `R` symbols.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,
-        scores: impl Scores<V>,
+        scores: impl StripeScores<V>,
         column: *mut V::Elem,
-        room: &mut Room<'_, V::Elem>,
+        scratch: &mut GroupScratch<'_, V::Elem>,
     ) {
         let lanes = V::COUNT;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut cells: [V; R] = std::array::from_fn(|r| V::load(column.add(r * lanes)));
             let mut deletions: [V; R] = std::array::from_fn(|r| V::load(column.add((R + r) * lanes)));
             let next = cells[R - 1].sub(self.start);
             let mut corner = self.start;
-            let (mut rows, mut opening) = (room.rows.as_ptr(), room.opening.as_ptr());
-            let (mut to_cells, mut to_insertions) = (room.cells.as_mut_ptr(), room.insertions.as_mut_ptr());
+            let (mut rows, mut opening) = (scratch.rows.as_ptr(), scratch.opening.as_ptr());
+            let (mut to_cells, mut to_insertions) = (scratch.cells.as_mut_ptr(), scratch.insertions.as_mut_ptr());
             for site in 0..self.sites {
                 let left = V::load(to_cells).sub(self.before);
                 let mut inserted = V::load(to_insertions).sub(self.before);
@@ -290,7 +302,7 @@ impl<V: Lanes> Step<V> {
                 for r in 0..R {
                     let up = cells[r];
                     deletions[r] = up.sub(site_opening).max(deletions[r]);
-                    // An insertion that goes on waits for nothing but the one before it.
+                    // An insertion that continues depends only on the insertion before it.
                     let ended = diagonal.add(scores.at(rows, site, r)).max(deletions[r]);
                     cells[r] = ended.max(inserted);
                     inserted = ended.sub(self.opening).max(inserted);
@@ -304,8 +316,9 @@ impl<V: Lanes> Step<V> {
                 to_cells = to_cells.add(lanes);
                 to_insertions = to_insertions.add(lanes);
             }
-            // Held from the cell before the stripe and the next block. A deletion that opens at the next site is never
-            // worse than one that is held as less: so none falls out of an element's range.
+            // Store the cells relative to the cell before the stripe and the next block. The stored
+            // deletion is at least the score of a deletion that opens at the next site. Therefore
+            // it cannot fall below the element range, and scores do not change.
             let gained = corner.sub(self.start);
             for r in 0..R {
                 let deletion = cells[r].sub(self.site_opening).max(deletions[r]);

@@ -1,75 +1,78 @@
-//! A block of sites, as the cells of all symbols need it.
+//! Blocks of sites, and the score profile of their symbols.
 
 use std::ops::Range;
 
-use super::costs::{KINDS, Kinds, MAX_SITES};
-use crate::papara::vectors::{Cells, OCTET, Vectors};
+use super::costs::{KINDS, MAX_SITES, SiteKindScores};
+use crate::papara::vectors::{OCTET, StateCells, Vectors};
 use crate::simd::{Lanes, MAX_LANES};
 
-/// Bytes of a site at most: of amino acids.
+/// Maximum number of bytes of a site: three for amino acids.
 const PLANES: usize = 3;
-/// Bits of a byte.
+/// Number of bits in a byte.
 const BITS: usize = 8;
-/// Bits of the flags, which are in a site's last byte above the rest of the set.
+/// Bits of the flags in the last byte of a site, above the rest of the set.
 const PENALISED: u8 = 1 << 4;
 const FREE: u8 = 1 << 5;
 
-/// Vectors of states that are lanes of one vector.
+/// The vectors of states in all lanes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side<'a> {
+pub(super) struct LaneVectors<'a> {
     pub vectors: &'a Vectors,
-    /// Octets, for each eight lanes one; those that lack are the last.
+    /// One octet for each eight lanes. Remaining lanes have the last octet.
     pub octets: &'a [u32],
-    /// Which of an octet's vectors is the first lane: where there are fewer than eight lanes, they take it in parts.
+    /// Vector of the octet in the first lane. With fewer than eight lanes, an octet is computed in
+    /// parts.
     pub first: usize,
 }
 
-/// Where the numbers of a block's sites go: vectors of lanes, site after site.
-pub(super) struct Profile<'a, E> {
-    /// What a symbol scores: a vector for each set, or two for one that matches and for one that does not; then that for
-    /// padding.
+/// Output for the values of a block's sites: vectors of lanes, site by site.
+pub(super) struct BlockProfile<'a, E> {
+    /// Scores of symbols: one vector per set, or one vector each for a match and a mismatch; then
+    /// one vector for padding.
     pub rows: &'a mut [E],
-    /// What a deletion pays that opens.
+    /// Cost of opening a deletion.
     pub opening: &'a mut [E],
-    /// What cells have gained since the block began.
+    /// Increase of cells since the start of the block.
     pub gained: &'a mut [E],
 }
 
-/// A block of sites, byte after byte of each: a byte of all lanes side by side.
-pub(super) struct Block {
+/// A block of sites as bytes: for each site its bytes, each interleaved for all lanes.
+pub(super) struct SiteBlock {
     bytes: [u8; MAX_SITES * PLANES * MAX_LANES],
     planes: usize,
     lanes: usize,
 }
 
-/// Which lanes have no flag: all bits, or none.
-struct Flags<V> {
+/// Masks of the lanes without a flag: all bits set, or none.
+struct SiteFlags<V> {
     unpenalised: V,
     bound: V,
 }
 
-impl Side<'_> {
-    /// Copies a block's sites, at most [`MAX_SITES`]. Always inlined, so that it is compiled for the vectors that are there.
+impl LaneVectors<'_> {
+    /// Copies a block of at most [`MAX_SITES`] sites. Always inlined, so that it is compiled for
+    /// the instruction set of the caller.
     #[inline(always)]
-    pub(super) fn block(&self, lanes: usize, sites: &Range<u32>) -> Block {
-        let mut block = Block { bytes: [0; MAX_SITES * PLANES * MAX_LANES], planes: 1, lanes };
+    pub(super) fn block(&self, lanes: usize, sites: &Range<u32>) -> SiteBlock {
+        let mut block = SiteBlock { bytes: [0; MAX_SITES * PLANES * MAX_LANES], planes: 1, lanes };
         let part = lanes.min(OCTET);
         for (index, first) in (0..lanes).step_by(part).enumerate() {
             let vector = self.octets[index.min(self.octets.len() - 1)] * OCTET as u32;
-            let places = self.vectors.place(vector, sites.start)..self.vectors.place(vector, sites.end);
+            let range = self.vectors.cell_index(vector, sites.start)..self.vectors.cell_index(vector, sites.end);
             match self.vectors.cells() {
-                Cells::Bytes(bytes) => {
-                    for (octet, site) in bytes[places].chunks_exact(OCTET).zip(block.bytes.chunks_exact_mut(lanes)) {
+                StateCells::Bytes(bytes) => {
+                    for (octet, site) in bytes[range].chunks_exact(OCTET).zip(block.bytes.chunks_exact_mut(lanes)) {
                         site[first..first + part].copy_from_slice(&octet[self.first..self.first + part]);
                     }
                 }
-                Cells::Words(words) => {
+                StateCells::Words(words) => {
                     block.planes = PLANES;
                     let to = block.bytes.chunks_exact_mut(PLANES * lanes);
-                    for (octet, site) in words[places].chunks_exact(OCTET).zip(to) {
+                    for (octet, site) in words[range].chunks_exact(OCTET).zip(to) {
                         for (plane, bytes) in site.chunks_exact_mut(lanes).enumerate() {
-                            let own = bytes[first..first + part].iter_mut().zip(&octet[self.first..self.first + part]);
-                            own.for_each(|(byte, word)| *byte = (word >> (BITS * plane)) as u8);
+                            let bytes_and_cells =
+                                bytes[first..first + part].iter_mut().zip(&octet[self.first..self.first + part]);
+                            bytes_and_cells.for_each(|(byte, word)| *byte = (word >> (BITS * plane)) as u8);
                         }
                     }
                 }
@@ -79,8 +82,9 @@ impl Side<'_> {
     }
 }
 
-impl Block {
-    /// Finds out what symbols score at the first sites: of these sets, if all lanes have the same read.
+impl SiteBlock {
+    /// Computes the scores of symbols at the first `sites` sites. `sets` has the sets of the read
+    /// if all lanes share it.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. The block has as many lanes as `V`. For each
@@ -91,10 +95,10 @@ impl Block {
         &self,
         sites: usize,
         sets: Option<&[u32]>,
-        kinds: &Kinds<V::Elem>,
-        to: &mut Profile<'_, V::Elem>,
+        kinds: &SiteKindScores<V::Elem>,
+        to: &mut BlockProfile<'_, V::Elem>,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut gained = V::splat(V::Elem::default());
             let others = sets.map_or(2, <[u32]>::len);
@@ -118,7 +122,7 @@ impl Block {
         }
     }
 
-    /// A byte of a site.
+    /// Returns the bytes of a site in all lanes.
     #[inline(always)]
     pub(super) fn byte(&self, site: usize, plane: usize) -> *const u8 {
         self.bytes[(site * self.planes + plane) * self.lanes..][..self.lanes].as_ptr()
@@ -129,17 +133,17 @@ impl Block {
     /// # Safety
     /// The processor has the instructions of `V`. The block has as many lanes as `V`.
     #[inline(always)]
-    unsafe fn flags<V: Lanes>(&self, site: usize) -> Flags<V> {
+    unsafe fn flags<V: Lanes>(&self, site: usize) -> SiteFlags<V> {
         let last = self.byte(site, self.planes - 1);
-        // SAFETY: the caller's; a byte is there for every lane.
+        // SAFETY: guaranteed by the caller. There is a byte for every lane.
         unsafe {
             let without = |flag: u8| V::disjoint_bytes(last, [flag; MAX_LANES].as_ptr());
-            Flags { unpenalised: without(PENALISED), bound: without(FREE) }
+            SiteFlags { unpenalised: without(PENALISED), bound: without(FREE) }
         }
     }
 
-    /// Returns `matching` in lanes where the site's set shares a character with `set`, `mismatch`
-    /// in the others.
+    /// Returns `matching` in lanes where the site's set shares a character with `set`, and
+    /// `mismatch` in all other lanes.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. The block has as many lanes as `V`.
@@ -147,11 +151,11 @@ impl Block {
     unsafe fn choose<V: Lanes>(&self, site: usize, set: u32, matching: V, mismatch: V) -> V {
         let mut chosen = mismatch;
         for plane in 0..self.planes {
-            let own = (set >> (BITS * plane)) as u8;
-            if own != 0 {
-                // SAFETY: as above.
+            let set_byte = (set >> (BITS * plane)) as u8;
+            if set_byte != 0 {
+                // SAFETY: guaranteed by the caller. There is a byte for every lane.
                 chosen = unsafe {
-                    matching.blend(chosen, V::disjoint_bytes(self.byte(site, plane), [own; MAX_LANES].as_ptr()))
+                    matching.blend(chosen, V::disjoint_bytes(self.byte(site, plane), [set_byte; MAX_LANES].as_ptr()))
                 };
             }
         }
@@ -159,16 +163,16 @@ impl Block {
     }
 }
 
-impl<V: Lanes> Flags<V> {
+impl<V: Lanes> SiteFlags<V> {
     /// Returns the value of the site's kind in each lane.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn choose(&self, of: &[V::Elem; KINDS]) -> V {
-        // SAFETY: the caller's.
+    unsafe fn choose(&self, values: &[V::Elem; KINDS]) -> V {
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            let by_free = |free: usize, bound: usize| V::splat(of[free]).blend(V::splat(of[bound]), self.bound);
+            let by_free = |free: usize, bound: usize| V::splat(values[free]).blend(V::splat(values[bound]), self.bound);
             by_free(3, 1).blend(by_free(2, 0), self.unpenalised)
         }
     }

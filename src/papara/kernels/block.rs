@@ -1,4 +1,4 @@
-//! Host half of the kernels for reads and ancestral states: constants, and which task is where.
+//! Host side of the kernels for reads and ancestral states: constants and task lists.
 
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::Constants;
@@ -9,16 +9,16 @@ use crate::seq::{Alphabet, Code};
 
 pub use crate::gpu::kernels::ScoreType;
 
-/// Invocations that share an octet.
+/// Number of invocations that share an octet.
 pub const LANES: u32 = OCTET as u32 / 2;
-/// Sites between which S of a slice goes through memory.
+/// Number of sites in a chunk. S of a slice is stored in memory between chunks.
 pub const CHUNK: u32 = 128;
-/// The greatest number that halves hold exactly, in units of 1/2048.
-const MAX_HALF: i64 = 2047;
-/// The same of 32 bits, below a number that stands for none.
-const MAX_WORD: i64 = 1 << 29;
+/// Largest value that an f16 lane holds exactly, in units of 1/2048.
+const MAX_F16: i64 = 2047;
+/// Largest value of an i32 lane, below the value that marks impossible cells.
+const MAX_I32: i64 = 1 << 29;
 
-/// Columns of a read that an invocation keeps in registers: few, and many.
+/// Returns the two choices for the number of read columns that an invocation keeps in registers.
 pub const fn columns(numbers: ScoreType) -> [u32; 2] {
     match numbers {
         ScoreType::F16 => [20, 28],
@@ -26,24 +26,24 @@ pub const fn columns(numbers: ScoreType) -> [u32; 2] {
     }
 }
 
-/// What a pipeline is made for: shader constants.
+/// The constants that a pipeline is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
-    /// What scores are held in.
+pub struct BlockVariant {
+    /// Type of the score lanes.
     pub numbers: ScoreType,
-    /// Invocations a workgroup, a multiple of [`LANES`].
+    /// Invocations per workgroup, a multiple of [`LANES`].
     pub workgroup: u32,
-    /// Columns of a read that an invocation keeps; a multiple of 4.
+    /// Columns of a read that an invocation keeps in registers; a multiple of 4.
     pub columns: u32,
-    /// Sites between which the rest goes through memory.
+    /// Number of sites in a chunk.
     pub chunk: u32,
-    /// Whether reads hold bases alone.
+    /// Whether all reads consist of unambiguous bases.
     pub is_plain: bool,
-    /// Whether vectors are of amino acids.
+    /// Whether the vectors hold amino acids.
     pub is_protein: bool,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for BlockVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Block(self.numbers))
     }
@@ -59,8 +59,9 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
-    /// Rows of the table: of every code that a read can have, and of what stands before it.
+impl BlockVariant {
+    /// Returns the rows of the score table: one for each code of a read, and one for the padding
+    /// before the read.
     fn rows(&self) -> u32 {
         match (self.is_plain, self.is_protein) {
             (true, _) => 5,
@@ -69,7 +70,7 @@ impl Variant {
         }
     }
 
-    /// Bytes of a number of the scratch memory.
+    /// Returns the bytes of one scratch vector.
     pub const fn vector_bytes(&self) -> u64 {
         match self.numbers {
             ScoreType::F16 => 8,
@@ -77,64 +78,66 @@ impl Variant {
         }
     }
 
-    /// Reads against octets of a workgroup.
-    pub fn places(&self) -> u32 {
+    /// Returns the number of read-octet pairs of a workgroup.
+    pub fn tasks_per_group(&self) -> u32 {
         self.workgroup / LANES
     }
 
-    /// Columns of a read of so many symbols.
+    /// Returns the columns of a read with `symbols` symbols, including padding.
     pub fn padded(&self, symbols: u32) -> u32 {
         symbols.next_multiple_of(self.columns)
     }
 
-    /// Numbers that a workgroup has of the scratch memory, for reads of so many columns.
+    /// Returns the number of scratch vectors of a workgroup, for reads of `columns` columns.
     pub fn scratch_vectors(&self, columns: u32) -> u64 {
         u64::from(columns + self.chunk + 2) * u64::from(self.workgroup)
     }
 
-    /// Bytes of workgroup memory that a workgroup takes.
+    /// Returns the bytes of workgroup memory of a workgroup.
     pub fn workgroup_bytes(&self) -> u32 {
         self.rows() * self.workgroup * (self.vector_bytes() / 2) as u32
     }
 
-    /// Whether all that is held and added stays within what a number holds exactly, for a read of so many symbols.
+    /// Checks whether all values and sums for a read of `symbols` symbols stay within the exact
+    /// range of the lanes.
     pub fn holds(&self, symbols: u32, scheme: &PhyloScheme) -> bool {
         let most = match self.numbers {
-            ScoreType::F16 => MAX_HALF,
-            ScoreType::I32 => MAX_WORD,
+            ScoreType::F16 => MAX_F16,
+            ScoreType::I32 => MAX_I32,
         };
         let (deletion, insertion) = (scheme.deletion, scheme.insertion);
         let steps = i64::from(insertion.next) * i64::from(self.padded(symbols));
-        // b and what one site adds.
+        // The offset of a column, and the increment of one site.
         let above = i64::from(deletion.next) * i64::from(self.chunk + 1);
         let one = [scheme.matching, scheme.mismatch, scheme.gap_site, deletion.first, insertion.first];
         let one: i64 = one.into_iter().map(|cost| i64::from(cost).abs()).sum();
-        // S is at least what the symbols cost that are inserted, which the steps make up for but for the first.
+        // S is at least minus the cost of inserting all symbols. The steps compensate for that cost
+        // except for the first symbol.
         scheme.most(symbols) + steps + above + 2 * one <= most
     }
 }
 
-/// The parameters of a dispatch, as `common/papara.wgsl` declares them.
+/// Parameters of a dispatch, as declared in `common/papara.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
-    /// First place.
+pub struct BlockParams {
+    /// First task.
     pub place_begin: u32,
-    /// Place after the last.
+    /// End (exclusive) of the tasks.
     pub place_end: u32,
-    /// Workgroups.
+    /// Number of workgroups.
     pub groups: u32,
     /// First site.
     pub site_begin: u32,
-    /// Site after the last.
+    /// End (exclusive) of the sites.
     pub site_end: u32,
-    /// Sites of a vector.
+    /// Number of sites of a vector.
     pub sites: u32,
-    /// Columns that scratch memory has room for.
+    /// Number of columns that fit the scratch memory.
     pub columns: u32,
-    /// Numbers of a workgroup's part of that.
+    /// Number of scratch vectors of a workgroup.
     pub scratch_vectors: u32,
-    /// Whether what hangs over of a read is free.
+    /// 1 if overhanging ends of a read are free, else 0.
     pub free_read_ends: u32,
     /// See [`PhyloScheme`].
     pub matching: i32,
@@ -152,67 +155,68 @@ pub struct Params {
     pub insertion_next: i32,
 }
 
-/// A read against an octet, as `common/papara.wgsl` declares it.
+/// A task: a read against an octet, as declared in `common/papara.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Place {
-    /// First symbol of the read.
+pub struct BlockTask {
+    /// Offset of the first symbol of the read.
     pub read: u32,
-    /// Its symbols.
+    /// Number of symbols of the read.
     pub symbols: u32,
-    /// The set of its first row of the table.
+    /// Index of the set of its first table row.
     pub rows: u32,
-    /// Its rows of the table.
+    /// Number of its table rows.
     pub row_count: u32,
     /// The octet.
     pub octet: u32,
-    /// Where its scores go.
+    /// Index of its scores in the output.
     pub score: u32,
 }
 
-/// What one program computes of a batch.
+/// The work of one program in a batch.
 #[derive(Debug, Clone)]
-pub struct Launch {
-    /// The program.
-    pub variant: Variant,
-    /// Reads against octets, the longest first.
-    pub places: Vec<Place>,
+pub struct BlockLaunch {
+    /// Program that computes the tasks.
+    pub variant: BlockVariant,
+    /// Tasks, those with the longest reads first.
+    pub tasks: Vec<BlockTask>,
 }
 
-impl Launch {
-    /// Columns of the longest read.
+impl BlockLaunch {
+    /// Returns the number of columns of the longest read.
     pub fn columns(&self) -> u32 {
-        self.places.first().map_or(0, |place| self.variant.padded(place.symbols))
+        self.tasks.first().map_or(0, |task| self.variant.padded(task.symbols))
     }
 }
 
-/// A batch as the kernels see it.
+/// A batch in the layout of the kernels.
 #[derive(Debug, Clone, Default)]
 pub struct BlockTasks {
-    /// By program.
-    pub launches: Vec<Launch>,
-    /// Rows of the table of every symbol of every read, a byte each.
+    /// Launches, one per program.
+    pub launches: Vec<BlockLaunch>,
+    /// Table row of every symbol of every read, one byte each.
     pub reads: Vec<u8>,
-    /// Sets of rows.
+    /// Set of characters of each table row.
     pub rows: Vec<u32>,
-    /// Places of all launches.
-    pub places: u32,
+    /// Number of tasks of all launches.
+    pub task_count: u32,
 }
 
-/// Whether a read holds bases alone.
+/// Checks whether a read consists of unambiguous bases.
 fn is_plain(alphabet: Alphabet, codes: &[Code]) -> bool {
     alphabet == Alphabet::Dna && codes.iter().all(|code| code.is_power_of_two())
 }
 
 impl BlockTasks {
-    /// The tasks of a batch. `program` says which variant computes a read of such codes, which are plain or not.
-    pub fn new(batch: &PhyloBatch, program: impl Fn(&[Code], bool) -> Variant) -> Self {
+    /// Builds the tasks of a batch. `program` returns the variant for a read with the given codes
+    /// and the result of `is_plain`.
+    pub fn new(batch: &PhyloBatch, program: impl Fn(&[Code], bool) -> BlockVariant) -> Self {
         let chunk = &batch.chunk;
         let mut list = BlockTasks::default();
         let mut longest_first: Vec<(u32, usize)> = Vec::with_capacity(batch.blocks.len());
         for (index, block) in batch.blocks.iter().enumerate() {
-            longest_first.push((list.places, index));
-            list.places += block.places.len() as u32;
+            longest_first.push((list.task_count, index));
+            list.task_count += block.positions.len() as u32;
         }
         longest_first.sort_by_key(|&(_, index)| std::cmp::Reverse(chunk.reads.length(batch.blocks[index].read)));
         for (score, index) in longest_first {
@@ -222,29 +226,29 @@ impl BlockTasks {
             let launch = match list.launches.iter().position(|launch| launch.variant == variant) {
                 Some(launch) => launch,
                 None => {
-                    list.launches.push(Launch { variant, places: Vec::new() });
+                    list.launches.push(BlockLaunch { variant, tasks: Vec::new() });
                     list.launches.len() - 1
                 }
             };
             let (rows, row_count) = (list.rows.len() as u32, list.rows.len());
             let read = list.add(codes, chunk.reads.alphabet(), variant.is_plain);
             let row_count = (list.rows.len() - row_count) as u32;
-            let place = |(score, place): (u32, u32)| Place {
+            let task = |(score, position): (u32, u32)| BlockTask {
                 read,
                 symbols: codes.len() as u32,
                 rows,
                 row_count,
-                octet: chunk.octet(place),
+                octet: chunk.octet(position),
                 score,
             };
-            list.launches[launch].places.extend((score..).zip(block.places.clone()).map(place));
+            list.launches[launch].tasks.extend((score..).zip(block.positions.clone()).map(task));
         }
-        // Whole words.
+        // Pad to whole u32 values.
         list.reads.resize(list.reads.len().next_multiple_of(4), 0);
         list
     }
 
-    /// Adds a read and its rows; its first symbol.
+    /// Adds a read and its table rows. Returns the index of its first symbol.
     fn add(&mut self, codes: &[Code], alphabet: Alphabet, is_plain: bool) -> u32 {
         let (begin, rows) = (self.reads.len() as u32, self.rows.len());
         if is_plain {

@@ -1,12 +1,12 @@
-//! A program of every kernel of the room.
+//! Sample programs of every kernel of this module.
 
 use super::block;
 use crate::gpu::kernels::{KernelKind, KernelProgram};
 
-/// Programs of a kernel; none of those of other rooms.
+/// Returns the sample programs of a kernel, or none if the kernel belongs to another module.
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
-        KernelKind::Block(numbers) => vec![Box::new(block::Variant {
+        KernelKind::Block(numbers) => vec![Box::new(block::BlockVariant {
             numbers,
             workgroup: 32,
             columns: block::columns(numbers)[0],

@@ -1,18 +1,21 @@
-//! Gaps by likelihood: two states, residue and gap, on the branch lengths. Both sides of an edge use the edge's whole length.
+//! Gaps by likelihood: a model with the states residue and gap, and the branch lengths. The rows of
+//! both sides of an edge include its whole length.
 
 use std::array::from_fn;
 
-use super::{Values, WIDTH};
-use crate::papara::tree::Tree;
+use super::{EdgeValues, WIDTH};
+use crate::papara::tree::ReferenceTree;
 
-/// What a branch does: `P[s][x]` is the probability of x at its other end, where s is at this one.
+/// Transition probabilities of a branch: `P[s][x]` is the probability of x at the other end, given
+/// s at this end.
 type Branch = [[f64; 2]; 2];
 
-/// If both likelihoods are below this, 2^-256, they are made greater by as much, so that products of many do not vanish. The greater
-/// of a factor's two is not below it, unless both are 0.
+/// Threshold of 2^-256 for rescaling. If both likelihoods are smaller, both are divided by it, so
+/// that products of many factors do not underflow. The larger likelihood of a factor is at least
+/// this, unless both are 0.
 const SMALL: f64 = f64::from_bits((1023 - 256) << 52);
 
-/// The model.
+/// The likelihood model.
 pub(super) struct Likelihoods {
     branches: Vec<Branch>,
     all: u32,
@@ -20,12 +23,13 @@ pub(super) struct Likelihoods {
 }
 
 impl Likelihoods {
-    /// Of a share of gaps; `all` is the set that counts as a gap at a leaf, `gap` the bits of one.
-    pub(super) fn new(tree: &Tree, share: f64, all: u32, gap: u32) -> Self {
+    /// Creates a model from the fraction of gaps. `all` is the set that counts as a gap at a leaf,
+    /// and `gap` has the bits of a gap cell.
+    pub(super) fn new(tree: &ReferenceTree, share: f64, all: u32, gap: u32) -> Self {
         Likelihoods { branches: tree.edges.iter().map(|edge| branch(share, edge.length)).collect(), all, gap }
     }
 
-    /// The same at the other end of an edge.
+    /// Transforms likelihoods to the other end of an edge.
     fn across(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
         let branch = &self.branches[edge];
         from_fn(|state| from_fn(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
@@ -37,7 +41,7 @@ fn branch(share: f64, length: f64) -> Branch {
     [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]]
 }
 
-/// The product, up to a power of two at each site.
+/// Returns the product, up to a power of two at each site.
 fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH]; 2] {
     let row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
     let is_small = |site: usize| row[0][site] < SMALL && row[1][site] < SMALL;
@@ -45,8 +49,8 @@ fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH];
     row.map(|row| from_fn(|site| row[site] * scales[site]))
 }
 
-impl Values for Likelihoods {
-    /// Likelihoods of a residue, then of a gap, up to a common power of two at each site.
+impl EdgeValues for Likelihoods {
+    /// Likelihoods of a residue and of a gap, up to a common power of two at each site.
     type Row = [[f64; WIDTH]; 2];
 
     fn leaf(&self, sets: &[u32; WIDTH], edge: usize) -> Self::Row {
@@ -64,7 +68,8 @@ impl Values for Likelihoods {
     }
 
     fn others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
-        // A factor may be 0, so that nothing is divided: all before each one, times all after it.
+        // Products of all factors before and after each one. A factor may be 0, so dividing by it
+        // is not possible.
         let mut after = vec![[[1.0; WIDTH]; 2]; sides.len() + 1];
         for (side, row) in sides.iter().enumerate().rev() {
             after[side] = product(&after[side + 1], row);

@@ -1,44 +1,46 @@
-//! Gaps by parsimony (Berger and Stamatakis 2011): each side of an edge is no gap, a gap, or an open one.
+//! Gaps by parsimony (Berger and Stamatakis 2011). Each side of an edge is no gap, a closed gap or
+//! an open gap.
 //!
-//! Where leaves meet at a node, a side counts as a gap if it is one, open or not; elsewhere if it is not open. If all sides count,
-//! they make a gap; if some do, an open one.
+//! At a node next to a leaf, a side counts as a gap if it is a closed or an open gap. At other
+//! nodes, only closed gaps count. If all sides count, the result is a closed gap; if only some
+//! count, it is an open gap.
 
 use std::array::from_fn;
 
-use super::{Values, WIDTH};
+use super::{EdgeValues, WIDTH};
 
-/// Bits of a side: a gap, one that is open, and whether it is a leaf.
+/// Bits of a side. `CLOSED` marks any gap, `OPEN` an open one, and `LEAF` a leaf.
 const CLOSED: u8 = 1;
 const OPEN: u8 = 2;
 const LEAF: u8 = 4;
 
-/// The model: the set that counts as a gap at a leaf, and the bits of one.
-pub(super) struct Gaps {
+/// The parsimony model: the set that counts as a gap at a leaf, and the bits of a gap cell.
+pub(super) struct ParsimonyGaps {
     pub(super) all: u32,
     pub(super) gap: u32,
 }
 
-/// Sides of a node at each site.
+/// Numbers of sides of a node at each site: all, leaves, gaps and closed gaps.
 #[derive(Clone, Copy)]
-struct Counts {
+struct SideCounts {
     sides: [u32; WIDTH],
     leaves: [u32; WIDTH],
     gaps: [u32; WIDTH],
     closed: [u32; WIDTH],
 }
 
-impl Counts {
-    fn of(sides: &[[u8; WIDTH]]) -> Self {
+impl SideCounts {
+    fn from_sides(sides: &[[u8; WIDTH]]) -> Self {
         let count = |is: fn(u8) -> bool| {
             let add = |sum: [u32; WIDTH], side: &[u8; WIDTH]| from_fn(|site| sum[site] + u32::from(is(side[site])));
             sides.iter().fold([0; WIDTH], add)
         };
-        Counts { sides: count(|_| true), leaves: count(is_leaf), gaps: count(is_gap), closed: count(is_closed) }
+        SideCounts { sides: count(|_| true), leaves: count(is_leaf), gaps: count(is_gap), closed: count(is_closed) }
     }
 
     fn without(&self, side: &[u8; WIDTH]) -> Self {
         let less = |counts: &[u32; WIDTH], is: fn(u8) -> bool| from_fn(|site| counts[site] - u32::from(is(side[site])));
-        Counts {
+        SideCounts {
             sides: less(&self.sides, |_| true),
             leaves: less(&self.leaves, is_leaf),
             gaps: less(&self.gaps, is_gap),
@@ -75,7 +77,8 @@ fn is_closed(side: u8) -> bool {
 fn join(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> [u8; WIDTH] {
     from_fn(|site| {
         let (one, other) = (one[site], other[site]);
-        // Bit 1 goes to bit 0's place: an open gap does not count, unless a leaf is here.
+        // Bit 1 moves to the position of bit 0. An open gap does not count unless one side is a
+        // leaf.
         let leaves = (one | other) >> 2 & 1;
         let counts = |side: u8| side & (leaves | !(side >> 1)) & 1;
         let (all, any) = (counts(one) & counts(other), counts(one) | counts(other));
@@ -83,7 +86,7 @@ fn join(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> [u8; WIDTH] {
     })
 }
 
-impl Values for Gaps {
+impl EdgeValues for ParsimonyGaps {
     type Row = [u8; WIDTH];
 
     fn leaf(&self, sets: &[u32; WIDTH], _edge: usize) -> Self::Row {
@@ -95,11 +98,11 @@ impl Values for Gaps {
     }
 
     fn many(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
-        Counts::of(sides).sum()
+        SideCounts::from_sides(sides).sum()
     }
 
     fn others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
-        let counts = Counts::of(sides);
+        let counts = SideCounts::from_sides(sides);
         sides[first..].iter().map(|side| counts.without(side).sum()).collect()
     }
 

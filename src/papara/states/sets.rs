@@ -1,25 +1,26 @@
-//! Sets of characters: of two what both have, if anything, else what either has (Fitch 1971); of more what most have (Hartigan
-//! 1973), which is the same of two.
+//! Sets of characters. Two sets give their intersection if it is not empty, else their union (Fitch
+//! 1971). More sets give the most frequent characters (Hartigan 1973), which is the same rule for
+//! two sets.
 
 use std::array::from_fn;
 
-use super::{Values, WIDTH};
+use super::{EdgeValues, WIDTH};
 
-/// Sets of so many bits.
-pub(super) struct Sets {
+/// The set model, with the number of bits of a set.
+pub(super) struct FitchSets {
     pub(super) bits: usize,
 }
 
-/// How many sets have each character, at each site.
-type Counts = Vec<[u32; WIDTH]>;
+/// Number of sets that contain each character, at each site.
+type CharacterCounts = Vec<[u32; WIDTH]>;
 
 fn join(one: u32, other: u32) -> u32 {
     let both = one & other;
     if both != 0 { both } else { one | other }
 }
 
-impl Sets {
-    fn counts(&self, sides: &[[u32; WIDTH]]) -> Counts {
+impl FitchSets {
+    fn counts(&self, sides: &[[u32; WIDTH]]) -> CharacterCounts {
         let mut counts = vec![[0; WIDTH]; self.bits];
         for side in sides {
             for (bit, counts) in counts.iter_mut().enumerate() {
@@ -29,8 +30,8 @@ impl Sets {
         counts
     }
 
-    /// What most have, of all that were counted but one.
-    fn most(&self, counts: &Counts, without: &[u32; WIDTH]) -> [u32; WIDTH] {
+    /// Returns the most frequent characters of all counted sets except `without`.
+    fn most(&self, counts: &CharacterCounts, without: &[u32; WIDTH]) -> [u32; WIDTH] {
         let count = |bit: usize, site: usize| counts[bit][site] - (without[site] >> bit & 1);
         from_fn(|site| {
             let most = (0..self.bits).map(|bit| count(bit, site)).max().unwrap_or(0);
@@ -39,7 +40,7 @@ impl Sets {
     }
 }
 
-impl Values for Sets {
+impl EdgeValues for FitchSets {
     type Row = [u32; WIDTH];
 
     fn leaf(&self, sets: &[u32; WIDTH], _edge: usize) -> Self::Row {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::error::Error;
 
-fn tree(text: &str) -> Tree {
-    Tree::parse("a.nwk", text.as_bytes()).unwrap()
+fn tree(text: &str) -> ReferenceTree {
+    ReferenceTree::parse("a.nwk", text.as_bytes()).unwrap()
 }
 
 fn below(text: &str) -> Vec<String> {
@@ -12,7 +12,7 @@ fn below(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn edges_come_in_order() {
+fn edges_are_numbered_in_paparas_order() {
     assert_eq!(below("(a:1,(b:2,c:3)x:4,(d:5,e:6)y:7);"), ["y:7", "d:5", "e:6", "a:1", "x:4", "b:2", "c:3"]);
     assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5)r:6)root:9;"), ["r:9", "c:4", "d:5", "a:1", "b:2"]);
     assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5):6);")[0], "l:9");
@@ -20,12 +20,12 @@ fn edges_come_in_order() {
     assert_eq!(below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
     assert_eq!(below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
     assert_eq!(below(" ( 'a b':1e-1 [x[y]] ,\"it\"\"s\":2, c_d:-0.5 ) ; "), ["c_d:0", "a b:0.1", "it\"s:2"]);
-    // Points on an edge, at the root too.
+    // Nodes with a single child are points on an edge, at the root too.
     assert_eq!(below("(((a:1):2,b,(c,d)0.5:1{7}));"), ["0.5:1", "c:1", "d:1", "a:3", "b:1"]);
 }
 
 #[test]
-fn trees_of_nexus_files_have_translated_leaves() {
+fn nexus_translations_are_applied() {
     let head = "#NEXUS\n[a tree = (x,y);]\nBegin taxa;\n taxlabels a 'b;c' d e;\nEnd;\nbegin trees;\n";
     let expected = below("(a:1,'b c':2,(d:3,e:4)9:5);");
     for trees in [
@@ -42,7 +42,9 @@ fn trees_of_nexus_files_have_translated_leaves() {
         ("translate 1 a 2 b;\ntree a=(1,2,3);", 7, 15, "expected ',' or ';'"),
     ] {
         let text = format!("{head}{trees}");
-        let Err(Error::Input { location, message }) = Tree::parse("a.nex", text.as_bytes()) else { panic!("{trees}") };
+        let Err(Error::Input { location, message }) = ReferenceTree::parse("a.nex", text.as_bytes()) else {
+            panic!("{trees}")
+        };
         assert!(message.contains(part), "{trees}: {message}");
         let head_lines = head.matches('\n').count() as u64;
         assert_eq!((location.line, location.column), (Some(head_lines + line - 6), Some(column)), "{trees}");
@@ -50,7 +52,7 @@ fn trees_of_nexus_files_have_translated_leaves() {
 }
 
 #[test]
-fn wrong_texts_say_where() {
+fn parse_errors_name_their_position() {
     for (text, line, column, part) in [
         ("(a,b,c)", 1, 8, "';'"),
         ("(a,b,c", 1, 7, "no ')'"),
@@ -60,7 +62,7 @@ fn wrong_texts_say_where() {
         ("(a,b:x,c);", 1, 6, "'x' is not a branch length"),
         ("(a,b:1e999,c);", 1, 6, "'1e999' is not a branch length"),
         ("(a,b:1{x},c);", 1, 7, "no edge's number"),
-        ("(a,b,a);", 1, 1, "called 'a'"),
+        ("(a,b,a);", 1, 1, "have the name 'a'"),
         ("(a,b);", 1, 1, "it has 2"),
         ("a;", 1, 1, "it has 1"),
         ("(a,\n b,\n  'c);", 3, 3, "quotes"),
@@ -69,7 +71,9 @@ fn wrong_texts_say_where() {
         ("(a,[b,c);", 1, 4, "comment"),
         ("", 1, 1, "no name"),
     ] {
-        let Error::Input { location, message } = Tree::parse("a.nwk", text.as_bytes()).unwrap_err() else { panic!() };
+        let Error::Input { location, message } = ReferenceTree::parse("a.nwk", text.as_bytes()).unwrap_err() else {
+            panic!()
+        };
         assert_eq!(
             (location.file.as_str(), location.line, location.column),
             ("a.nwk", Some(line), Some(column)),
@@ -80,7 +84,7 @@ fn wrong_texts_say_where() {
 }
 
 #[test]
-fn deep_trees_need_no_stack() {
+fn deep_trees_do_not_overflow_the_stack() {
     let depth = 200_000;
     let text = format!("{}a,b){};", "(".repeat(depth), (0..depth - 1).map(|i| format!(",x{i})")).collect::<String>());
     let deep = tree(&text);
@@ -93,7 +97,8 @@ fn lengths_stay_finite() {
     assert_eq!(below("((a,b):1e308,(c,d):1e308);")[0], format!("-:{}", f64::MAX));
 }
 
-/// A random tree: names of any kind, some inner nodes with many children, a root of two, three or more.
+/// Creates a random tree with unusual names, some nodes with many children, and a root with two to
+/// four children.
 fn random(random: &mut fastrand::Rng, leaves: usize) -> String {
     let length = |random: &mut fastrand::Rng| match random.u32(0..4) {
         0 => String::new(),
@@ -109,20 +114,20 @@ fn random(random: &mut fastrand::Rng, leaves: usize) -> String {
     let root = random.usize(2..5);
     while parts.len() > root {
         let most = if random.u32(0..5) == 0 { 5 } else { 2 };
-        let own: Vec<String> =
+        let children: Vec<String> =
             (0..most.min(parts.len() - 1)).map(|_| parts.swap_remove(random.usize(0..parts.len()))).collect();
         let label = if random.bool() { random.u32(0..100).to_string() } else { String::new() };
-        parts.push(format!("({}){label}{}", own.join(","), length(random)));
+        parts.push(format!("({}){label}{}", children.join(","), length(random)));
     }
     format!("({});", parts.join(","))
 }
 
 #[test]
-fn random_trees_are_the_same_when_written_and_read() {
+fn random_trees_survive_writing_and_reading() {
     for seed in 0..400 {
-        let mut own = fastrand::Rng::with_seed(seed);
-        let leaves = own.usize(3..40);
-        let text = random(&mut own, leaves);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let leaves = rng.usize(3..40);
+        let text = random(&mut rng, leaves);
         let read = tree(&text);
         assert_eq!(read.leaves().count(), leaves, "seed {seed}");
         assert_eq!(tree(&read.annotated().to_string()), read, "seed {seed}: {text}");
@@ -133,27 +138,27 @@ fn random_trees_are_the_same_when_written_and_read() {
     }
 }
 
-/// Whether the leaves of a split are on the sides of an edge that it says, and no other edge has them so.
+/// Checks that the leaves of a split are on the two sides of its edge, and of no other edge.
 #[test]
 fn splits_name_one_edge_each() {
     assert_eq!(tree("((a,b),(c,d),(e,f));").split(0), "a,c|e,f");
     assert_eq!(tree("(d,c,b,a);").split(3), "a|b,c");
     assert_eq!(tree("('x y','p|q',z);").split(1), "'x y'|'p|q',z");
     for seed in 0..100 {
-        let mut own = fastrand::Rng::with_seed(seed);
-        let leaves = own.usize(3..30);
-        let read = tree(&random(&mut own, leaves));
-        // Of each edge which leaves are below it.
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let leaves = rng.usize(3..30);
+        let read = tree(&random(&mut rng, leaves));
+        // `below[node]` marks the nodes below a node.
         let nodes = read.names.len();
         let mut below: Vec<Vec<bool>> =
             (0..nodes).map(|node| (0..nodes).map(|other| other == node).collect()).collect();
         for edge in read.edges.iter().rev() {
-            let own = below[edge.below as usize].clone();
-            below[edge.above as usize].iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+            let leaves = below[edge.below as usize].clone();
+            below[edge.above as usize].iter_mut().zip(leaves).for_each(|(all, is_below)| *all |= is_below);
         }
         for number in 0..read.edges.len() as u32 {
             let split = read.split(number).to_string();
-            // As `a,b|c,d;` is a Newick text but for its brackets: `((a,b),(c,d));`.
+            // `a,b|c,d` becomes the Newick texts `(a,b);` and `(c,d);`.
             let bars: Vec<usize> = split.match_indices('|').map(|(at, _)| at).collect();
             let outside = |&at: &usize| split[..at].matches('\'').count().is_multiple_of(2);
             let at = bars.into_iter().find(outside).unwrap();
@@ -176,15 +181,15 @@ fn splits_name_one_edge_each() {
 #[test]
 fn broken_texts_never_panic() {
     for seed in 0..3000 {
-        let mut own = fastrand::Rng::with_seed(seed);
-        let leaves = own.usize(3..8);
-        let mut text = random(&mut own, leaves).into_bytes();
-        for _ in 0..own.usize(1..6) {
-            let at = own.usize(0..text.len());
-            match own.u32(0..4) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let leaves = rng.usize(3..8);
+        let mut text = random(&mut rng, leaves).into_bytes();
+        for _ in 0..rng.usize(1..6) {
+            let at = rng.usize(0..text.len());
+            match rng.u32(0..4) {
                 0 => drop(text.remove(at)),
-                1 => text.insert(at, *own.choice(b"()[]{}:;,'\" \n1eE-.\xFF\0").unwrap()),
-                2 => text[at] = own.u8(..),
+                1 => text.insert(at, *rng.choice(b"()[]{}:;,'\" \n1eE-.\xFF\0").unwrap()),
+                2 => text[at] = rng.u8(..),
                 _ => text.truncate(at),
             }
             if text.is_empty() {
@@ -192,11 +197,11 @@ fn broken_texts_never_panic() {
             }
         }
         println!("seed {seed}");
-        if let Ok(read) = Tree::parse("a.nwk", &text) {
-            assert_eq!(Tree::parse("b.nwk", read.annotated().as_bytes()).unwrap(), read, "seed {seed}");
+        if let Ok(read) = ReferenceTree::parse("a.nwk", &text) {
+            assert_eq!(ReferenceTree::parse("b.nwk", read.annotated().as_bytes()).unwrap(), read, "seed {seed}");
             (0..read.edges.len() as u32).for_each(|edge| assert!(read.split(edge).contains(&b'|'), "seed {seed}"));
         }
-        let noise: Vec<u8> = (0..own.usize(0..40)).map(|_| *own.choice(b"()[]{}:;,'\" a1e-\xFF").unwrap()).collect();
-        let _ = Tree::parse("a.nwk", &noise);
+        let noise: Vec<u8> = (0..rng.usize(0..40)).map(|_| *rng.choice(b"()[]{}:;,'\" a1e-\xFF").unwrap()).collect();
+        let _ = ReferenceTree::parse("a.nwk", &noise);
     }
 }

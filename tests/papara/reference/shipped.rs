@@ -1,4 +1,4 @@
-//! PaPaRa 2.5's own scores and best edges, as shipped.
+//! PaPaRa 2.5's own scores and best edges, from its test data.
 
 use pairwave::papara::{GapModel, Reference, Site, edge_vectors, oracle, vectors::set_of};
 use pairwave::score::PhyloScheme;
@@ -9,7 +9,7 @@ fn path(file: &str) -> String {
     format!("{}/assets/papara/{file}", support::ROOT)
 }
 
-/// Read, best edge and score.
+/// Returns the read, the best edge and the score of each line.
 fn shipped(file: &str) -> Vec<(String, u32, i64)> {
     let text = std::fs::read_to_string(path(file)).unwrap();
     let line = |line: &str| {
@@ -29,7 +29,7 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
     assert_eq!(store.len(), reads);
     for (model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {
         let vectors = edge_vectors(&reference, model, &super::pool(2));
-        // Of equal edges the first is the best.
+        // Among edges with equal scores, the first one is the best.
         let (distinct, numbers) = vectors.distinct();
         let first = |vector: u32| numbers.iter().position(|&number| number == vector).unwrap() as u32;
         let edges: Vec<(u32, Vec<Site>)> = (0..distinct.len())
@@ -47,17 +47,17 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
 }
 
 #[test]
-fn genes_have_papara_s_scores() {
+fn gene_scores_match_papara() {
     check("tiny", Alphabet::Dna, 50);
 }
 
 #[test]
-fn proteins_have_papara_s_scores() {
+fn protein_scores_match_papara() {
     check("tiny_aa", Alphabet::Protein, 30);
 }
 
 #[test]
-fn both_forms_of_the_references_are_one() {
+fn both_formats_give_the_same_reference() {
     for folder in ["tiny", "tiny_aa"] {
         let [fasta, phylip] =
             ["ref.fasta", "ref.phy"].map(|file| AlignedRows::read(path(&format!("{folder}/{file}"))).unwrap());

@@ -1,4 +1,4 @@
-//! States of edges against what they are by definition, computed for each edge and site anew.
+//! States of edges against their definition, computed separately for each edge and site.
 
 use pairwave::papara::vectors::{all, set_of};
 use pairwave::papara::{GapModel, Reference, Site, Vectors, edge_vectors};
@@ -6,7 +6,8 @@ use pairwave::seq::Alphabet;
 
 use super::{pool, reference};
 
-/// One side of an edge at a site: its set, its state by parsimony, and the logarithms of the likelihoods of residue and gap.
+/// One side of an edge at a site: its set, its state by parsimony, and the logarithms of the
+/// likelihoods of residue and gap.
 #[derive(Clone, Copy)]
 struct Side {
     set: u32,
@@ -21,7 +22,7 @@ fn log_sum(one: f64, other: f64) -> f64 {
     if most == f64::NEG_INFINITY { most } else { most + ((one - most).exp() + (other - most).exp()).ln() }
 }
 
-/// The same over an edge: only logarithms differ.
+/// Transforms a side across an edge, which changes only the logarithms.
 fn across(side: Side, share: f64, length: f64) -> Side {
     let (p, e) = (share, (-length).exp());
     let table = [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]];
@@ -39,7 +40,7 @@ fn join(sides: &[Side]) -> Side {
     Side { set, is_leaf: false, is_gap: gappy > 0, is_open: gappy > 0 && gappy < sides.len(), logs }
 }
 
-/// What is behind a node, seen over an edge at it.
+/// Returns the side behind a node, seen across the given edge.
 fn behind(reference: &Reference, share: f64, node: u32, edge: usize, site: u32) -> Side {
     let edges = &reference.tree.edges;
     let at = |edge: &usize| edges[*edge].above == node || edges[*edge].below == node;
@@ -64,7 +65,8 @@ fn behind(reference: &Reference, share: f64, node: u32, edge: usize, site: u32) 
     across(side, share, edges[edge].length)
 }
 
-/// The site of an edge; `None` for flags that hang on the last bits of likelihoods.
+/// Returns the site of an edge. The flags are `None` if they depend on the last bits of
+/// likelihoods.
 fn expected(reference: &Reference, share: f64, model: GapModel, edge: usize, site: u32) -> (u32, Option<bool>) {
     let ends = [reference.tree.edges[edge].above, reference.tree.edges[edge].below];
     let both = join(&ends.map(|node| behind(reference, share, node, edge, site)));
@@ -76,7 +78,7 @@ fn expected(reference: &Reference, share: f64, model: GapModel, edge: usize, sit
     (both.set, is_gap)
 }
 
-/// A random tree of leaves l0, l1, ...
+/// Creates a random tree with the leaves l0, l1, ...
 fn random_tree(random: &mut fastrand::Rng, leaves: usize) -> String {
     let length = |random: &mut fastrand::Rng| match random.u32(0..8) {
         0 => ":0".to_owned(),
@@ -89,13 +91,13 @@ fn random_tree(random: &mut fastrand::Rng, leaves: usize) -> String {
     let most = *random.choice(&[2, 2, 4, 9]).unwrap();
     while parts.len() > root {
         let count = random.usize(2..=most).min(parts.len() - 1);
-        let own: Vec<String> = (0..count).map(|_| parts.swap_remove(random.usize(0..parts.len()))).collect();
-        parts.push(format!("({}){}", own.join(","), length(random)));
+        let children: Vec<String> = (0..count).map(|_| parts.swap_remove(random.usize(0..parts.len()))).collect();
+        parts.push(format!("({}){}", children.join(","), length(random)));
     }
     format!("({});", parts.join(","))
 }
 
-/// Random rows, more or less alike.
+/// Creates random rows of varying similarity.
 fn random_rows(random: &mut fastrand::Rng, alphabet: Alphabet, leaves: usize, columns: usize) -> Vec<(String, String)> {
     let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGTUacgtRYN?." } else { b"ARNDCQEGHILKMFPSTWYVBZXJ*?" };
     let model: Vec<(u8, u32)> = (0..columns).map(|_| (*random.choice(letters).unwrap(), random.u32(0..10))).collect();
@@ -109,7 +111,7 @@ fn random_rows(random: &mut fastrand::Rng, alphabet: Alphabet, leaves: usize, co
 }
 
 #[test]
-fn states_of_random_trees_are_those_of_the_definition() {
+fn states_match_their_definition() {
     let (mut gaps, mut cells) = (0, 0);
     for seed in 0..60 {
         let mut random = fastrand::Rng::with_seed(seed);
@@ -117,15 +119,15 @@ fn states_of_random_trees_are_those_of_the_definition() {
         let (leaves, columns) = (random.usize(3..24), random.usize(1..50));
         let tree = random_tree(&mut random, leaves);
         let rows = random_rows(&mut random, alphabet, leaves, columns);
-        let Ok(own) = reference(&tree, &rows, alphabet) else { continue };
-        let share = own.gap_share();
+        let Ok(input) = reference(&tree, &rows, alphabet) else { continue };
+        let share = input.gap_share();
         for model in [GapModel::Likelihood, GapModel::Parsimony] {
-            let vectors = edge_vectors(&own, model, &pool(2));
-            assert_eq!((vectors.len() as usize, vectors.sites()), (own.tree.edges.len(), own.sites()));
-            for edge in 0..own.tree.edges.len() {
-                for site in 0..own.sites() {
+            let vectors = edge_vectors(&input, model, &pool(2));
+            assert_eq!((vectors.len() as usize, vectors.sites()), (input.tree.edges.len(), input.sites()));
+            for edge in 0..input.tree.edges.len() {
+                for site in 0..input.sites() {
                     let found = vectors.site(edge as u32, site);
-                    let (set, is_gap) = expected(&own, share, model, edge, site);
+                    let (set, is_gap) = expected(&input, share, model, edge, site);
                     let is_gap = is_gap.unwrap_or(found.is_free);
                     let expected = Site { set, is_penalised: is_gap, is_free: is_gap };
                     assert_eq!(found, expected, "seed {seed}, {model:?}, edge {edge}, site {site}: {tree}");
@@ -137,48 +139,49 @@ fn states_of_random_trees_are_those_of_the_definition() {
     assert!(cells > 20_000 && gaps * 10 > cells && gaps * 10 < cells * 9, "{gaps} gaps among {cells}");
 }
 
-/// Products of thousands of factors are no 0: of one column every fourth leaf has a gap, of the other every fourth has none.
+/// Products of thousands of likelihoods do not underflow to 0. In one column every fourth leaf has
+/// a gap; in the other one every fourth leaf has none.
 #[test]
-fn likelihoods_of_large_trees_do_not_vanish() {
+fn likelihoods_of_large_trees_do_not_underflow() {
     let leaves = 3_000;
     let letters = |leaf: usize| if leaf.is_multiple_of(4) { "-A" } else { "A-" };
     let rows: Vec<(String, String)> = (0..leaves).map(|leaf| (format!("l{leaf}"), letters(leaf).to_owned())).collect();
     let star = (0..leaves).map(|leaf| format!("l{leaf}:0.9")).collect::<Vec<_>>().join(",");
     let ladder = (2..leaves).fold("l0:0.9,l1:0.9".to_owned(), |text, leaf| format!("({text}):0.01,l{leaf}:0.9"));
     for (name, tree) in [("star", star), ("ladder", ladder)] {
-        let own = reference(&format!("({tree});"), &rows, Alphabet::Dna).unwrap();
-        let vectors = edge_vectors(&own, GapModel::Likelihood, &pool(2));
+        let input = reference(&format!("({tree});"), &rows, Alphabet::Dna).unwrap();
+        let vectors = edge_vectors(&input, GapModel::Likelihood, &pool(2));
         let gaps = |site: u32| (0..vectors.len()).filter(|&edge| vectors.site(edge, site).is_free).count();
         let edges = vectors.len() as usize;
         assert!(gaps(0) < edges / 3 && gaps(1) > edges / 3 * 2, "{name}: {} and {} of {edges}", gaps(0), gaps(1));
     }
 }
 
-/// However many threads, and wherever blocks end.
+/// Results depend neither on the number of threads nor on the bounds of blocks.
 #[test]
-fn threads_change_nothing() {
+fn threads_do_not_change_states() {
     let mut random = fastrand::Rng::with_seed(7);
     let tree = random_tree(&mut random, 30);
     for columns in [1, 15, 16, 17, 100] {
         let rows = random_rows(&mut random, Alphabet::Dna, 30, columns);
-        let Ok(own) = reference(&tree, &rows, Alphabet::Dna) else { continue };
+        let Ok(input) = reference(&tree, &rows, Alphabet::Dna) else { continue };
         for model in [GapModel::Likelihood, GapModel::Parsimony] {
-            assert_eq!(edge_vectors(&own, model, &pool(1)), edge_vectors(&own, model, &pool(3)));
+            assert_eq!(edge_vectors(&input, model, &pool(1)), edge_vectors(&input, model, &pool(3)));
         }
     }
 }
 
-/// Random vectors, some of them equal.
+/// Creates random vectors, some of them equal.
 fn random_vectors(random: &mut fastrand::Rng, alphabet: Alphabet, sites: u32, len: u32) -> Vectors {
     let mut vectors = Vectors::new(alphabet, sites, len);
     for vector in 0..len {
         let earlier = (vector > 0 && random.bool()).then(|| random.u32(0..vector));
         for site in 0..sites {
             let (set, is_penalised, is_free) = (random.u32(1..=all(alphabet)), random.bool(), random.bool());
-            let own = Site { set, is_penalised, is_free };
-            vectors.set(vector, site, earlier.map_or(own, |earlier| vectors.site(earlier, site)));
+            let value = Site { set, is_penalised, is_free };
+            vectors.set(vector, site, earlier.map_or(value, |earlier| vectors.site(earlier, site)));
         }
-        // Two that differ in one site are not equal.
+        // Two vectors that differ in one site are not equal.
         if earlier.is_some() && sites > 0 && random.u32(0..4) == 0 {
             vectors.set(vector, sites - 1, Site { set: 1, is_penalised: true, is_free: false });
         }
@@ -187,7 +190,7 @@ fn random_vectors(random: &mut fastrand::Rng, alphabet: Alphabet, sites: u32, le
 }
 
 #[test]
-fn unions_hold_what_their_vectors_do() {
+fn unions_combine_their_members() {
     for seed in 0..40 {
         let mut random = fastrand::Rng::with_seed(seed);
         let alphabet = *random.choice(&[Alphabet::Dna, Alphabet::Protein]).unwrap();
@@ -196,11 +199,12 @@ fn unions_hold_what_their_vectors_do() {
         let unions = vectors.unions(&pool(2));
         assert_eq!(unions.len(), vectors.octets(), "seed {seed}");
         for (octet, site) in (0..unions.len()).flat_map(|octet| (0..sites).map(move |site| (octet, site))) {
-            let own: Vec<Site> = (octet * 8..len.min(octet * 8 + 8)).map(|vector| vectors.site(vector, site)).collect();
+            let members: Vec<Site> =
+                (octet * 8..len.min(octet * 8 + 8)).map(|vector| vectors.site(vector, site)).collect();
             let expected = Site {
-                set: own.iter().fold(0, |set, site| set | site.set),
-                is_penalised: own.iter().all(|site| site.is_penalised),
-                is_free: own.iter().any(|site| site.is_free),
+                set: members.iter().fold(0, |set, site| set | site.set),
+                is_penalised: members.iter().all(|site| site.is_penalised),
+                is_free: members.iter().any(|site| site.is_free),
             };
             assert_eq!(unions.site(octet, site), expected, "seed {seed}, octet {octet}, site {site}");
         }
@@ -208,19 +212,19 @@ fn unions_hold_what_their_vectors_do() {
 }
 
 #[test]
-fn equal_vectors_are_found() {
+fn equal_vectors_are_merged() {
     for seed in 0..40 {
         let mut random = fastrand::Rng::with_seed(seed);
         let alphabet = *random.choice(&[Alphabet::Dna, Alphabet::Protein]).unwrap();
         let (sites, len) = (random.u32(1..30), random.u32(0..200));
         let vectors = random_vectors(&mut random, alphabet, sites, len);
         let (distinct, numbers) = vectors.distinct();
-        let row = |of: &Vectors, vector: u32| (0..sites).map(|site| of.site(vector, site)).collect::<Vec<_>>();
+        let row = |source: &Vectors, vector: u32| (0..sites).map(|site| source.site(vector, site)).collect::<Vec<_>>();
         let mut expected: Vec<Vec<Site>> = Vec::new();
         for vector in 0..len {
-            let own = row(&vectors, vector);
-            let number = expected.iter().position(|earlier| *earlier == own).unwrap_or_else(|| {
-                expected.push(own);
+            let states = row(&vectors, vector);
+            let number = expected.iter().position(|earlier| *earlier == states).unwrap_or_else(|| {
+                expected.push(states);
                 expected.len() - 1
             });
             assert_eq!(numbers[vector as usize] as usize, number, "seed {seed}, vector {vector}");
