@@ -1,13 +1,13 @@
-// myers_band: edit distance of wholes within a limit, one pair per invocation, a band of diagonals in its registers (Hyyro
-//             2003; the band of Ukkonen 1985).
-// Recurrence: that of common/myers.wgsl, in the cells whose diagonal j - i is from `low` to `high`, 32 * WORDS of them. Bit b of
-//             column j is row j - high + b; rows above row 0 are as row 0 is, rows below the last one match nothing.
-// Owns:       invocation t of workgroup g has task first_runs[2 g + 1] + t, of run first_runs[2 g].
-// Layout:     workgroup memory holds the profile of the workgroup's pattern, FRONT words of zeros before it and as many after.
-//             The result is one word: the distance; 0xffffffff, or a number above it, if it is above params.limit.
-// Invariant:  `matched` counts the columns in which the lowest diagonal of the band went on without an edit.
-// Uniform:    all invocations reach the barrier; a workgroup beyond the last one leaves as a whole.
-// Limits:     params.limit < 32 * WORDS; patterns of 32 * (ROW_WORDS - 2 * FRONT) symbols.
+// myers_band: edit distance of whole sequences within a limit. One invocation computes a pair and keeps a band of diagonals
+//             in its registers (Hyyro 2003; the band of Ukkonen 1985).
+// Recurrence: see common/myers.wgsl. Cells are computed if their diagonal j - i is from `low` to `high`; these are 32 * WORDS
+//             diagonals. Bit b of column j is row j - high + b. Rows above row 0 equal row 0. Rows below the last one match nothing.
+// Owns:       invocation t of workgroup g has task first_runs[2 g + 1] + t of run first_runs[2 g].
+// Layout:     workgroup memory holds the profile of the workgroup's pattern, with FRONT words of zeros before and after it.
+//             The result is one word: the distance, or a number above params.limit (such as 0xffffffff) if it exceeds the limit.
+// Invariant:  `matched` counts the columns in which the lowest diagonal of the band continued without an edit.
+// Uniform:    all invocations of a workgroup reach the barrier. Workgroups beyond the last one return as a whole.
+// Limits:     params.limit < 32 * WORDS; patterns of at most 32 * (ROW_WORDS - 2 * FRONT) symbols.
 // Oracle:     src/edit/oracle.rs
 
 #import myers
@@ -16,10 +16,10 @@ const FRONT: u32 = WORDS + 1u;
 const CAPACITY: i32 = i32(32u * WORDS) - 1;
 const NOTHING: u32 = 0xffffffffu;
 
-// Rows of bases; of symbols with 8 bits the profile is read where it is.
+// Rows of bases. For symbols of 8 bits, the profile is read from its buffer.
 var<workgroup> bases: array<u32, select(4u * ROW_WORDS, 1u, BITS == 8u)>;
 
-// Word `word` of the bits that a code matches.
+// Returns word `word` of the rows that match a code.
 fn bits_of(code: u32, word: u32, begin: u32, words: u32) -> u32 {
     if (BITS == 8u) {
         let own = word - FRONT;
@@ -76,7 +76,7 @@ fn main(
     let low = min(ahead, 0) - spare / 2;
     let high = low + CAPACITY;
 
-    // Column 0, as column 1 has its rows: one more in each row from the first on.
+    // Column 0 in the rows of column 1: each row is one more than the row before, from the first row on.
     var more: array<u32, WORDS>;
     var less: array<u32, WORDS>;
     for (var w = 0u; w < WORDS; w++) {
@@ -84,7 +84,7 @@ fn main(
         more[w] = select(0xffffffffu << u32(zeros), 0u, zeros == 32);
         less[w] = 0u;
     }
-    // Where in the profile the rows of a column begin.
+    // Bit of the profile where the rows of a column start.
     var at = 32u * FRONT + (32u * words - run.w) - u32(high);
     var matched = 0u;
     for (var j = 0u; j < n; j += SYMBOLS) {
@@ -109,7 +109,7 @@ fn main(
                 carry = along_less[w] >> 31u;
             }
             for (var w = 0u; w < WORDS; w++) {
-                // The row below is the same row of the next column.
+                // The next column has the band one row lower, so its bit b is bit b + 1 of this column.
                 var below = same[w] >> 1u;
                 if (w + 1u < WORDS) {
                     below |= same[min(w + 1u, WORDS - 1u)] << 31u;
@@ -121,7 +121,7 @@ fn main(
             symbols >>= BITS;
             at++;
         }
-        // No cell of the column is less than the lowest one but for the steps up to it.
+        // Lower bound on the cells of the column: the lowest cell of the band minus all steps up from it.
         var least = i32(j + count - matched) - low;
         for (var w = 0u; w < WORDS; w++) {
             least -= i32(countOneBits(more[w]));
@@ -131,7 +131,7 @@ fn main(
             return;
         }
     }
-    // From the band's lowest cell in the last column up to the pattern's last row.
+    // Go up from the band's lowest cell in the last column to the pattern's last row.
     var distance = i32(n - matched) - low;
     let first = high - ahead;
     for (var w = 0u; w < WORDS; w++) {

@@ -1,14 +1,15 @@
-// myers_subgroup: edit distance, one pair over LANES lanes of a subgroup, several pairs a subgroup (Chacon et al. 2014,
-//             section 3.2).
-// Recurrence: that of common/myers.wgsl, as common/myers_lanes.wgsl divides it.
-// Owns:       the s-th LANES invocations of workgroup g, counted through its subgroups, have the place g * (WG / LANES) + s, and its task.
-// Layout:     that of common/myers.wgsl and common/myers_lanes.wgsl.
-// Invariant:  that of common/myers_lanes.wgsl; lanes of one pair lie side by side in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest text asks for.
-// Limits:     LANES, a power of two, is at most the subgroup's size, which is one too.
+// myers_subgroup: edit distance. LANES lanes of a subgroup compute a pair, and a subgroup computes several pairs (Chacon et
+//             al. 2014, section 3.2).
+// Recurrence: see common/myers.wgsl; common/myers_lanes.wgsl divides it among lanes.
+// Owns:       the s-th group of LANES invocations of workgroup g, in the order of its subgroups, has the position
+//             g * (WG / LANES) + s and its task.
+// Layout:     see common/myers.wgsl and common/myers_lanes.wgsl.
+// Invariant:  see common/myers_lanes.wgsl. The lanes of a pair are adjacent in one subgroup.
+// Uniform:    a subgroup makes as many steps as its longest text requires.
+// Limits:     LANES is a power of two and at most the subgroup size, which is a power of two as well.
 // Oracle:     src/edit/oracle.rs
 //
-// Its twin without subgroup operations is myers_workgroup.wgsl.
+// myers_workgroup.wgsl does the same without subgroup operations.
 
 #import exchange_subgroup
 #import myers_lanes

@@ -1,10 +1,12 @@
-// myers_thread: edit distance, one pair per invocation, all words of a column in its registers (Chacon et al. 2014, r = 32).
-// Recurrence: that of common/myers.wgsl.
-// Owns:       invocation t of workgroup g has the place g * WG + t and its task, and of the workgroup's memory every WG-th word from t on.
-// Layout:     the result is one word: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
-// Invariant:  after j columns the registers hold the differences down column j; key is the last row's value and j.
+// myers_thread: edit distance. One invocation computes a pair and keeps all words of a column in its registers (Chacon et al.
+//             2014, r = 32).
+// Recurrence: see common/myers.wgsl.
+// Owns:       invocation t of workgroup g has the position g * WG + t and its task, and every WG-th word of workgroup memory
+//             from t on.
+// Layout:     the result is one word: the distance in global and overlap mode, else distance << POSITION_BITS | columns up to its end.
+// Invariant:  after j columns, the registers hold the differences down column j. `key` holds the last row's distance and j.
 // Uniform:    no barrier.
-// Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
+// Limits:     patterns of at most 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS symbols.
 // Oracle:     src/edit/oracle.rs
 
 #import myers_column
@@ -28,11 +30,11 @@ fn main(
         column.more[w] = first_differences(pair, w, pads);
         column.less[w] = 0u;
     }
-    // Distance and position in one number, so that the least is the first end of the least distance.
+    // Distance and position in one number: its minimum is the first end with the least distance.
     var key = select(pair.m << POSITION_BITS, 0u, IS_OVERLAP);
     let most = most_edits(pair.m, pair.n);
     var best = select(0xffffffffu, (most + 1u) << POSITION_BITS, IS_OVERLAP);
-    // The first column that may end an overlap.
+    // First column where an overlap may end.
     let first_end = max(unaligned(pair.n, pair.m), pair.n) - unaligned(pair.n, pair.m);
     for (var j = 0u; j < pair.n; j += SYMBOLS) {
         var symbols = symbols_from(pair.at + j);
@@ -53,7 +55,7 @@ fn main(
         }
     }
     if (!TRACK) {
-        // Row 0 of the last column, and the differences from there on.
+        // Row 0 of the last column plus all differences down the column.
         best = pair.n;
         for (var w = 0u; w < WORDS; w++) {
             best += countOneBits(column.more[w]) - countOneBits(column.less[w]);

@@ -1,15 +1,15 @@
-// myers_workgroup: edit distance, one pair over LANES invocations of a workgroup, several pairs a workgroup (Chacon et al.
-//             2014, section 3.2, with shared memory).
-// Recurrence: that of common/myers.wgsl, as common/myers_lanes.wgsl divides it.
-// Owns:       the s-th LANES invocations of workgroup g have the place g * (WG / LANES) + s, and its task.
-// Layout:     that of common/myers.wgsl and common/myers_lanes.wgsl; exchanges in workgroup memory
+// myers_workgroup: edit distance. LANES invocations of a workgroup compute a pair, and a workgroup computes several pairs
+//             (Chacon et al. 2014, section 3.2, with shared memory).
+// Recurrence: see common/myers.wgsl; common/myers_lanes.wgsl divides it among lanes.
+// Owns:       the s-th group of LANES invocations of workgroup g has the position g * (WG / LANES) + s and its task.
+// Layout:     see common/myers.wgsl and common/myers_lanes.wgsl. Lanes exchange values in workgroup memory
 //             (common/exchange_workgroup.wgsl).
-// Invariant:  that of common/myers_lanes.wgsl.
+// Invariant:  see common/myers_lanes.wgsl.
 // Uniform:    the number of steps comes from workgroupUniformLoad.
-// Limits:     LANES, a power of two, is at most WG.
+// Limits:     LANES is a power of two and at most WG.
 // Oracle:     src/edit/oracle.rs
 //
-// Its twin with subgroup operations is myers_subgroup.wgsl.
+// myers_subgroup.wgsl does the same with subgroup operations.
 
 #import exchange_workgroup
 #import myers_lanes

@@ -1,4 +1,5 @@
-//! Levenshtein distances: patterns against texts, or against regions of texts that a read mapper found.
+//! Levenshtein distances between patterns and texts, or regions of texts that a read mapper
+//! reported.
 
 mod check;
 pub mod cpu;
@@ -12,5 +13,5 @@ pub mod qgrams;
 pub mod trace;
 pub mod work;
 
-pub use distances::Distances;
+pub use distances::BatchDistances;
 pub use work::*;

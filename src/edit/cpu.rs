@@ -1,7 +1,9 @@
-//! Levenshtein distances on the CPU: bit-vectors (Myers 1999, Hyyrö 2003) in vector lanes of 64 bits.
+//! Levenshtein distances on the CPU, with bit vectors (Myers 1999, Hyyrö 2003) in vector lanes of
+//! 64 bits.
 //!
-//! Many pairs are computed side by side, one a lane (`side`); few or long ones alone, their rows over all lanes
-//! (`alone`). Matches come from bit planes of the codes (`planes`). A limit leaves a band of the matrix to compute.
+//! Many pairs are computed together, with one pair per lane (`side`). A single pair, or a long one,
+//! is computed alone with its rows spread over all lanes (`alone`). Matches are computed from bit
+//! planes of the codes (`planes`). A limit restricts the computation to a band of the matrix.
 
 mod alone;
 mod compute;
@@ -15,7 +17,7 @@ mod side;
 mod step;
 mod worker;
 
-pub use compute::{Form, Workspace, distance, run};
+pub use compute::{DistanceWorkspace, LaneContent, distance, run};
 pub use scalar::last_row;
 pub use worker::{EditWorker, edit_workers};
 
@@ -24,39 +26,40 @@ use std::ops::Range;
 use crate::seq::Code;
 use crate::simd::BITS;
 
-/// Sequences to compare.
+/// Two sequences to compare.
 #[derive(Debug, Clone, Copy)]
-struct Pair<'a> {
+struct EditPair<'a> {
     pattern: &'a [Code],
     text: &'a [Code],
-    /// The greatest distance of interest.
+    /// Maximum distance of interest.
     limit: u32,
 }
 
-impl Pair<'_> {
-    /// Rows that the pattern lacks to whole words.
+impl EditPair<'_> {
+    /// Returns the number of rows that the pattern lacks to whole words.
     fn padding(&self) -> usize {
         self.pattern.len().next_multiple_of(BITS) - self.pattern.len()
     }
 }
 
-/// Diagonals that alignments of whole sequences within a limit keep to: column less row is in the range. Cells outside
-/// are taken for as far from their neighbours as can be, so that what is computed is never too small.
+/// The band of diagonals (column minus row) that alignments of whole sequences within a limit stay
+/// in. Cells outside are assumed to differ as much as possible from their neighbours, so that no
+/// computed distance is too small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Diagonals {
+struct DiagonalBand {
     least: isize,
     most: isize,
 }
 
-impl Diagonals {
-    const ALL: Diagonals = Diagonals { least: isize::MIN / 2, most: isize::MAX / 2 };
+impl DiagonalBand {
+    const ALL: DiagonalBand = DiagonalBand { least: isize::MIN / 2, most: isize::MAX / 2 };
 
-    /// The least band for all of some pairs.
-    fn around(pairs: &[Pair<'_>]) -> Diagonals {
-        let mut band = Diagonals { least: 0, most: 0 };
+    /// Returns the smallest band for all pairs.
+    fn around(pairs: &[EditPair<'_>]) -> DiagonalBand {
+        let mut band = DiagonalBand { least: 0, most: 0 };
         for pair in pairs {
             let difference = pair.text.len() as isize - pair.pattern.len() as isize;
-            // Each step off the diagonals between begin and end has to be taken back.
+            // Each step away from the diagonals between start and end must be reversed.
             let aside = (pair.limit as isize - difference.abs()).max(0) / 2;
             band.least = band.least.min(difference.min(0) - aside);
             band.most = band.most.max(difference.max(0) + aside);
@@ -64,7 +67,8 @@ impl Diagonals {
         band
     }
 
-    /// Words that column `j` (from 1) has in the band, of so many.
+    /// Returns the words of rows in column `j` (from 1) that the band covers. `words` is the number
+    /// of all words.
     #[inline(always)]
     fn words(&self, j: usize, words: usize) -> Range<usize> {
         let first = (j as isize - self.most - 1).max(0) as usize / BITS;
@@ -72,12 +76,12 @@ impl Diagonals {
         first..(last + 1).min(words)
     }
 
-    /// The first column of row `i` (from 1).
+    /// Returns the first column of row `i` (from 1).
     fn first_column(&self, i: usize) -> usize {
         (i as isize + self.least).max(1) as usize
     }
 
-    /// The last column of row `i`, which the text may not have.
+    /// Returns the last column of row `i`. It may lie behind the end of the text.
     fn last_column(&self, i: usize) -> usize {
         (i as isize + self.most).max(0) as usize
     }

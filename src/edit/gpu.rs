@@ -1,5 +1,5 @@
-//! Levenshtein distances on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Texts and query profiles
-//! stay on the device.
+//! Levenshtein distances on a GPU, as a job kind of [`crate::gpu::engine::GpuEngine`]. Texts and
+//! query profiles stay on the device.
 
 mod choice;
 mod decode;
@@ -16,15 +16,15 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use self::choice::EditShape;
-use self::choice::{Situation, Way};
+use self::choice::{EditMethod, SelectionContext};
 use self::dispatch::EditWork;
-use self::extent::{BLOCKS_AT_ONCE, Extent};
-use self::pieces::Pieces;
+use self::extent::{BLOCKS_AT_ONCE, EditExtent};
+use self::pieces::TextPieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::EditSlot;
-use super::distances::may_leave_out;
-use super::kernels::myers::Variant;
-use super::{Distances, Edit, EditBatch, EditChunk, EditReport};
+use super::distances::can_omit;
+use super::kernels::myers::EditVariant;
+use super::{BatchDistances, Edit, EditBatch, EditChunk, EditReport};
 use crate::engine::buffer_pool::BufferPool;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -39,49 +39,51 @@ use crate::gpu::memory::{MemoryShares, memory_budget};
 use crate::gpu::resident::Residents;
 use crate::score::EditDistance;
 
-/// Seconds of work that the first batch should be.
+/// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.01;
-/// Pairs a batch at most: their lists and results take 64 MiB, and are made while the device computes the batch before.
+/// Maximum number of pairs in a batch. Their lists and results take 64 MiB, and are written while
+/// the device computes the previous batch.
 const MAX_PAIRS: u64 = 4 << 20;
 
-/// Pairs to one within the limit, from which on a list of these is kept again.
+/// A list of the pairs within the limit is used again once at most one pair in this many is within
+/// the limit.
 const FEW_SHARE: u64 = 16;
 
-/// Seconds that a batch has to take for its speed to tell anything.
+/// Minimum seconds of a batch whose speed is recorded.
 const TELLING_SECONDS: f64 = 0.005;
-/// When other words a lane and lanes a pair are tried while a job goes on.
+/// Settings for trials of other numbers of words per lane and lanes per pair during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
 
-/// A GPU that computes Levenshtein distances.
+/// A GPU engine that computes Levenshtein distances.
 pub type EditGpu = engine::GpuEngine<Edit>;
 
-/// What edit distances have on a device, whatever batches are in flight.
-pub struct EditHost {
-    kernels: KernelSet<Variant, EditShape>,
-    chooser: Chooser<Way>,
-    /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
-    /// limit again.
+/// State of this module on a device, shared by all batches in flight.
+pub struct EditDeviceState {
+    kernels: KernelSet<EditVariant, EditShape>,
+    chooser: Chooser<EditMethod>,
+    /// Whether the list of the last batch was too short, or would have been. If so, no list is used
+    /// until few pairs are within the limit again.
     is_crowded: bool,
-    /// The part of the pairs that heads kept in the last batch that had some.
+    /// Fraction of pairs that heads kept in the last batch with heads.
     kept: f64,
-    /// Threads that share the work on the host; `None` until it is needed or was given.
+    /// Threads that share the work on the host; `None` until they are needed or set.
     pool: Option<Arc<rayon::ThreadPool>>,
-    /// For results of all pairs.
+    /// Pool of buffers for the results of all pairs.
     found: BufferPool<EditDistance>,
 }
 
-/// How a batch is computed, and what it uses.
-pub struct Chosen {
+/// How a batch is computed, and the data that it uses.
+pub struct EditChoice {
     texts: Arc<ResidentTexts>,
     profiles: Arc<ResidentProfiles>,
-    /// If the batch was cut.
-    pieces: Option<Pieces>,
-    /// Whether a list of pairs within the limit may stand for all.
+    /// Pieces of the texts, if the batch was cut.
+    pieces: Option<TextPieces>,
+    /// Whether the list of pairs within the limit may replace the results of all pairs.
     may_list: bool,
-    extent: Extent,
-    /// The way that is taken.
-    way: CandidateKernel<Way>,
-    /// The part of the pairs that heads should keep.
+    extent: EditExtent,
+    /// The selected kernel variants.
+    method: CandidateKernel<EditMethod>,
+    /// Expected fraction of pairs that heads keep.
     kept: f64,
 }
 
@@ -90,27 +92,28 @@ impl EditGpu {
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
-        let host = EditHost {
+        let host = EditDeviceState {
             kernels: KernelSet::new(&gpu, found),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             is_crowded: false,
-            kept: heads::KEPT,
+            kept: heads::EXPECTED_KEPT,
             pool: None,
             found: BufferPool::default(),
         };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed_speed))
     }
 
-    /// Shares its work on the host, lists and results of batches, among the threads of this pool; else it has as many of its
-    /// own as there are processors. Nobody may wait for it on a thread of the pool.
+    /// Shares the work on the host (lists and results of batches) among the threads of this pool.
+    /// By default, the engine creates a pool with one thread per processor. No thread of the pool
+    /// may wait for the engine.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.state.pool = Some(pool);
         self
     }
 }
 
-impl EditHost {
-    /// Texts and profiles of a batch on the device.
+impl EditDeviceState {
+    /// Returns the texts and profiles of a batch on the device, and uploads them if necessary.
     fn resident(
         &mut self,
         residents: &mut Residents,
@@ -125,14 +128,15 @@ impl EditHost {
             None => ResidentTexts::new(gpu, &pool, residents, &chunk.texts, equality, limit)?,
         };
         let (coding, mode) = (&texts.coding, chunk.scheme.mode);
-        let profiles = match residents.find(&chunk.patterns, |own: &ResidentProfiles| own.is_for(coding, mode)) {
-            Some(profiles) => profiles,
-            None => ResidentProfiles::new(gpu, &pool, residents, &chunk.patterns, coding, &chunk.scheme, limit)?,
-        };
+        let profiles =
+            match residents.find(&chunk.patterns, |profiles: &ResidentProfiles| profiles.is_for(coding, mode)) {
+                Some(profiles) => profiles,
+                None => ResidentProfiles::new(gpu, &pool, residents, &chunk.patterns, coding, &chunk.scheme, limit)?,
+            };
         Ok((texts, profiles))
     }
 
-    /// The threads that share the work on the host.
+    /// Returns the threads that share the work on the host.
     fn pool(&mut self) -> Result<Arc<rayon::ThreadPool>> {
         let pool = match self.pool.take() {
             Some(pool) => pool,
@@ -142,46 +146,46 @@ impl EditHost {
     }
 }
 
-/// Symbols of every text of a chunk, if all have as many.
+/// Returns the number of symbols of every text of a chunk, if all have the same length.
 fn one_length(chunk: &EditChunk) -> Option<u32> {
     let (least, most) = chunk.text_symbols();
     (least == most).then_some(most)
 }
 
-has_kernel_set!(EditHost, Variant, EditShape);
+has_kernel_set!(EditDeviceState, EditVariant, EditShape);
 
 impl GpuKind for Edit {
-    type Choice = Chosen;
-    type DeviceState = EditHost;
+    type Choice = EditChoice;
+    type DeviceState = EditDeviceState;
     type Slot = EditSlot;
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    fn count_cells(host: &mut EditHost, batch: &EditBatch) -> Result<u64> {
+    fn count_cells(host: &mut EditDeviceState, batch: &EditBatch) -> Result<u64> {
         let cells = || batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE).map(|block| block.cells).sum();
         Ok(host.pool()?.install(cells))
     }
 
-    /// A batch may have a quarter each for texts and profiles.
+    /// Returns the memory for resident data: a quarter each for texts and for profiles.
     fn resident_bytes(memory: u64) -> u64 {
         memory / 2
     }
 
-    fn release_scratch(host: &mut EditHost) {
+    fn release_scratch(host: &mut EditDeviceState) {
         host.found = BufferPool::default();
     }
 
-    fn choose(host: &mut EditHost, site: &mut BatchContext<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
+    fn choose(host: &mut EditDeviceState, site: &mut BatchContext<'_>, batch: &Arc<EditBatch>) -> Result<EditChoice> {
         let (texts, profiles) = host.resident(site.residents, site.memory, &batch.chunk)?;
         let pool = host.pool()?;
-        let mut extent = pool.install(|| Extent::of(batch));
-        let pieces = Pieces::cut(batch, extent.text_symbols);
+        let mut extent = pool.install(|| EditExtent::from_batch(batch));
+        let pieces = TextPieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
-            extent = pool.install(|| Extent::of(batch));
+            extent = pool.install(|| EditExtent::from_batch(batch));
         }
-        let situation = Situation {
+        let context = SelectionContext {
             gpu: &host.kernels.gpu,
             shape: &host.kernels.shape,
             kernel: site.kernel,
@@ -190,28 +194,28 @@ impl GpuKind for Edit {
             coding: &texts.coding,
             loop_budget: host.kernels.loop_budget,
             cells: site.cells,
-            may_leave_out: may_leave_out(&batch.chunk.scheme, extent.least_pattern_symbols),
+            can_omit: can_omit(&batch.chunk.scheme, extent.least_pattern_symbols),
             kept: host.kept,
         };
-        let candidates = situation.candidates()?;
+        let candidates = context.candidates()?;
         let is_fixed =
             site.kernel.is_some() || host.kernels.shape.lanes.is_some() || host.kernels.loop_budget.is_some();
         let remaining = if is_fixed { 0 } else { site.remaining_cells };
-        let place = host.chooser.pick(&candidates, site.cells, remaining);
-        let way = place
-            .map(|place| candidates[place])
+        let index = host.chooser.pick(&candidates, site.cells, remaining);
+        let method = index
+            .map(|index| candidates[index])
             .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
-        Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way, kept: host.kept })
+        Ok(EditChoice { texts, profiles, pieces, may_list: false, extent, method, kept: host.kept })
     }
 
     fn record(
-        host: &mut EditHost,
+        host: &mut EditDeviceState,
         site: &mut BatchContext<'_>,
         slot: &mut EditSlot,
         batch: &Arc<EditBatch>,
-        chosen: &mut Chosen,
+        chosen: &mut EditChoice,
     ) -> Result<()> {
-        let Way { variant, heads, .. } = chosen.way.way;
+        let EditMethod { variant, heads, .. } = chosen.method.way;
         let program = host.kernels.get(variant)?;
         let heads = heads.map(|heads| Ok::<_, Error>((host.kernels.get(heads)?, heads))).transpose()?;
         let pool = host.pool()?;
@@ -240,10 +244,10 @@ impl GpuKind for Edit {
     }
 
     fn decode(
-        host: &mut EditHost,
+        host: &mut EditDeviceState,
         slot: &mut EditSlot,
         _batch: &Arc<EditBatch>,
-        chosen: &Chosen,
+        chosen: &EditChoice,
         results: BatchResults,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
@@ -252,7 +256,7 @@ impl GpuKind for Edit {
             host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }
         if chosen.may_list
-            && let Distances::Each(found) = &report.found
+            && let BatchDistances::Each(found) = &report.found
         {
             let some = pool.install(|| found.par_iter().filter(|found| found.is_some()).count());
             host.is_crowded = some as u64 > found.len() as u64 / FEW_SHARE;
@@ -265,30 +269,30 @@ impl GpuKind for Edit {
     }
 
     fn learn(
-        host: &mut EditHost,
+        host: &mut EditDeviceState,
         _kernel: Option<&'static Kernel>,
         batch: &EditBatch,
-        chosen: &Chosen,
+        chosen: &EditChoice,
         report: &EditReport,
     ) -> Option<f64> {
-        let mut way = chosen.way;
-        if way.way.heads.is_some() {
-            // What the batch was, not what it was thought to be.
-            way.work.cells += batch.cells() as f64 * (host.kept - chosen.kept);
+        let mut method = chosen.method;
+        if method.way.heads.is_some() {
+            // Use the actual fraction of kept pairs instead of the expected one.
+            method.work.cells += batch.cells() as f64 * (host.kept - chosen.kept);
         }
         if let Some(time) = report.kernel_time {
-            host.chooser.learn(&way, time.as_secs_f64());
+            host.chooser.learn(&method, time.as_secs_f64());
         }
         None
     }
 
-    fn trial_seconds(host: &EditHost) -> Option<f64> {
+    fn trial_seconds(host: &EditDeviceState) -> Option<f64> {
         host.chooser.trial_seconds()
     }
 
     fn unfinished_report(batch: &EditBatch) -> EditReport {
         EditReport {
-            found: Distances::Each(vec![EditDistance::NONE; batch.pairs() as usize].into()),
+            found: BatchDistances::Each(vec![EditDistance::NONE; batch.pairs() as usize].into()),
             unfinished: (0..batch.blocks.len()).collect(),
             ..EditReport::default()
         }

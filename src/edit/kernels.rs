@@ -1,4 +1,4 @@
-//! Host halves of `myers_*`: constants, layouts and lists of tasks.
+//! Host side of `myers_*`: constants, layouts and task lists.
 
 pub mod myers;
 mod samples;

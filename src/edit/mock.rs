@@ -1,13 +1,13 @@
-//! Levenshtein distances by the textbook, as an engine.
+//! A reference engine that computes Levenshtein distances with the textbook algorithm.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Distances, Edit, EditBatch, EditReport, oracle};
+use super::{BatchDistances, Edit, EditBatch, EditReport, oracle};
 use crate::engine::mock::{Mock, TextbookKind};
 use crate::error::{Error, Result};
 use crate::score::EditDistance;
 
-/// An engine that computes every pair by [`oracle::find`].
+/// An engine that computes every pair with [`oracle::find`].
 pub type EditMock = Mock<Edit>;
 
 impl TextbookKind for Edit {
@@ -16,13 +16,13 @@ impl TextbookKind for Edit {
         let mut found: Vec<EditDistance> = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {
             let pattern = chunk.patterns.codes(block.pattern);
-            for place in block.places.clone() {
+            for index in block.regions.clone() {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                found.push(oracle::find(pattern, chunk.text(place), &chunk.scheme));
+                found.push(oracle::find(pattern, chunk.text(index), &chunk.scheme));
             }
         }
-        Ok(EditReport { found: Distances::Each(found.into()), ..EditReport::default() })
+        Ok(EditReport { found: BatchDistances::Each(found.into()), ..EditReport::default() })
     }
 }

@@ -1,18 +1,19 @@
-//! Levenshtein distance by the textbook (Chacon et al. 2014, equation 1): one cell after the other.
+//! Levenshtein distance with the textbook algorithm (Chacon et al. 2014, equation 1), cell by cell.
 
 use crate::score::{EditDistance, EditMode, EditScheme, OverlapReach};
 use crate::seq::Code;
 
-/// Distances of the whole pattern to parts of the text that end at every position: entry j is the least distance to a
-/// part that ends after j symbols, from any start in infix mode, from the text's begin in the other modes.
+/// Returns the distances of the whole pattern to parts of the text. Entry j is the least distance
+/// to a part that ends after j symbols. The part starts anywhere in infix mode, and at the start of
+/// the text in the other modes.
 pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32> {
     let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
     let mut row = vec![pattern.len() as u32];
     for (j, &symbol) in text.iter().enumerate() {
         let mut diagonal = column[0];
         column[0] = if scheme.mode == EditMode::Infix { 0 } else { j as u32 + 1 };
-        for (i, &own) in pattern.iter().enumerate() {
-            let substituted = diagonal + u32::from(!scheme.equality.is_match(own, symbol));
+        for (i, &code) in pattern.iter().enumerate() {
+            let substituted = diagonal + u32::from(!scheme.equality.is_match(code, symbol));
             diagonal = column[i + 1];
             column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
         }
@@ -21,7 +22,7 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32
     row
 }
 
-/// What engines have to find.
+/// Returns the result that engines must find for a pair.
 pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> EditDistance {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     if let EditMode::Overlap(reach) = scheme.mode {
@@ -39,8 +40,8 @@ pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> EditDistanc
     best.map_or(EditDistance::NONE, |(end, &distance)| EditDistance { distance, end: end as u32 }.within(limit))
 }
 
-/// The least distance of parts of which one begins its sequence and one ends it, where `reach` allows it; the greatest number
-/// if it does so nowhere.
+/// Returns the least distance of an overlap, which starts at the start of one sequence and ends at
+/// the end of one sequence, within the bounds of `reach`. Returns [`u32::MAX`] if there is none.
 fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, scheme: &EditScheme) -> u32 {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     if m == 0 || n == 0 {
@@ -51,8 +52,8 @@ fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, scheme: &EditSc
     let mut least = u32::MAX;
     for (j, &symbol) in text.iter().enumerate() {
         let mut diagonal = 0;
-        for (i, &own) in pattern.iter().enumerate() {
-            let substituted = diagonal + u32::from(!scheme.equality.is_match(own, symbol));
+        for (i, &code) in pattern.iter().enumerate() {
+            let substituted = diagonal + u32::from(!scheme.equality.is_match(code, symbol));
             diagonal = column[i + 1];
             column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
         }
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn textbook_pairs() {
+    fn published_examples_have_their_distances() {
         let global = |a, b| found(EditMode::Global, Limit::None, a, b).distance;
         assert_eq!(global("KITTEN", "SITTING"), 3);
         assert_eq!(global("SATURDAY", "SUNDAY"), 3);

@@ -1,32 +1,34 @@
-//! Planning of Levenshtein distances: patterns in chunks, texts by falling length, candidates by pattern.
+//! Planning of Levenshtein distances: patterns in chunks, texts by decreasing length, candidates by
+//! pattern.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Edit, EditBlock, EditChunk, Places, Region, words};
+use super::{Edit, EditBlock, EditChunk, Region, TextRegions, pattern_words};
 use crate::engine::queue::QueuedChunk;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{QueryPart, QueryStrands, SequenceId, SequenceStore};
 
-/// Candidates that one thread looks at at a time: rather a loop over many than a step of the pool for each.
+/// Number of candidates that one thread processes at a time. A loop over many is faster than a step
+/// of the pool for each.
 pub(crate) const CANDIDATES_AT_ONCE: usize = 1 << 15;
 
-/// What is compared with what.
+/// The texts of a job.
 #[derive(Debug, Clone)]
 pub enum Against {
-    /// Every pattern with every later one, which is the text.
+    /// Every pattern is compared with every later one, which is the text.
     Later,
-    /// Every pattern with every text of a store.
+    /// Every pattern is compared with every text of a store.
     Texts(Arc<SequenceStore>),
-    /// Patterns with regions of texts.
+    /// Patterns are compared with regions of texts.
     Candidates(Arc<SequenceStore>, Arc<Vec<Candidate>>),
 }
 
 impl Against {
-    /// Where texts are, given where patterns are.
+    /// Returns the store of the texts. `patterns` is the store of the patterns.
     pub fn texts<'a>(&'a self, patterns: &'a Arc<SequenceStore>) -> &'a Arc<SequenceStore> {
         match self {
             Against::Later => patterns,
@@ -35,7 +37,7 @@ impl Against {
     }
 }
 
-/// A pattern and a region of a text where it may be found.
+/// A pattern, and a region of a text where it may occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     /// The pattern.
@@ -44,33 +46,33 @@ pub struct Candidate {
     pub region: Region,
 }
 
-/// Distances to compute.
+/// A job that computes distances.
 #[derive(Debug, Clone)]
 pub struct EditJob {
-    /// The patterns.
+    /// Store of the patterns.
     pub patterns: Arc<SequenceStore>,
-    /// What they are compared with.
+    /// Texts that the patterns are compared with.
     pub against: Against,
-    /// How.
+    /// Mode, equality of symbols and limit.
     pub scheme: Arc<EditScheme>,
-    /// What the patterns are strands of, and which texts they meet.
+    /// Strands that the patterns represent, and whether a sequence meets only later texts.
     pub strands: QueryStrands,
-    /// The parts to compute, one after the other, of patterns or of candidates; `None` for everything.
+    /// Parts of the patterns or candidates to compute, one after the other; `None` for everything.
     pub parts: Option<Arc<[QueryPart]>>,
 }
 
 impl EditJob {
-    /// Where texts are.
+    /// Returns the store of the texts.
     pub fn texts(&self) -> &Arc<SequenceStore> {
         self.against.texts(&self.patterns)
     }
 
-    /// Whether patterns meet only the texts after their own sequence.
+    /// Checks whether patterns meet only the texts after their own sequence.
     fn is_later(&self) -> bool {
         matches!(self.against, Against::Later) || self.strands.later_only
     }
 
-    /// The parts to compute: one that is everything, unless there are some.
+    /// Returns the parts to compute: a single part with everything, unless parts are given.
     pub fn parts(&self) -> Vec<QueryPart> {
         let all = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
@@ -79,24 +81,27 @@ impl EditJob {
         self.parts.as_ref().map_or_else(|| vec![QueryPart::all(all)], |parts| parts.to_vec())
     }
 
-    /// Pairs of each of these parts, and their cells; of candidates counted by the threads of the pool that this runs in.
+    /// Returns the number of pairs and of cells of each part. Candidates are counted on the threads
+    /// of the current pool.
     pub fn extents(&self, parts: &[QueryPart]) -> Vec<(u64, u128)> {
         if let Against::Candidates(_, candidates) = &self.against {
             let cells = |one: &Candidate| {
                 u128::from(u64::from(self.patterns.length(one.pattern)) * u64::from(one.region.symbols()))
             };
-            let of = |part: &QueryPart| {
-                let own = &candidates[part.queries.start as usize..part.queries.end as usize];
-                let some = own.par_chunks(CANDIDATES_AT_ONCE).map(|own| own.iter().map(cells).sum::<u128>());
-                (own.len() as u64, some.sum())
+            let extent_of = |part: &QueryPart| {
+                let part_candidates = &candidates[part.queries.start as usize..part.queries.end as usize];
+                let some = part_candidates
+                    .par_chunks(CANDIDATES_AT_ONCE)
+                    .map(|part_candidates| part_candidates.iter().map(cells).sum::<u128>());
+                (part_candidates.len() as u64, some.sum())
             };
-            return parts.iter().map(of).collect();
+            return parts.iter().map(extent_of).collect();
         }
         let extents = Extents::new(&self.patterns, self.texts(), self.strands, self.is_later());
         parts.iter().map(|part| extents.count(part)).collect()
     }
 
-    /// Number of pairs, of each strand.
+    /// Returns the number of pairs of all strands.
     pub fn pairs(&self) -> u64 {
         if let Some(parts) = &self.parts {
             return self.extents(parts).iter().map(|(pairs, _)| pairs).sum();
@@ -110,7 +115,7 @@ impl EditJob {
         }
     }
 
-    /// Cells of all pairs; the greatest number if there are more than 2^64.
+    /// Returns the number of cells of all pairs, or [`u64::MAX`] if there are more.
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| u128::from(length)).sum::<u128>();
         let cells = match &self.against {
@@ -126,38 +131,40 @@ impl EditJob {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The chunks, each of `pairs` pairs or a little more: of all strands of consecutive patterns, or of consecutive
-    /// candidates. None goes beyond the end of a part; with its texts named, a part has a chunk for each sequence.
+    /// Returns the chunks of the job. A chunk has all strands of consecutive patterns, or
+    /// consecutive candidates, with `pairs` pairs or a little more. A chunk never extends beyond
+    /// its part. A part with named texts has one chunk per sequence.
     pub fn chunks(&self, pairs: u64) -> EditChunks {
         EditChunks { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
     }
 }
 
-/// Iterator over chunks. The range of a chunk counts patterns, or candidates where these are given.
+/// An iterator over chunks. The range of a chunk counts patterns, or candidates if the job has
+/// them.
 #[derive(Debug)]
 pub struct EditChunks {
     job: EditJob,
     left: PartsLeft,
     pairs: u64,
-    /// All texts, the same for every chunk of a rectangle.
-    by_length: Option<ByLength>,
+    /// All texts, shared by all chunks of a rectangle.
+    by_length: Option<TextsByLength>,
 }
 
-/// Texts in the order in which a chunk has them.
+/// Texts in the order of a chunk.
 #[derive(Debug, Clone)]
-struct ByLength {
+struct TextsByLength {
     order: Arc<[SequenceId]>,
-    /// Symbols of the texts from each place on.
+    /// `symbols[i]` is the total length of the texts from index i on.
     symbols: Arc<[u64]>,
 }
 
-impl ByLength {
+impl TextsByLength {
     fn new(texts: &SequenceStore, order: Vec<SequenceId>) -> Self {
         let mut symbols = vec![0u64; order.len() + 1];
-        for (place, &text) in order.iter().enumerate().rev() {
-            symbols[place] = symbols[place + 1] + u64::from(texts.length(text));
+        for (index, &text) in order.iter().enumerate().rev() {
+            symbols[index] = symbols[index + 1] + u64::from(texts.length(text));
         }
-        ByLength { order: order.into(), symbols: symbols.into() }
+        TextsByLength { order: order.into(), symbols: symbols.into() }
     }
 }
 
@@ -174,7 +181,7 @@ impl Iterator for EditChunks {
 }
 
 impl EditChunks {
-    /// Goes on with a part behind all others.
+    /// Adds a part after all others.
     pub fn add(&mut self, part: QueryPart) {
         self.left.add(part);
     }
@@ -190,7 +197,7 @@ impl EditChunks {
             let mut order: Vec<SequenceId> = part.met(strands.sequence_of(begin).0, texts.len(), later).collect();
             sort_by_length(&texts, &mut order);
             return Some(
-                self.patterns_with(begin..begin + copies, ByLength::new(&texts, order), |_, pattern| (pattern, 0)),
+                self.patterns_with(begin..begin + copies, TextsByLength::new(&texts, order), |_, pattern| (pattern, 0)),
             );
         }
         let (mut end, mut pairs) = (begin, 0u64);
@@ -201,9 +208,9 @@ impl EditChunks {
         }
         self.left.advance(end);
         let by_length = if later {
-            // The chunk's own sequences first: each meets those after it. A distance between wholes is the same from both
-            // sides, so that these may lie by length as well; else, and where the pattern is a reverse complement, the
-            // earlier one has to be the pattern.
+            // The chunk's own sequences come first, and each meets those after it. A distance of
+            // whole sequences is symmetric, so they may be sorted by length too. In other modes,
+            // and for reverse complements, the earlier sequence must be the pattern.
             let chunk = strands.sequences(begin..end);
             let mut rest: Vec<SequenceId> = (chunk.end..texts.len() as SequenceId).collect();
             sort_by_length(&texts, &mut rest);
@@ -212,56 +219,56 @@ impl EditChunks {
                 sort_by_length(&patterns, &mut order);
             }
             order.extend(rest);
-            ByLength::new(&texts, order)
+            TextsByLength::new(&texts, order)
         } else {
             let by_length = self.by_length.get_or_insert_with(|| {
                 let mut order: Vec<SequenceId> = (0..texts.len() as SequenceId).collect();
                 sort_by_length(&texts, &mut order);
-                ByLength::new(&texts, order)
+                TextsByLength::new(&texts, order)
             });
             by_length.clone()
         };
         let order = Arc::clone(&by_length.order);
-        Some(self.patterns_with(begin..end, by_length, |place, pattern| match later {
-            true if triangle => (order[place], place + 1),
-            true => (pattern, place / copies as usize + 1),
+        Some(self.patterns_with(begin..end, by_length, |index, pattern| match later {
+            true if triangle => (order[index], index + 1),
+            true => (pattern, index / copies as usize + 1),
             false => (pattern, 0),
         }))
     }
 
-    /// The chunk of these patterns, of each of which `first` says, by its place among them, which pattern is computed and from
-    /// which text on.
+    /// Returns the chunk of a range of patterns. `first` maps the index and number of each pattern
+    /// to the pattern to compute and the index of its first text.
     fn patterns_with(
         &self,
         range: Range<SequenceId>,
-        ByLength { order, symbols }: ByLength,
+        TextsByLength { order, symbols }: TextsByLength,
         first: impl Fn(usize, SequenceId) -> (SequenceId, usize),
     ) -> QueuedChunk<Edit> {
-        let blocks = range.clone().enumerate().map(|(place, pattern)| {
-            let (pattern, first) = first(place, pattern);
+        let blocks = range.clone().enumerate().map(|(index, pattern)| {
+            let (pattern, first) = first(index, pattern);
             let m = self.job.patterns.length(pattern);
             let cells = u64::from(m) * symbols[first];
-            (words(m), EditBlock { pattern, places: first as u32..order.len() as u32, cells })
+            (pattern_words(m), EditBlock { pattern, regions: first as u32..order.len() as u32, cells })
         });
-        let blocks = blocks.filter(|(_, block)| !block.places.is_empty()).collect();
-        self.planned(range, Places::Texts(order), blocks)
+        let blocks = blocks.filter(|(_, block)| !block.regions.is_empty()).collect();
+        self.planned(range, TextRegions::Texts(order), blocks)
     }
 
     fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<QueuedChunk<Edit>> {
         let Range { start: begin, end: total } = self.left.front()?.queries;
-        // Both strands of a candidate are in one chunk.
+        // Both strands of a candidate belong to one chunk.
         let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
         let end = (u64::from(begin) + pairs).min(u64::from(total)) as u32;
         self.left.advance(end);
-        let own = &candidates[begin as usize..end as usize];
-        let parts = own.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {
-            let mut place = (index * CANDIDATES_AT_ONCE) as u32;
-            let of_pattern = |own: &[Candidate]| {
-                let (pattern, first) = (own[0].pattern, place);
-                place += own.len() as u32;
+        let part_candidates = &candidates[begin as usize..end as usize];
+        let parts = part_candidates.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {
+            let mut index = (index * CANDIDATES_AT_ONCE) as u32;
+            let of_pattern = |part_candidates: &[Candidate]| {
+                let (pattern, first) = (part_candidates[0].pattern, index);
+                index += part_candidates.len() as u32;
                 let m = self.job.patterns.length(pattern);
-                let symbols: u64 = own.iter().map(|candidate| u64::from(candidate.region.symbols())).sum();
-                (words(m), EditBlock { pattern, places: first..place, cells: u64::from(m) * symbols })
+                let symbols: u64 = part_candidates.iter().map(|candidate| u64::from(candidate.region.symbols())).sum();
+                (pattern_words(m), EditBlock { pattern, regions: first..index, cells: u64::from(m) * symbols })
             };
             part.chunk_by(|one, next| one.pattern == next.pattern).map(of_pattern).collect::<Vec<_>>()
         });
@@ -271,30 +278,30 @@ impl EditChunks {
             part.next().into_iter().for_each(|(class, block)| add_block(&mut blocks, class, block));
             blocks.extend(part);
         }
-        Some(self.planned(begin..end, Places::Candidates(Arc::clone(candidates), begin..end), blocks))
+        Some(self.planned(begin..end, TextRegions::Candidates(Arc::clone(candidates), begin..end), blocks))
     }
 
-    fn planned(&self, range: Range<u32>, places: Places, mut blocks: Vec<(u32, EditBlock)>) -> QueuedChunk<Edit> {
-        // Long patterns first; patterns stay in order within a class.
+    fn planned(&self, range: Range<u32>, regions: TextRegions, mut blocks: Vec<(u32, EditBlock)>) -> QueuedChunk<Edit> {
+        // Long patterns come first. Patterns stay in order within a class.
         blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
         let [patterns, texts] = [&self.job.patterns, self.job.texts()].map(Arc::clone);
-        let chunk = EditChunk::new(patterns, texts, Arc::clone(&self.job.scheme), places);
+        let chunk = EditChunk::new(patterns, texts, Arc::clone(&self.job.scheme), regions);
         (range, Arc::new(chunk), blocks)
     }
 }
 
-/// Adds a block, to the last one if that is of the same pattern.
+/// Appends a block, or extends the last block if it has the same pattern.
 fn add_block(blocks: &mut Vec<(u32, EditBlock)>, class: u32, block: EditBlock) {
     match blocks.last_mut() {
-        Some((_, last)) if last.pattern == block.pattern && last.places.end == block.places.start => {
-            last.places.end = block.places.end;
+        Some((_, last)) if last.pattern == block.pattern && last.regions.end == block.regions.start => {
+            last.regions.end = block.regions.end;
             last.cells += block.cells;
         }
         _ => blocks.push((class, block)),
     }
 }
 
-/// By falling length; equal lengths in input order.
+/// Sorts by decreasing length, and equal lengths in input order.
 fn sort_by_length(store: &SequenceStore, ids: &mut [SequenceId]) {
     ids.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
 }

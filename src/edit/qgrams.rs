@@ -1,9 +1,10 @@
-//! Pairs that are not within a limit, told by the q-grams that they share (Jokinen and Ukkonen 1991): some operations a
-//! pair, where a distance takes thousands.
+//! Pruning of pairs outside a limit by the q-grams that they share (Jokinen and Ukkonen 1991). It
+//! takes a few operations per pair, while a distance takes thousands.
 //!
-//! A chunk of many patterns and whole texts goes in, and the same chunk without most of its pairs comes out. An edit breaks at
-//! most q windows of a pattern, so that this tells much where a limit is low: from about an edit in 15 symbols on it tells
-//! nothing. None within the limit is lost: `needed` says why.
+//! The input is a chunk of many patterns and whole texts. The output is the same chunk without most
+//! of its pairs. An edit destroys at most q windows of a pattern, so pruning is effective for low
+//! limits. From about one edit in 15 symbols on, it prunes nothing. No pair within the limit is
+//! lost (see `needed`).
 
 mod grams;
 mod needed;
@@ -14,77 +15,79 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use self::grams::Letters;
-use self::tile::{Bits, Room, TEXTS, Tile};
-use super::{Edit, EditBlock, EditChunk, Places};
+use self::grams::GramLetters;
+use self::tile::{TEXTS, TextBits, TextTile, TileScratch};
+use super::{Edit, EditBlock, EditChunk, TextRegions};
 use crate::engine::queue::QueuedChunk;
 use crate::score::Limit;
 use crate::seq::SequenceId;
 use crate::simd::InstructionSet;
 
-/// Patterns from which an index of the texts pays.
-const FEWEST_PATTERNS: usize = 16;
-/// Patterns that one thread takes at a time.
+/// Minimum number of patterns that justifies an index of the texts.
+const MIN_PATTERNS: usize = 16;
+/// Number of patterns that one thread processes at a time.
 const PATTERNS_AT_ONCE: usize = 64;
-/// Bytes of the indices that are held at a time; more if one tile has more.
+/// Maximum bytes of the indices in memory; more if a single tile is larger.
 const INDEX_BYTES: usize = 256 << 20;
-/// The longest text that an index is made for.
-const LONGEST: usize = 1 << 18;
+/// Maximum length of an indexed text.
+const MAX_TEXT_SYMBOLS: usize = 1 << 18;
 
-/// What was left out of a chunk.
+/// The pairs that were pruned from a chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Pairs.
+pub struct PrunedPairs {
+    /// Number of pairs.
     pub pairs: u64,
-    /// Their cells.
+    /// Number of their cells.
     pub cells: u64,
 }
 
-/// Leaves out pairs that are not within the chunk's limit. A chunk that has pairs keeps at least one, so that whoever waits for
-/// it hears of it. Runs on the threads of the pool that it is called on.
-pub fn leave_out(planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
+/// Prunes pairs that exceed the chunk's limit. A chunk with pairs keeps at least one, so that its
+/// results are still delivered. Runs on the threads of the current pool.
+pub fn prune(planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, PrunedPairs) {
     let (range, chunk, blocks) = planned;
-    match few(&chunk, &blocks) {
-        None => ((range, chunk, blocks), LeftOut::default()),
-        Some((places, few)) => {
+    match prune_blocks(&chunk, &blocks) {
+        None => ((range, chunk, blocks), PrunedPairs::default()),
+        Some((kept_texts, remaining)) => {
             let sums = |blocks: &[(u32, EditBlock)]| {
                 blocks.iter().fold((0, 0), |sums, (_, block)| (sums.0 + block.pairs(), sums.1 + block.cells))
             };
-            let (all, kept) = (sums(&blocks), sums(&few));
-            let left_out = LeftOut { pairs: all.0 - kept.0, cells: all.1 - kept.1 };
+            let (all, kept) = (sums(&blocks), sums(&remaining));
+            let pruned = PrunedPairs { pairs: all.0 - kept.0, cells: all.1 - kept.1 };
             let EditChunk { patterns, texts, scheme, .. } = &*chunk;
             let (patterns, texts, scheme) = (Arc::clone(patterns), Arc::clone(texts), Arc::clone(scheme));
-            let chunk = EditChunk::new(patterns, texts, scheme, Places::Texts(places.into()));
-            ((range, Arc::new(chunk), few), left_out)
+            let chunk = EditChunk::new(patterns, texts, scheme, TextRegions::Texts(kept_texts.into()));
+            ((range, Arc::new(chunk), remaining), pruned)
         }
     }
 }
 
 /// Blocks of a chunk, each with its class.
-type Blocks = Vec<(u32, EditBlock)>;
+type ClassedBlocks = Vec<(u32, EditBlock)>;
 
-/// Texts that are left, by block, and the blocks; `None` if that is most of them.
-fn few(chunk: &EditChunk, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, Blocks)> {
-    let Places::Texts(order) = &chunk.places else { return None };
-    if chunk.scheme.limit == Limit::None || blocks.len() < FEWEST_PATTERNS {
+/// Returns the remaining texts, ordered by block, and the remaining blocks. Returns `None` if most
+/// pairs remain.
+fn prune_blocks(chunk: &EditChunk, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, ClassedBlocks)> {
+    let TextRegions::Texts(order) = &chunk.regions else { return None };
+    if chunk.scheme.limit == Limit::None || blocks.len() < MIN_PATTERNS {
         return None;
     }
-    let letters = Letters::new(&chunk.scheme.equality);
+    let letters = GramLetters::new(&chunk.scheme.equality);
     let longest = |texts: &[SequenceId]| texts.iter().map(|&text| chunk.texts.length(text) as usize).max().unwrap_or(0);
-    let bytes = Tile::bytes(&letters, longest(order).min(LONGEST));
+    let bytes = TextTile::bytes(&letters, longest(order).min(MAX_TEXT_SYMBOLS));
     let tiles_at_once = (INDEX_BYTES / bytes).max(1);
-    let mut bits: Vec<Vec<Bits>> = Vec::with_capacity(order.len().div_ceil(TEXTS));
+    let mut bits: Vec<Vec<TextBits>> = Vec::with_capacity(order.len().div_ceil(TEXTS));
     for (group, texts) in order.chunks(TEXTS * tiles_at_once).enumerate() {
-        let new = |texts: &[SequenceId]| (longest(texts) <= LONGEST).then(|| Tile::new(chunk, texts, &letters));
-        let tiles: Vec<Option<Tile<'_>>> = texts.par_chunks(TEXTS).map(new).collect();
+        let new =
+            |texts: &[SequenceId]| (longest(texts) <= MAX_TEXT_SYMBOLS).then(|| TextTile::new(chunk, texts, &letters));
+        let tiles: Vec<Option<TextTile<'_>>> = texts.par_chunks(TEXTS).map(new).collect();
         let tiles = tiles.into_par_iter().enumerate();
         let passed = tiles.map(|(number, tile)| passed(chunk, blocks, group * tiles_at_once + number, tile.as_ref()));
         bits.extend(passed.collect::<Vec<_>>());
     }
     let left = |(index, (class, block)): (usize, &(u32, EditBlock))| {
-        let tiles = block.places.start as usize / TEXTS..(block.places.end as usize).div_ceil(TEXTS);
+        let tiles = block.regions.start as usize / TEXTS..(block.regions.end as usize).div_ceil(TEXTS);
         let of_tile = |tile: usize| {
-            let texts = bits[tile][index].texts(places_in(block, tile));
+            let texts = bits[tile][index].texts(texts_in(block, tile));
             texts.map(move |text| order[tile * TEXTS + text])
         };
         let texts: Vec<SequenceId> = tiles.flat_map(of_tile).collect();
@@ -96,40 +99,41 @@ fn few(chunk: &EditChunk, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId
     if pairs as u64 > all / 2 {
         return None;
     }
-    let mut places = Vec::with_capacity(pairs.max(1));
-    let mut few = Vec::new();
+    let mut kept_texts = Vec::with_capacity(pairs.max(1));
+    let mut remaining = Vec::new();
     let mut keep = |class: u32, pattern: SequenceId, texts: &[SequenceId]| {
-        let start = places.len() as u32;
-        places.extend_from_slice(texts);
+        let start = kept_texts.len() as u32;
+        kept_texts.extend_from_slice(texts);
         let symbols: u64 = texts.iter().map(|&text| u64::from(chunk.texts.length(text))).sum();
         let cells = u64::from(chunk.patterns.length(pattern)) * symbols;
-        few.push((class, EditBlock { pattern, places: start..places.len() as u32, cells }));
+        remaining.push((class, EditBlock { pattern, regions: start..kept_texts.len() as u32, cells }));
     };
     left.iter()
         .filter(|(.., texts)| !texts.is_empty())
         .for_each(|(class, pattern, texts)| keep(*class, *pattern, texts));
     if pairs == 0 {
-        let (class, first) = blocks.iter().find(|(_, block)| !block.places.is_empty())?;
-        keep(*class, first.pattern, &[order[first.places.start as usize]]);
+        let (class, first) = blocks.iter().find(|(_, block)| !block.regions.is_empty())?;
+        keep(*class, first.pattern, &[order[first.regions.start as usize]]);
     }
-    Some((places, few))
+    Some((kept_texts, remaining))
 }
 
-/// Places of a block in a tile, from the tile's first.
-fn places_in(block: &EditBlock, tile: usize) -> Range<usize> {
-    let within = |place: u32| (place as usize).saturating_sub(tile * TEXTS).min(TEXTS);
-    within(block.places.start)..within(block.places.end)
+/// Returns the texts of a block within a tile, relative to the tile's first text.
+fn texts_in(block: &EditBlock, tile: usize) -> Range<usize> {
+    let within = |index: u32| (index as usize).saturating_sub(tile * TEXTS).min(TEXTS);
+    within(block.regions.start)..within(block.regions.end)
 }
 
-/// Of each block, the texts of a tile that may be within the limit: all where there is no index.
-fn passed(chunk: &EditChunk, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&Tile<'_>>) -> Vec<Bits> {
-    let level = InstructionSet::best();
-    let of = |room: &mut Room, (_, block): &(u32, EditBlock)| match tile {
-        _ if places_in(block, number).is_empty() => Bits::NONE,
-        None => Bits::ALL,
-        Some(tile) => tile.candidates(chunk, chunk.patterns.codes(block.pattern), level, room),
+/// Returns, for each block, the texts of a tile that may be within the limit: all texts if there is
+/// no index.
+fn passed(chunk: &EditChunk, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&TextTile<'_>>) -> Vec<TextBits> {
+    let instructions = InstructionSet::best();
+    let candidates_of = |scratch: &mut TileScratch, (_, block): &(u32, EditBlock)| match tile {
+        _ if texts_in(block, number).is_empty() => TextBits::NONE,
+        None => TextBits::ALL,
+        Some(tile) => tile.candidates(chunk, chunk.patterns.codes(block.pattern), instructions, scratch),
     };
-    blocks.par_iter().with_min_len(PATTERNS_AT_ONCE).map_init(Room::default, of).collect()
+    blocks.par_iter().with_min_len(PATTERNS_AT_ONCE).map_init(TileScratch::default, candidates_of).collect()
 }
 
 #[cfg(test)]

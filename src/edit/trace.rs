@@ -1,18 +1,21 @@
 //! Alignments of patterns with the parts of texts where they were found (Levenshtein distance).
 //!
-//! The canonical alignment of a pattern and its best part, whoever found that:
+//! The canonical alignment of a pattern and its best part does not depend on the engine:
 //!
-//! 1. The part ends at the first end of least distance. The empty part ends before all others ([`EditDistance::first_end`]).
-//! 2. In infix mode it is the longest part that ends there and has that distance: it has the least start, as in edlib, so
-//!    that the alignment does not begin with an insertion where it can begin with a mismatch. Else it begins where the text
-//!    does.
-//! 3. Pattern and part are aligned by the rule of [`crate::trace`], with [`Equality::scoring`]: among all alignments
-//!    with this distance it has the most matches.
+//! 1. The part ends at the first end with the least distance. The empty part ends before all others
+//!    ([`EditDistance::first_end`]).
+//! 2. In infix mode, it is the longest part with that end and distance, so it has the least start,
+//!    as in edlib. The alignment therefore does not start with an insertion where a mismatch is
+//!    possible. In the other modes, the part starts where the text starts.
+//! 3. The rule of [`crate::trace`], with [`Equality::scoring`], aligns pattern and part. Among all
+//!    alignments with this distance, it chooses one with the most matches.
 //!
-//! The start is found from behind: it is the last end of the reversed pattern in the reversed text before the end.
-//! With d edits no part has more than m + d symbols, so no more of the text is looked at.
+//! The start is found backwards: it is the last end of the reversed pattern in the reversed text
+//! before the end. A part with d edits has at most m + d symbols, so only that much of the text is
+//! read.
 //!
-//! Distances to all ends are computed by bit vectors of vertical differences, 64 rows a word (Myers 1999, Hyyrö 2003).
+//! Bit vectors of vertical differences give the distances to all ends, with 64 rows per u64 (Myers
+//! 1999, Hyyrö 2003).
 
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
@@ -20,14 +23,14 @@ use crate::score::{EditDistance, EditMode, EditScheme, Equality, Scoring};
 use crate::seq::Code;
 use crate::trace::{Hint, TracebackWorkspace, traceback};
 
-/// Buffers that are used again and again; one for each thread.
+/// Scratch memory of a thread, reused for all pairs.
 #[derive(Debug, Default)]
 pub struct EditWorkspace {
-    bits: Bits,
+    bits: PatternBits,
     trace: TracebackWorkspace,
 }
 
-/// How patterns are aligned.
+/// Aligns patterns according to a scheme.
 #[derive(Debug)]
 pub struct EditTracer<'a> {
     scheme: &'a EditScheme,
@@ -35,20 +38,22 @@ pub struct EditTracer<'a> {
 }
 
 impl<'a> EditTracer<'a> {
-    /// Aligns as this scheme says.
+    /// Creates a tracer for a scheme.
     pub fn new(scheme: &'a EditScheme) -> Self {
         EditTracer { scheme, scoring: scheme.equality.scoring() }
     }
 
-    /// The scores that stand for edits.
+    /// Returns the scores that represent edits.
     pub fn scoring(&self) -> &Scoring {
         &self.scoring
     }
 
-    /// The canonical alignment of a pattern that was found in a text: text symbols before it, and its columns.
+    /// Returns the canonical alignment of a pattern that was found in a text: the number of text
+    /// symbols before it, and its columns.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the distance is not what the traceback finds: one of the two was computed wrongly.
+    /// Returns [`Error::Internal`] if the traceback finds another distance, because either
+    /// distance was then computed wrongly.
     pub fn align(
         &self,
         pattern: &[Code],
@@ -56,20 +61,23 @@ impl<'a> EditTracer<'a> {
         found: EditDistance,
         workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
-        let text = text
-            .get(..found.end as usize)
-            .ok_or_else(|| Error::Internal(format!("an end after {} of {} symbols", found.end, text.len())))?;
+        let text = text.get(..found.end as usize).ok_or_else(|| {
+            Error::Internal(format!("the reported end {} is behind the text of {} symbols", found.end, text.len()))
+        })?;
         let start = match self.scheme.mode {
             EditMode::Infix => start(pattern, text, found.distance, &self.scheme.equality, &mut workspace.bits)?,
             EditMode::Global | EditMode::Prefix => 0,
-            EditMode::Overlap(_) => return Err(Error::Internal("an overlap does not tell where it is".into())),
+            EditMode::Overlap(_) => {
+                return Err(Error::Internal("overlaps have no position, so they cannot be aligned".into()));
+            }
         };
         let hint = Hint { score: Some(-i64::from(found.distance)), matches: None };
         let alignment = traceback(pattern, &text[start..], &self.scoring, hint, &mut workspace.trace)?;
         Ok((start as u32, alignment.cigar))
     }
 
-    /// Returns every end within a limit with its distance, by rising end. The first belongs to the empty part.
+    /// Returns every end within a limit with its distance, in increasing order of ends. The first
+    /// end belongs to the empty part.
     pub fn ends(&self, pattern: &[Code], text: &[Code], limit: u32, workspace: &mut EditWorkspace) -> Vec<(u32, u32)> {
         let m = pattern.len() as u32;
         let mut ends = if m <= limit { vec![(0, m)] } else { Vec::new() };
@@ -87,9 +95,9 @@ impl<'a> EditTracer<'a> {
     }
 }
 
-/// The least start of a part that ends with the text and has this distance, which has to be the least of all that
-/// end there.
-fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bits: &mut Bits) -> Result<usize> {
+/// Returns the least start of a part that ends with the text and has this distance. It must be the
+/// least distance of all parts with that end.
+fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bits: &mut PatternBits) -> Result<usize> {
     if pattern.is_empty() {
         return Ok(text.len());
     }
@@ -103,87 +111,88 @@ fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bi
     });
     match longest {
         Some(symbols) if least == distance => Ok(text.len() - symbols as usize),
-        _ => Err(Error::Internal(format!("the traceback found distance {least}, the engine {distance}"))),
+        _ => Err(Error::Internal(format!("the traceback found distance {least}, but the engine reported {distance}"))),
     }
 }
 
-/// A pattern as bit vectors, and the columns of a sweep.
+/// A pattern as bit vectors, and the current column of a sweep.
 #[derive(Debug, Default)]
-struct Bits {
+struct PatternBits {
     rows: usize,
     words: usize,
-    /// The codes that the pattern has, and the rows of each.
-    own: Table,
-    /// Codes of the text, and the rows that each equals; those seen so far.
-    equal: Table,
+    /// Codes of the pattern, and the rows of each.
+    pattern_codes: CodeBits,
+    /// Codes of the text seen so far, and the rows that match each.
+    text_codes: CodeBits,
     /// Vertical differences of +1 and of -1.
     column: Vec<(u64, u64)>,
 }
 
-/// Words of bits for some codes.
+/// One bit vector for each code.
 #[derive(Debug)]
-struct Table {
+struct CodeBits {
     codes: Vec<Code>,
-    /// Place of each code in `codes`.
-    places: [u16; 256],
+    /// Index of each code in `codes`.
+    index_of_code: [u16; 256],
     bits: Vec<u64>,
 }
 
-impl Default for Table {
+impl Default for CodeBits {
     fn default() -> Self {
-        Table { codes: Vec::new(), places: [u16::MAX; 256], bits: Vec::new() }
+        CodeBits { codes: Vec::new(), index_of_code: [u16::MAX; 256], bits: Vec::new() }
     }
 }
 
-impl Table {
+impl CodeBits {
     fn clear(&mut self) {
-        self.codes.drain(..).for_each(|code| self.places[code as usize] = u16::MAX);
+        self.codes.drain(..).for_each(|code| self.index_of_code[code as usize] = u16::MAX);
         self.bits.clear();
     }
 
-    /// Place of a code, and whether it is new.
+    /// Returns the index of a code, and whether it is new.
     #[inline]
-    fn place(&mut self, code: Code, words: usize) -> (usize, bool) {
-        let place = &mut self.places[code as usize];
-        if *place != u16::MAX {
-            return (*place as usize, false);
+    fn index(&mut self, code: Code, words: usize) -> (usize, bool) {
+        let index = &mut self.index_of_code[code as usize];
+        if *index != u16::MAX {
+            return (*index as usize, false);
         }
-        *place = self.codes.len() as u16;
+        *index = self.codes.len() as u16;
         self.codes.push(code);
         self.bits.resize(self.codes.len() * words, 0);
-        (*place as usize, true)
+        (*index as usize, true)
     }
 }
 
-impl Bits {
-    /// Takes a pattern that is not empty.
+impl PatternBits {
+    /// Sets the pattern, which must not be empty.
     fn set(&mut self, pattern: impl ExactSizeIterator<Item = Code>) {
         self.rows = pattern.len();
         self.words = self.rows.div_ceil(64);
-        self.own.clear();
-        self.equal.clear();
+        self.pattern_codes.clear();
+        self.text_codes.clear();
         for (row, code) in pattern.enumerate() {
-            let (place, _) = self.own.place(code, self.words);
-            self.own.bits[place * self.words + row / 64] |= 1 << (row % 64);
+            let (index, _) = self.pattern_codes.index(code, self.words);
+            self.pattern_codes.bits[index * self.words + row / 64] |= 1 << (row % 64);
         }
     }
 
-    /// First word of the rows that equal a code of the text.
+    /// Returns the index of the first word of the rows that match a code of the text.
     #[inline]
     fn rows_of(&mut self, symbol: Code, equality: &Equality) -> usize {
-        let (place, is_new) = self.equal.place(symbol, self.words);
+        let (index, is_new) = self.text_codes.index(symbol, self.words);
         if is_new {
-            let rows = &mut self.equal.bits[place * self.words..];
-            let own = self.own.codes.iter().zip(self.own.bits.chunks_exact(self.words));
-            for (_, own) in own.filter(|(code, _)| equality.is_match(**code, symbol)) {
-                rows.iter_mut().zip(own).for_each(|(row, own)| *row |= own);
+            let rows = &mut self.text_codes.bits[index * self.words..];
+            let rows_by_code = self.pattern_codes.codes.iter().zip(self.pattern_codes.bits.chunks_exact(self.words));
+            for (_, matching_rows) in rows_by_code.filter(|(code, _)| equality.is_match(**code, symbol)) {
+                rows.iter_mut().zip(matching_rows).for_each(|(row, matching)| *row |= matching);
             }
         }
-        place * self.words
+        index * self.words
     }
 
-    /// Sweeps over a text: `visit` is given each number of symbols from 1 on and the distance of the whole pattern
-    /// there. `step`: what the first row grows by with every symbol, 0 if a part may begin anywhere, else 1.
+    /// Sweeps over a text. Calls `visit` with each number of symbols from 1 on and the distance of
+    /// the whole pattern there. `step` is the increase of the first row per symbol: 0 if a part may
+    /// start anywhere, else 1.
     fn last_row(
         &mut self,
         text: impl Iterator<Item = Code>,
@@ -197,8 +206,8 @@ impl Bits {
         self.column.resize(self.words, (u64::MAX, 0));
         for (symbols, symbol) in (1..).zip(text) {
             let first = self.rows_of(symbol, equality);
-            let equal = &self.equal.bits[first..][..self.words];
-            // Horizontal differences that come in from the word above: +1 and -1.
+            let equal = &self.text_codes.bits[first..][..self.words];
+            // Horizontal differences from the word above: +1 and -1.
             let (mut plus_in, mut minus_in) = (u64::from(step), 0u64);
             for (word, ((plus, minus), &equal)) in self.column.iter_mut().zip(equal).enumerate() {
                 let vertical = equal | *minus;

@@ -16,7 +16,7 @@ use super::Run;
 use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditJob};
-use crate::edit::{Edit, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::{BlockGroup, Edit, EditReport, GROUP_PAIRS, group_blocks};
 use crate::engine::owner::{self, BatchOutcome, Control, EngineSet};
 use crate::engine::stats::{EngineStats, RunStats};
 use crate::engine::{Engine, thread_pool};
@@ -268,17 +268,17 @@ fn select_within(
 fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     let EditReport { found, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
-    let of_group = |group: Group| {
+    let of_group = |group: BlockGroup| {
         let mut found = found.within(group.pairs.clone()).peekable();
         let mut selected = Vec::new();
         let mut first = 0;
         for index in group.blocks {
             let block = &batch.blocks[index];
-            let end = first + block.places.len();
+            let end = first + block.regions.len();
             let is_finished = !unfinished.contains(&index);
             while let Some((pair, _)) = found.next_if(|&(pair, _)| pair < end) {
                 if is_finished {
-                    let position = block.places.start + (pair - first) as u32;
+                    let position = block.regions.start + (pair - first) as u32;
                     let (one, other) = (block.pattern, batch.chunk.region(position).text);
                     let is_swapped = is_triangle && other < one;
                     selected.push(if is_swapped { (other, one) } else { (one, other) });
@@ -288,7 +288,7 @@ fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)
         }
         selected
     };
-    groups(batch, GROUP_PAIRS).into_par_iter().map(of_group).filter(|part| !part.is_empty()).collect()
+    group_blocks(batch, GROUP_PAIRS).into_par_iter().map(of_group).filter(|part| !part.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pairwave::Error;
 use pairwave::edit::gpu::EditGpu;
-use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, TextRegions};
 use pairwave::engine::{self, Engine, Ticket, Work};
 use pairwave::gpu::engine::{GpuEngine, GpuKind};
 use pairwave::gpu::kernels;
@@ -56,10 +56,10 @@ fn pairs_of(store: &Arc<SequenceStore>, filter: ResultFilter) -> Arc<PairsBatch>
 fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<EditBatch> {
     let alphabet = texts.alphabet();
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(alphabet), limit: Limit::None };
-    let block = |pattern| EditBlock { pattern, places: 0..5, cells: 5 * 40 * u64::from(patterns.length(pattern)) };
+    let block = |pattern| EditBlock { pattern, regions: 0..5, cells: 5 * 40 * u64::from(patterns.length(pattern)) };
     let blocks = (0..2).map(block).collect();
     let [patterns, texts] = [patterns, texts].map(Arc::clone);
-    let chunk = EditChunk::new(patterns, texts, Arc::new(scheme), Places::Texts((0..5).collect()));
+    let chunk = EditChunk::new(patterns, texts, Arc::new(scheme), TextRegions::Texts((0..5).collect()));
     Arc::new(EditBatch { chunk: Arc::new(chunk), blocks })
 }
 

@@ -1,11 +1,11 @@
-//! Levenshtein distances on the CPU: every set of instructions that this machine has, either form, every mode, every
-//! rule, against the textbook.
+//! Levenshtein distances on the CPU against the textbook: every instruction set of this machine,
+//! both lane contents, every mode and every equality.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pairwave::edit::cpu::{EditWorker, Form, Workspace, edit_workers, last_row, run};
-use pairwave::edit::{Edit, EditBatch, EditBlock, EditChunk, Places, Region, oracle};
+use pairwave::edit::cpu::{DistanceWorkspace, EditWorker, LaneContent, edit_workers, last_row, run};
+use pairwave::edit::{Edit, EditBatch, EditBlock, EditChunk, Region, TextRegions, oracle};
 use pairwave::engine::thread_engine::compute_together;
 use pairwave::engine::work::Work;
 use pairwave::engine::{Engine, thread_pool};
@@ -19,20 +19,20 @@ use support::*;
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// Every workspace that a result must not depend on.
-fn workspaces() -> Vec<(String, Workspace)> {
+/// Returns all workspaces. Results must not depend on the workspace.
+fn workspaces() -> Vec<(String, DistanceWorkspace)> {
     let mut all = Vec::new();
-    for level in InstructionSet::available() {
-        for form in [Form::Pairs, Form::Rows] {
-            all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
+    for instructions in InstructionSet::available() {
+        for content in [LaneContent::Pairs, LaneContent::Rows] {
+            all.push((format!("{instructions:?} {content:?}"), DistanceWorkspace::with(instructions, content)));
         }
     }
-    all.push(("as jobs do".into(), Workspace::new()));
+    all.push(("as jobs do".into(), DistanceWorkspace::new()));
     assert!(all.len() >= 3, "portable vectors are always there");
     all
 }
 
-/// All rules.
+/// Returns all equalities.
 fn equalities() -> Vec<Equality> {
     let mut all = vec![Equality::literal(Alphabet::Protein), Equality::literal(Alphabet::Dna)];
     for rule in [Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean] {
@@ -47,7 +47,7 @@ fn scheme(mode: EditMode, equality: &Equality, limit: Limit) -> EditScheme {
     EditScheme { mode, equality: equality.clone(), limit }
 }
 
-/// Patterns, texts, and which of them are compared: patterns with a run of regions.
+/// Patterns and texts, and the regions that each pattern is compared with.
 #[derive(Debug, Clone)]
 struct Case {
     patterns: Vec<Vec<Code>>,
@@ -57,7 +57,7 @@ struct Case {
 }
 
 impl Case {
-    /// Every pattern with every text.
+    /// Compares every pattern with every text.
     fn all(patterns: Vec<Vec<Code>>, texts: Vec<Vec<Code>>) -> Self {
         let blocks = (0..patterns.len() as u32).map(|pattern| (pattern, 0..texts.len() as u32)).collect();
         Case { patterns, texts, regions: None, blocks }
@@ -65,18 +65,18 @@ impl Case {
 
     fn batch(&self, scheme: &EditScheme) -> EditBatch {
         let alphabet = scheme.equality.alphabet();
-        let places = match &self.regions {
-            Some(regions) => Places::Regions(Arc::new(regions.clone())),
-            None => Places::Texts((0..self.texts.len() as u32).collect()),
+        let regions = match &self.regions {
+            Some(regions) => TextRegions::Regions(Arc::new(regions.clone())),
+            None => TextRegions::Texts((0..self.texts.len() as u32).collect()),
         };
         let (patterns, texts) = (store(alphabet, &self.patterns), store(alphabet, &self.texts));
-        let band = EditChunk::new(patterns, texts, Arc::new(scheme.clone()), places);
-        let blocks = self.blocks.iter().map(|(pattern, places)| {
+        let chunk = EditChunk::new(patterns, texts, Arc::new(scheme.clone()), regions);
+        let blocks = self.blocks.iter().map(|(pattern, regions)| {
             let m = self.patterns[*pattern as usize].len() as u64;
-            let cells = places.clone().map(|place| m * u64::from(band.region(place).symbols())).sum();
-            EditBlock { pattern: *pattern, places: places.clone(), cells }
+            let cells = regions.clone().map(|index| m * u64::from(chunk.region(index).symbols())).sum();
+            EditBlock { pattern: *pattern, regions: regions.clone(), cells }
         });
-        EditBatch { blocks: blocks.collect(), chunk: Arc::new(band) }
+        EditBatch { blocks: blocks.collect(), chunk: Arc::new(chunk) }
     }
 }
 
@@ -89,17 +89,17 @@ fn check(case: &Case, scheme: &EditScheme) {
     }
 }
 
-/// Lengths around words of 64 rows, and chunks of 64 columns.
+/// Covers lengths around words of 64 rows and chunks of 64 columns.
 const LENGTHS: [usize; 14] = [0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 192, 200];
 
 #[test]
-fn lengths_around_words_in_all_modes_and_rules() {
+fn lengths_around_words_match_textbook() {
     let mut rng = rng(0xed17);
     for equality in equalities() {
         let alphabet = equality.alphabet();
         let mut patterns: Vec<Vec<Code>> =
             LENGTHS.iter().map(|&length| random_codes(&mut rng, alphabet, length)).collect();
-        // Bases or amino acids alone, which need fewer planes.
+        // Bases or amino acids without ambiguous codes need fewer planes.
         patterns.extend([64, 100].map(|length| (0..length).map(|_| random_code(&mut rng, alphabet, 0)).collect()));
         let mut texts: Vec<Vec<Code>> = patterns.iter().map(|codes| mutated(&mut rng, alphabet, codes, 6)).collect();
         texts.extend(LENGTHS.map(|length| random_codes(&mut rng, alphabet, length)));
@@ -113,7 +113,7 @@ fn lengths_around_words_in_all_modes_and_rules() {
 }
 
 #[test]
-fn pairs_of_a_kind_need_fewer_planes() {
+fn unambiguous_pairs_match_textbook() {
     let mut rng = rng(0x91a);
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
         let mut bases = |length| (0..length).map(|_| random_code(&mut rng, alphabet, 0)).collect::<Vec<Code>>();
@@ -128,9 +128,9 @@ fn pairs_of_a_kind_need_fewer_planes() {
     }
 }
 
-/// Sequences of one symbol, equal and different.
+/// Covers sequences of a single symbol, equal and different.
 #[test]
-fn runs_of_one_symbol() {
+fn runs_of_one_symbol_match_textbook() {
     let lengths = [1, 63, 64, 65, 128, 700];
     let runs = |code: Code| lengths.map(|length| vec![code; length]).to_vec();
     for mode in MODES {
@@ -140,9 +140,10 @@ fn runs_of_one_symbol() {
     }
 }
 
-/// Patterns around multiples of a vector's rows, and of the two that are computed at once.
+/// Covers patterns around multiples of a vector's rows, and of the two vectors that are computed at
+/// once.
 #[test]
-fn patterns_of_many_words() {
+fn patterns_of_many_words_match_textbook() {
     let mut rng = rng(0x10b5);
     let equality = Equality::dna(Ambiguity::Mismatch, true);
     for rows in [256, 512, 1024] {
@@ -158,9 +159,9 @@ fn patterns_of_many_words() {
     }
 }
 
-/// Limits around the distance: one below it hides the pair.
+/// A limit one below the distance hides the pair.
 #[test]
-fn limits_around_the_distance() {
+fn limits_around_the_distance_are_exact() {
     let mut rng = rng(0x11f1);
     for equality in [Equality::literal(Alphabet::Protein), Equality::dna(Ambiguity::Overlap, true)] {
         let alphabet = equality.alphabet();
@@ -189,9 +190,10 @@ fn limits_around_the_distance() {
     }
 }
 
-/// Many patterns, each with some regions: lanes of different patterns, of texts of different lengths.
+/// Many patterns with some regions each give lanes of different patterns and of texts with
+/// different lengths.
 #[test]
-fn regions_of_texts() {
+fn regions_match_textbook() {
     let mut rng = rng(0x4e6);
     for (equality, mode) in equalities().into_iter().flat_map(|equality| MODES.map(|mode| (equality.clone(), mode))) {
         let alphabet = equality.alphabet();
@@ -219,9 +221,9 @@ fn regions_of_texts() {
     }
 }
 
-/// Groups of every size, in which texts end at different columns.
+/// Texts of a group end at different columns.
 #[test]
-fn groups_of_every_size() {
+fn groups_of_every_size_match_textbook() {
     let mut rng = rng(0x960);
     for count in (1..20).chain([31, 32, 33]) {
         let texts = (0..count).map(|index| random_codes(&mut rng, Alphabet::Dna, 60 + index * 7 % 20)).collect();
@@ -233,9 +235,9 @@ fn groups_of_every_size() {
     }
 }
 
-/// Rows beyond the limit are left out, in groups whose texts end at different columns.
+/// Rows beyond the limit are pruned, in groups whose texts end at different columns.
 #[test]
-fn overlaps_within_a_limit() {
+fn limited_overlaps_match_textbook() {
     let mut rng = rng(0x0EA);
     let ancestor = random_codes(&mut rng, Alphabet::Dna, 800);
     let part = |rng: &mut support::Rng, edits: usize| {
@@ -266,9 +268,10 @@ fn overlaps_within_a_limit() {
     }
 }
 
-/// Sequences of thousands of symbols: forms equal each other, and the textbook where it takes no long time.
+/// Covers sequences of thousands of symbols. Both lane contents must agree, and must equal the
+/// textbook where it is fast enough.
 #[test]
-fn overlaps() {
+fn long_overlaps_match_each_other() {
     let mut rng = rng(0x0E);
     let edges = [1, 2, 30, 63, 64, 65, 130].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
     let mut texts: Vec<Vec<Code>> = edges.iter().map(|pattern| pattern[pattern.len() / 3..].to_vec()).collect();
@@ -286,7 +289,7 @@ fn overlaps() {
 }
 
 #[test]
-fn long_pairs() {
+fn long_pairs_match_textbook() {
     let mut rng = rng(0x1049);
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
         let ancestor = random_codes(&mut rng, alphabet, 5_000);
@@ -303,7 +306,7 @@ fn long_pairs() {
 }
 
 #[test]
-fn every_end_of_the_last_row() {
+fn last_row_has_every_end() {
     let mut rng = rng(0x7a11);
     for (equality, mode) in equalities().into_iter().flat_map(|equality| MODES.map(|mode| (equality.clone(), mode))) {
         let alphabet = equality.alphabet();
@@ -319,7 +322,7 @@ fn every_end_of_the_last_row() {
 }
 
 #[test]
-fn a_worker_is_an_engine() {
+fn worker_is_an_engine() {
     let mut rng = rng(0xe9);
     let texts = [90, 100, 110].map(|length| random_codes(&mut rng, Alphabet::Protein, length)).to_vec();
     let case = Case::all(texts.clone(), texts);
@@ -344,12 +347,12 @@ fn a_worker_is_an_engine() {
 }
 
 #[test]
-fn threads_together_report_in_the_order_of_blocks() {
+fn threads_report_in_block_order() {
     let mut rng = rng(0x7095);
     let patterns: Vec<Vec<Code>> = (0..53).map(|index| random_codes(&mut rng, Alphabet::Dna, 20 + index)).collect();
     let case = Case::all(patterns.clone(), patterns);
     let batch = case.batch(&scheme(EditMode::Global, &Equality::literal(Alphabet::Dna), Limit::None));
-    let expected = run(&batch, &mut Workspace::default());
+    let expected = run(&batch, &mut DistanceWorkspace::default());
     for threads in [1, 3] {
         let pool = thread_pool(threads).unwrap();
         let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::default()).collect();
@@ -362,7 +365,8 @@ fn threads_together_report_in_the_order_of_blocks() {
     }
 }
 
-/// Sequences over few symbols, so that there is much to match: a pattern, its relatives and others.
+/// Generates sequences over few symbols, so that many match: a pattern, related sequences and
+/// others.
 fn cases() -> impl Strategy<Value = (Case, Equality)> {
     let length = prop_oneof![0usize..4, 30usize..36, 60usize..70, 125usize..132, 0usize..300];
     let code = prop_oneof![8 => 0u8..4, 1 => 4u8..15];
@@ -373,7 +377,7 @@ fn cases() -> impl Strategy<Value = (Case, Equality)> {
         |(sequences, edits, equality)| {
             let code = |number: u8| match equality.alphabet() {
                 Alphabet::Dna if number < 4 => 1 << number,
-                // 3 is the first code that is ambiguous.
+                // 3 is the first ambiguous code.
                 Alphabet::Dna => [3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15][number as usize - 4],
                 Alphabet::Protein | Alphabet::Bytes => number + 1,
             };
@@ -401,7 +405,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
-    fn random_sequences_and_limits(
+    fn random_sequences_match_textbook(
         (case, equality) in cases(),
         mode in prop::sample::select(MODES.to_vec()),
         limit in prop_oneof![

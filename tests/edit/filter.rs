@@ -1,4 +1,5 @@
-//! Edit distances before scores: the same pairs are written, with every definition of identity, on one file and on two.
+//! Edit distances before scores: the filter does not change the written pairs, for every definition
+//! of identity, with one file and with two.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use support::*;
 
-/// Families of related sequences, some of them fragments, some unrelated.
+/// Creates families of related sequences, with some fragments and some unrelated sequences.
 fn families(seed: u64, alphabet: Alphabet, bare: bool) -> Arc<SequenceStore> {
     let mut rng = rng(seed);
     let codes: Vec<Code> = match (alphabet, bare) {
@@ -53,14 +54,15 @@ fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResu
     (results, summary.expect("the job ends well"))
 }
 
-/// Pairs that were told by their edit distances or q-grams, or those of all others.
+/// Returns the number of pairs that edit distances or q-grams decided, or the number of all other
+/// pairs.
 fn told(summary: &Summary, by_distance: bool) -> u64 {
     let is_so = |name: &str| name.ends_with("(edit distances)") == by_distance;
     summary.engines.iter().filter(|engine| is_so(&engine.name)).map(|engine| engine.pairs).sum()
 }
 
 #[test]
-fn the_same_pairs_are_written_with_and_without() {
+fn filter_does_not_change_written_pairs() {
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::truong() };
     let cases = [
         (Alphabet::Dna, true, Scoring::truong()),
@@ -105,7 +107,7 @@ fn the_same_pairs_are_written_with_and_without() {
 }
 
 #[test]
-fn a_small_job_goes_without() {
+fn small_job_uses_no_filter() {
     let job = AllPairs {
         min_identity: Some(0.97),
         ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))
@@ -114,9 +116,9 @@ fn a_small_job_goes_without() {
     assert_eq!(summary.engines.len(), 1);
 }
 
-/// What is measured of a device when it is opened has to pay for the pairs that are left.
+/// Devices are measured when they are opened, which must pay off for the remaining pairs.
 #[test]
-fn devices_are_opened_for_what_the_filter_left() {
+fn devices_are_opened_for_remaining_pairs() {
     let job = AllPairs {
         min_identity: Some(0.97),
         ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))

@@ -1,11 +1,11 @@
-//! `EditDistances` against the textbook: what is handed over, in which order, whoever computes it.
+//! `EditDistances` against the textbook: the delivered results and their order, for every engine.
 
 use std::sync::Arc;
 
 use pairwave::alignment::verify;
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::plan::{Against, Candidate};
-use pairwave::edit::{Distances, Edit, EditReport, Region, oracle};
+use pairwave::edit::{BatchDistances, Edit, EditReport, Region, oracle};
 use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditDistance, EditMode, EditScheme, Equality, Limit};
@@ -14,7 +14,8 @@ use pairwave::{Error, Job, Run, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// Two engines that take little at once, so that every chunk is shared and comes back in pieces.
+/// Creates two engines that take little work at once, so that every chunk is shared and comes back
+/// in pieces.
 fn two_engines() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("one").with_capacity(2_000, 3)), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
@@ -25,14 +26,14 @@ fn run_on(job: &EditDistances, engines: Vec<Box<dyn Engine<Edit>>>) -> pairwave:
     Ok((all, summary))
 }
 
-/// Makes a report of each pair a list of those within the limit, as kernels do.
+/// Converts a report of all pairs into a list of the pairs within the limit, as kernels do.
 fn list(report: &mut EditReport) {
     let pairs = report.found.pairs();
     let list = report.found.within(0..pairs).map(|(pair, found)| (pair as u32, found)).collect();
-    report.found = Distances::Listed { pairs, list };
+    report.found = BatchDistances::Listed { pairs, list };
 }
 
-/// An engine that lists, and another one beside it that does not.
+/// Creates an engine that lists pairs.
 fn one_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("lists").with_corruption(list))]
 }
@@ -42,7 +43,7 @@ fn one_of_two_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(lists), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
 
-/// The results of a job, the same on one engine and on two.
+/// Returns the results of a job, which must be the same on one engine and on two.
 fn run(job: &EditDistances) -> Vec<EditResult> {
     let (one, summary) = run_on(job, vec![Box::new(EditMock::new("one"))]).unwrap();
     assert_eq!(summary.pairs, job.job().pairs());
@@ -57,7 +58,8 @@ fn run(job: &EditDistances) -> Vec<EditResult> {
     one
 }
 
-/// Patterns, and texts that hold relatives of them; short ones and an empty one among both.
+/// Creates patterns, and texts that contain related sequences. Both include short sequences and an
+/// empty one.
 fn stores(seed: u64, alphabet: Alphabet) -> (Arc<SequenceStore>, Arc<SequenceStore>) {
     let mut rng = support::rng(seed);
     let (mut patterns, mut texts) = (vec![Vec::new()], vec![vec![3; 2]]);
@@ -83,7 +85,7 @@ fn scheme(mode: EditMode, alphabet: Alphabet, limit: Limit) -> Arc<EditScheme> {
     Arc::new(EditScheme { mode, equality: equality(alphabet), limit })
 }
 
-/// Pairs of a job in input order.
+/// Returns the pairs of a job in input order.
 fn pairs(job: &EditDistances) -> Vec<(u32, Region)> {
     let whole = |text: u32| Region { text, start: 0, end: job.texts().length(text) };
     let (patterns, texts) = (0..job.patterns.len() as u32, 0..job.texts().len() as u32);
@@ -99,7 +101,7 @@ fn codes(job: &EditDistances, pattern: u32, region: Region) -> (&[Code], &[Code]
     (job.patterns.codes(pattern), &text[region.start as usize..region.end as usize])
 }
 
-/// Says what is wrong with the results of a job, if anything is.
+/// Returns an error message if the results of a job are wrong.
 fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
     let mut expected: Vec<(u32, Region, EditDistance)> = Vec::new();
     for (pattern, region) in pairs(job) {
@@ -110,9 +112,9 @@ fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
     }
     if let Some(most) = job.max_hits {
         for pattern in 0..job.patterns.len() as u32 {
-            let mut own: Vec<usize> = (0..expected.len()).filter(|&at| expected[at].0 == pattern).collect();
-            own.sort_by_key(|&at| (expected[at].2.distance, at));
-            own.into_iter().skip(most).for_each(|at| expected[at].2 = EditDistance::NONE);
+            let mut results: Vec<usize> = (0..expected.len()).filter(|&at| expected[at].0 == pattern).collect();
+            results.sort_by_key(|&at| (expected[at].2.distance, at));
+            results.into_iter().skip(most).for_each(|at| expected[at].2 = EditDistance::NONE);
         }
     }
     expected.retain(|(_, _, found)| found.is_some());
@@ -132,7 +134,7 @@ fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
     results.iter().try_for_each(|result| compare_one(job, result))
 }
 
-/// The alignment and the ends of a result.
+/// Checks the alignment and the ends of a result.
 fn compare_one(job: &EditDistances, result: &EditResult) -> Result<(), String> {
     let (pattern, text) = codes(job, result.pattern, result.region);
     if result.alignment.is_some() != (job.align || job.check) {
@@ -173,7 +175,7 @@ fn check(job: &EditDistances) -> Vec<EditResult> {
     results
 }
 
-/// Candidates in random order, parts and wholes, several of a pair.
+/// Creates candidates in random order: parts and whole texts, with several candidates per pair.
 fn candidates(seed: u64, patterns: &SequenceStore, texts: &SequenceStore, count: usize) -> Vec<Candidate> {
     let mut rng = support::rng(seed);
     let mut below = |most: u32| rng.next_u32() % most.max(1);
@@ -187,7 +189,7 @@ fn candidates(seed: u64, patterns: &SequenceStore, texts: &SequenceStore, count:
 }
 
 #[test]
-fn every_mode_and_alphabet() {
+fn every_mode_and_alphabet_matches_textbook() {
     for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
         let (patterns, texts) = stores(1, alphabet);
         for mode in MODES {
@@ -207,7 +209,7 @@ fn every_mode_and_alphabet() {
 }
 
 #[test]
-fn limits() {
+fn limits_match_textbook() {
     let (patterns, texts) = stores(2, Alphabet::Dna);
     for mode in MODES {
         for limit in [Limit::Distance(0), Limit::Distance(5), Limit::Distance(1000), Limit::Rate(0.2), Limit::Rate(1.0)]
@@ -221,7 +223,7 @@ fn limits() {
 }
 
 #[test]
-fn candidates_in_any_order() {
+fn candidates_may_be_in_any_order() {
     for alphabet in [Alphabet::Dna, Alphabet::Bytes] {
         let (patterns, texts) = stores(3, alphabet);
         let mut random = candidates(4, &patterns, &texts, 300);
@@ -247,7 +249,7 @@ fn candidates_in_any_order() {
 }
 
 #[test]
-fn the_best_of_each_pattern() {
+fn best_result_of_each_pattern_is_selected() {
     let (patterns, texts) = stores(5, Alphabet::Dna);
     for mode in MODES {
         for most in [1, 2, 100] {
@@ -261,7 +263,7 @@ fn the_best_of_each_pattern() {
 }
 
 #[test]
-fn all_ends() {
+fn all_ends_are_reported() {
     let (patterns, texts) = stores(6, Alphabet::Dna);
     let mut several = 0;
     for mode in [EditMode::Infix, EditMode::Prefix] {
@@ -277,9 +279,9 @@ fn all_ends() {
     assert!(several > 50, "{several}");
 }
 
-/// More candidates than a chunk holds.
+/// Uses more candidates than a chunk holds.
 #[test]
-fn several_chunks() {
+fn many_candidates_fill_several_chunks() {
     let patterns = support::store(Alphabet::Dna, &[vec![1, 2], vec![4]]);
     let texts = support::store(Alphabet::Dna, &[vec![2, 4, 8, 1, 2]]);
     let region = |start| Region { text: 0, start, end: 5 };
@@ -295,7 +297,7 @@ fn several_chunks() {
 }
 
 #[test]
-fn jobs_that_make_no_sense() {
+fn invalid_jobs_are_refused() {
     let (patterns, texts) = stores(8, Alphabet::Dna);
     let job = |mode, limit| {
         let against = Against::Texts(Arc::clone(&texts));
@@ -334,9 +336,10 @@ fn jobs_that_make_no_sense() {
     ");
 }
 
-/// An engine that is wrong is found out: by what cannot be, by the traceback, or by the comparison of this test.
+/// Wrong results are detected because they are impossible, by the traceback, or by the comparison
+/// in this test.
 #[test]
-fn wrong_answers_are_noticed() {
+fn wrong_results_are_detected() {
     let (patterns, texts) = stores(9, Alphabet::Dna);
     let job = |mode, align| {
         let against = Against::Texts(Arc::clone(&texts));
@@ -346,7 +349,8 @@ fn wrong_answers_are_noticed() {
     let spoilt = |job: &EditDistances, spoil: fn(&mut EditReport)| {
         run_on(job, vec![Box::new(EditMock::new("wrong").with_corruption(spoil))])
     };
-    // Neither too few results nor ends beyond texts are taken: the CPU computes them again.
+    // Reports with too few results, or with ends beyond texts, are rejected. The CPU computes these
+    // blocks again.
     for spoil in [(|report| _ = report.found.each_mut().pop()) as fn(&mut EditReport), |report| {
         report.found.each_mut()[0].end += 1 << 20
     }] {
@@ -355,7 +359,7 @@ fn wrong_answers_are_noticed() {
         assert!(summary.engines[0].lost.is_some());
         compare(&job, &results).unwrap();
     }
-    // A distance that could be.
+    // A wrong distance that is possible.
     let shift = |report: &mut EditReport| {
         let some =
             report.found.each_mut().iter_mut().filter(|found| (2..10).contains(&found.distance) && found.end > 30);
@@ -384,7 +388,7 @@ fn wrong_answers_are_noticed() {
 }
 
 #[test]
-fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
+fn distances_above_the_limit_are_dropped() {
     let patterns = support::store(Alphabet::Dna, &[vec![1; 8]]);
     let texts = support::store(Alphabet::Dna, &[vec![2; 9], vec![1; 9]]);
     for mode in [EditMode::Infix, EditMode::Prefix] {
@@ -405,9 +409,10 @@ fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
     }
 }
 
-/// What is handed over does not depend on whether engines list the pairs within the limit or report each.
+/// Delivered results do not depend on whether engines list the pairs within the limit or report all
+/// pairs.
 #[test]
-fn lists_stand_for_all_pairs() {
+fn lists_give_the_same_results_as_reports_of_all_pairs() {
     let (patterns, texts) = stores(0x11, Alphabet::Dna);
     let some = candidates(5, &patterns, &texts, 90);
     let kinds =
@@ -429,17 +434,17 @@ fn lists_stand_for_all_pairs() {
     assert!(written > 1000, "{written}");
 }
 
-/// Lists that cannot be right are found out, and computed again.
+/// Impossible lists are detected, and their blocks computed again.
 #[test]
-fn wrong_lists_are_noticed() {
-    // None of these is more than 3 edits from any text: none may be left out.
+fn impossible_lists_are_detected() {
+    // Each of these patterns is within 3 edits of any text, so no pair may be omitted.
     let patterns = support::store(Alphabet::Dna, &[vec![], vec![1], vec![2; 2], vec![4, 8, 1]]);
     let (_, texts) = stores(0x12, Alphabet::Dna);
     let scheme = scheme(EditMode::Infix, Alphabet::Dna, Limit::Distance(3));
     let job = EditDistances::new(patterns, Against::Texts(texts), scheme);
     fn listed(report: &mut EditReport, spoil: fn(&mut usize, &mut Vec<(u32, EditDistance)>)) {
         list(report);
-        if let Distances::Listed { pairs, list } = &mut report.found {
+        if let BatchDistances::Listed { pairs, list } = &mut report.found {
             spoil(pairs, list);
         }
     }
@@ -459,7 +464,7 @@ fn wrong_lists_are_noticed() {
 }
 
 #[test]
-fn interrupts_and_sinks_end_a_job() {
+fn interrupts_and_sinks_stop_a_job() {
     let (patterns, texts) = stores(10, Alphabet::Dna);
     let against = Against::Texts(texts);
     let job = EditDistances::new(patterns, against, scheme(EditMode::Infix, Alphabet::Dna, Limit::None));

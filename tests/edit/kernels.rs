@@ -1,11 +1,11 @@
-//! Every kernel for Levenshtein distances against the textbook: all modes, alphabets and codings, lengths around every
-//! word, lane, subgroup and strip boundary, limits, regions of texts.
+//! Every kernel for Levenshtein distances against the textbook: all modes, alphabets and encodings,
+//! lengths around every word, lane, subgroup and strip boundary, limits, and regions of texts.
 
 use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
 use pairwave::edit::plan::{Against, Candidate, EditJob};
-use pairwave::edit::{Distances, Edit, EditBatch, EditBlock, EditChunk, Places, Region};
+use pairwave::edit::{BatchDistances, Edit, EditBatch, EditBlock, EditChunk, Region, TextRegions};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
 use pairwave::measure::self_test::edit::EditTest;
@@ -15,7 +15,7 @@ use support::check::{assert_passes, assert_right};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// Sequences to compare.
+/// A source of random sequences.
 struct Random(support::Rng);
 
 impl Random {
@@ -23,18 +23,18 @@ impl Random {
         u64::from(self.0.below(bound as u32))
     }
 
-    fn codes(&mut self, length: usize, of: &[Code]) -> Vec<Code> {
-        (0..length).map(|_| of[self.below(of.len() as u64) as usize]).collect()
+    fn codes(&mut self, length: usize, letters: &[Code]) -> Vec<Code> {
+        (0..length).map(|_| letters[self.below(letters.len() as u64) as usize]).collect()
     }
 
-    /// A copy with edits in about one place of `apart`.
-    fn mutated(&mut self, from: &[Code], of: &[Code], apart: u64) -> Vec<Code> {
+    /// Returns a copy with an edit at about one position in `apart`.
+    fn mutated(&mut self, from: &[Code], letters: &[Code], apart: u64) -> Vec<Code> {
         let mut copy = Vec::new();
         for &code in from {
             match self.below(3 * apart) {
                 0 => {}
-                1 => copy.extend([code, of[self.below(of.len() as u64) as usize]]),
-                2 => copy.push(of[self.below(of.len() as u64) as usize]),
+                1 => copy.extend([code, letters[self.below(letters.len() as u64) as usize]]),
+                2 => copy.push(letters[self.below(letters.len() as u64) as usize]),
                 _ => copy.push(code),
             }
         }
@@ -42,22 +42,23 @@ impl Random {
     }
 }
 
-/// Small sizes with wgpu's checks, so that short sequences reach every edge.
-/// The kernel with this stem.
+/// Returns the kernel with this stem.
 fn called(stem: &str) -> &'static Kernel {
-    find(stem).expect("a kernel of the list")
+    find(stem).expect("a kernel letters the list")
 }
 
-/// The kernels that divide a pair among lanes.
+/// Returns the kernels that divide a pair among lanes.
 fn dividing() -> [&'static Kernel; 2] {
     ["myers_subgroup", "myers_workgroup"].map(called)
 }
 
-/// The kernels that compute whole matrices.
+/// Returns the kernels that compute whole matrices.
 fn whole() -> [&'static Kernel; 3] {
     ["myers_thread", "myers_subgroup", "myers_workgroup"].map(called)
 }
 
+/// Opens an engine with small sizes and wgpu's checks, so that short sequences reach every
+/// boundary.
 fn engine(kernel: &'static Kernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
     let found = support::adapter();
     let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
@@ -74,14 +75,15 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Distances {
+fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> BatchDistances {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
     Edit::check(batch, &report).expect("the report can be right");
     report.found
 }
 
-/// All patterns against all texts on an engine, batch by batch.
+/// Compares an engine with the textbook for all patterns against all texts, one batch after
+/// another.
 fn check(engine: &mut EditGpu, patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &EditScheme) {
     let what = engine.name().to_owned();
     for batch in batches(patterns, texts, scheme) {
@@ -89,7 +91,7 @@ fn check(engine: &mut EditGpu, patterns: &Arc<SequenceStore>, texts: &Arc<Sequen
     }
 }
 
-/// All patterns against all texts, a batch for each class of patterns.
+/// Returns batches of all patterns against all texts, one for each class of patterns.
 fn batches(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &EditScheme) -> Vec<Arc<EditBatch>> {
     let job = EditJob {
         patterns: Arc::clone(patterns),
@@ -99,12 +101,12 @@ fn batches(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &E
         parts: None,
     };
     let mut batches = Vec::new();
-    for (_, band, mut blocks) in job.chunks(u64::MAX) {
+    for (_, chunk, mut blocks) in job.chunks(u64::MAX) {
         while !blocks.is_empty() {
             let class = blocks[0].0;
-            let own: Vec<EditBlock> =
+            let class_blocks: Vec<EditBlock> =
                 blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
-            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&band), blocks: own }));
+            batches.push(Arc::new(EditBatch { chunk: Arc::clone(&chunk), blocks: class_blocks }));
         }
     }
     batches
@@ -116,7 +118,7 @@ fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
 
 const BASES: [Code; 4] = [1, 2, 4, 8];
 
-/// Symbols of 2, 4 and 8 bits on the device, and when they are equal.
+/// Returns codes and equalities that need symbols of 2, 4 and 8 bits on the device.
 fn codings() -> [(Vec<Code>, Equality); 3] {
     [
         (BASES.to_vec(), Equality::dna(Ambiguity::Overlap, true)),
@@ -125,29 +127,30 @@ fn codings() -> [(Vec<Code>, Equality); 3] {
     ]
 }
 
-/// Patterns of these lengths, and texts: random, all-equal, and copies of the patterns with edits inside random ends.
-fn sets(random: &mut Random, of: &[Code], lengths: &[usize]) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
-    let mut patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random.codes(length, of)).collect();
-    let mut texts: Vec<Vec<Code>> = [0, 1, 2, 15, 16, 17, 33, 100].map(|length| random.codes(length, of)).into();
+/// Creates patterns of these lengths, and texts: random ones, texts of one symbol, and copies of
+/// the patterns with edits between random ends.
+fn sets(random: &mut Random, letters: &[Code], lengths: &[usize]) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
+    let mut patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random.codes(length, letters)).collect();
+    let mut texts: Vec<Vec<Code>> = [0, 1, 2, 15, 16, 17, 33, 100].map(|length| random.codes(length, letters)).into();
     for apart in [4, 20] {
         for pattern in &patterns {
-            let mut text = random.codes(7, of);
-            text.extend(random.mutated(pattern, of, apart));
-            text.extend(random.codes(9, of));
+            let mut text = random.codes(7, letters);
+            text.extend(random.mutated(pattern, letters, apart));
+            text.extend(random.codes(9, letters));
             texts.push(text);
         }
     }
     let longest = lengths.iter().copied().max().unwrap_or(0);
-    patterns.push(vec![of[0]; longest.min(70)]);
-    texts.push(vec![of[0]; longest + 5]);
-    texts.push(vec![of[of.len() - 1]; 40]);
+    patterns.push(vec![letters[0]; longest.min(70)]);
+    texts.push(vec![letters[0]; longest + 5]);
+    texts.push(vec![letters[letters.len() - 1]; 40]);
     (patterns, texts)
 }
 
 const WORD_EDGES: [usize; 12] = [0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 97, 128];
 
 #[test]
-fn every_kernel_mode_and_coding_equals_the_textbook() {
+fn every_kernel_mode_and_encoding_matches_textbook() {
     let mut random = Random(support::rng(0x9E37_79B9_7F4A_7C15));
     let iupac: Vec<Code> = (1..16).collect();
     let residues: Vec<Code> = (1..25).collect();
@@ -160,10 +163,10 @@ fn every_kernel_mode_and_coding_equals_the_textbook() {
         (&residues, Equality::literal(Alphabet::Protein)),
     ];
     for kernel in whole() {
-        // Two words a lane, so that the lengths reach every lane's edge.
+        // Two words per lane, so that the lengths reach the boundary of every lane.
         let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
-        for (of, equality) in &dna {
-            let (patterns, texts) = sets(&mut random, of, &WORD_EDGES);
+        for (letters, equality) in &dna {
+            let (patterns, texts) = sets(&mut random, letters, &WORD_EDGES);
             let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
             for mode in MODES {
                 check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
@@ -173,11 +176,11 @@ fn every_kernel_mode_and_coding_equals_the_textbook() {
 }
 
 #[test]
-fn long_patterns_come_in_strips_and_long_texts_in_parts() {
+fn strips_and_column_parts_match_textbook() {
     let mut random = Random(support::rng(0xD1B5_4A32_D192_ED03));
-    let of = &BASES[..];
-    // Two lanes of one word: a strip of 64 rows.
-    let (patterns, texts) = sets(&mut random, of, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
+    let letters = &BASES[..];
+    // Two lanes of one word give a strip of 64 rows.
+    let (patterns, texts) = sets(&mut random, letters, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     for kernel in dividing() {
         for mode in MODES {
@@ -193,7 +196,7 @@ fn long_patterns_come_in_strips_and_long_texts_in_parts() {
 }
 
 #[test]
-fn every_number_of_lanes_equals_the_textbook() {
+fn every_number_of_lanes_matches_textbook() {
     let mut random = Random(support::rng(0x2545_F491_4F6C_DD1D));
     let residues: Vec<Code> = (1..25).collect();
     let (patterns, texts) = sets(&mut random, &residues, &[1, 32, 33, 250, 256, 257, 511, 513]);
@@ -209,7 +212,7 @@ fn every_number_of_lanes_equals_the_textbook() {
 }
 
 #[test]
-fn limits_are_kept_to_the_edit() {
+fn limits_are_exact() {
     let mut random = Random(support::rng(0x94D0_49BB_1331_11EB));
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
@@ -227,13 +230,13 @@ fn limits_are_kept_to_the_edit() {
     }
 }
 
-/// Heads of several words over several lanes, in strips and parts of columns, with codings of every kind, and more pairs than a
-/// workgroup has.
+/// Covers heads of several words on several lanes, in strips and parts of columns, with all
+/// encodings, and with more pairs than a workgroup has.
 #[test]
-fn what_heads_leave_out_is_above_the_limit() {
+fn pairs_pruned_by_heads_exceed_the_limit() {
     let mut random = Random(support::rng(0x4EAD_50F1_A77E_2250));
-    for (of, equality) in &codings() {
-        let (patterns, texts) = sets(&mut random, of, &[65, 97, 128, 257, 300, 420]);
+    for (letters, equality) in &codings() {
+        let (patterns, texts) = sets(&mut random, letters, &[65, 97, 128, 257, 300, 420]);
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
         for kernel in whole() {
             for (head_words, lanes, columns) in [(1, 2, 32), (4, 4, 64), (9, 2, 1 << 20)] {
@@ -256,7 +259,7 @@ fn what_heads_leave_out_is_above_the_limit() {
 }
 
 #[test]
-fn regions_of_texts_are_compared_as_if_they_were_texts() {
+fn regions_are_compared_like_whole_texts() {
     let mut random = Random(support::rng(0xBF58_476D_1CE4_E5B9));
     let iupac: Vec<Code> = (1..16).collect();
     let genome: Vec<Vec<Code>> = [700, 1, 333].map(|length| random.codes(length, &iupac)).into();
@@ -272,22 +275,28 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
             let (one, other) = (random.below(length + 1) as u32, random.below(length + 1) as u32);
             regions.push(Region { text, start: one.min(other), end: one.max(other) });
         }
-        blocks.push(EditBlock { pattern, places: begin..regions.len() as u32, cells: 1 });
+        blocks.push(EditBlock { pattern, regions: begin..regions.len() as u32, cells: 1 });
     }
     for mode in MODES {
         let scheme = Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false)));
-        let (own, others) = (Arc::clone(&patterns), Arc::clone(&genome));
-        let band = Arc::new(EditChunk::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
-        let test = EditTest::new([Arc::new(EditBatch { chunk: band, blocks: blocks.clone() })]);
+        let (pattern_store, text_store) = (Arc::clone(&patterns), Arc::clone(&genome));
+        let chunk = Arc::new(EditChunk::new(
+            pattern_store,
+            text_store,
+            scheme,
+            TextRegions::Regions(Arc::new(regions.clone())),
+        ));
+        let test = EditTest::new([Arc::new(EditBatch { chunk, blocks: blocks.clone() })]);
         for kernel in whole() {
             assert_passes(&test, &mut engine(kernel, |_| {}), kernel.stem);
         }
     }
 }
 
-/// Regions of one length, of which kernels get the begin alone, whoever holds them; each beside the same with one that is longer.
+/// Kernels get only the start of regions if all have one length, for every representation of
+/// regions. Each case is also run with one longer region.
 #[test]
-fn regions_of_one_length_are_compared_like_others() {
+fn regions_of_one_length_match_other_regions() {
     let mut random = Random(support::rng(0x0E_1E_57));
     let genome: Vec<Vec<Code>> = [300, 48, 90].map(|length| random.codes(length, &BASES)).into();
     let mut patterns: Vec<Vec<Code>> = [0, 1, 31, 33, 48].map(|length| random.codes(length, &BASES)).into();
@@ -302,41 +311,42 @@ fn regions_of_one_length_are_compared_like_others() {
         Region { text, start, end: start + length }
     };
     let mut one_length: Vec<Region> = (0..count).map(|_| region(&mut random, 48)).collect();
-    // What the mutated patterns are from.
-    for (place, start) in (205..).step_by(40).zip([3, 40, 200]) {
-        one_length[place] = Region { text: 0, start, end: start + 48 };
+    // The sequences that the mutated patterns derive from.
+    for (index, start) in (205..).step_by(40).zip([3, 40, 200]) {
+        one_length[index] = Region { text: 0, start, end: start + 48 };
     }
     let mut others = one_length.clone();
     others[7] = Region { text: 0, start: 11, end: 61 };
     let candidates = |regions: &[Region]| -> Arc<Vec<Candidate>> {
         let skipped = Candidate { pattern: 0, region: Region { text: 0, start: 0, end: 5 } };
-        let own = regions.iter().map(|&region| Candidate { pattern: 0, region });
-        Arc::new([skipped; 3].into_iter().chain(own).chain([skipped]).collect())
+        let selected = regions.iter().map(|&region| Candidate { pattern: 0, region });
+        Arc::new([skipped; 3].into_iter().chain(selected).chain([skipped]).collect())
     };
-    let order: Vec<u32> = (0..count).map(|place| place * 7 % 40).collect();
+    let order: Vec<u32> = (0..count).map(|index| index * 7 % 40).collect();
     let all = [
-        (Places::Regions(Arc::new(one_length.clone())), true),
-        (Places::Regions(Arc::new(others.clone())), false),
-        (Places::Candidates(candidates(&one_length), 3..3 + count), true),
-        (Places::Candidates(candidates(&others), 3..3 + count), false),
-        (Places::Texts(order.into()), true),
+        (TextRegions::Regions(Arc::new(one_length.clone())), true),
+        (TextRegions::Regions(Arc::new(others.clone())), false),
+        (TextRegions::Candidates(candidates(&one_length), 3..3 + count), true),
+        (TextRegions::Candidates(candidates(&others), 3..3 + count), false),
+        (TextRegions::Texts(order.into()), true),
     ];
     let blocks = (0..patterns.len() as u32).map(|pattern| {
-        // A few places are of no block.
-        EditBlock { pattern, places: 40 * pattern + pattern % 3..40 * (pattern + 1), cells: 1 }
+        // A few regions belong to no block.
+        EditBlock { pattern, regions: 40 * pattern + pattern % 3..40 * (pattern + 1), cells: 1 }
     });
     let blocks: Vec<EditBlock> = blocks.collect();
     let mut near = 0;
-    for (places, are_equal) in all {
-        let held = if matches!(places, Places::Texts(_)) { &texts } else { &genome };
+    for (regions, are_equal) in all {
+        let held = if matches!(regions, TextRegions::Texts(_)) { &texts } else { &genome };
         for (mode, limit) in MODES.into_iter().flat_map(|mode| [(mode, Limit::None), (mode, Limit::Distance(15))]) {
             let scheme = EditScheme { limit, ..scheme(mode, Equality::literal(Alphabet::Dna)) };
-            let band = EditChunk::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), places.clone());
-            assert_eq!(band.text_symbols().0 == band.text_symbols().1, are_equal);
-            // Without the patterns of no symbol or few there are lists.
-            for own in [&blocks[..], &blocks[2..]] {
-                let band = EditChunk::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
-                let batch = Arc::new(EditBatch { chunk: Arc::new(band), blocks: own.to_vec() });
+            let chunk = EditChunk::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), regions.clone());
+            assert_eq!(chunk.text_symbols().0 == chunk.text_symbols().1, are_equal);
+            // Lists are possible only without the patterns that have few symbols or none.
+            for some_blocks in [&blocks[..], &blocks[2..]] {
+                let chunk =
+                    EditChunk::new(Arc::clone(&patterns), Arc::clone(held), chunk.scheme.clone(), regions.clone());
+                let batch = Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: some_blocks.to_vec() });
                 let test = EditTest::new([Arc::clone(&batch)]);
                 let is_band = mode == EditMode::Global && limit != Limit::None;
                 let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
@@ -352,7 +362,7 @@ fn regions_of_one_length_are_compared_like_others() {
 }
 
 #[test]
-fn overlaps_equal_the_textbook() {
+fn overlaps_match_textbook() {
     let mut random = Random(support::rng(0xABCD_EF01_2345_6789));
     let iupac: Vec<Code> = (1..16).collect();
     let reaches = [
@@ -363,16 +373,16 @@ fn overlaps_equal_the_textbook() {
         (1, 0, 1, 20_000),
         (1, 0, 8, 0),
     ];
-    for (of, equality) in
+    for (letters, equality) in
         [(&BASES[..], Equality::dna(Ambiguity::Overlap, true)), (&iupac, Equality::dna(Ambiguity::Mismatch, true))]
     {
-        let (mut patterns, mut texts) = sets(&mut random, of, &WORD_EDGES);
-        // Ends of one are begins of the other.
-        for (own, other) in [(60, 80), (100, 31), (64, 64)] {
-            let shared = random.codes(own, of);
-            let tail = random.codes(other, of);
-            texts.push(tail.iter().chain(&random.mutated(&shared, of, 20)).copied().collect());
-            patterns.push(shared.iter().chain(&random.codes(other / 2, of)).copied().collect());
+        let (mut patterns, mut texts) = sets(&mut random, letters, &WORD_EDGES);
+        // The ends of one sequence are the starts of the other.
+        for (shared_length, tail_length) in [(60, 80), (100, 31), (64, 64)] {
+            let shared = random.codes(shared_length, letters);
+            let tail = random.codes(tail_length, letters);
+            texts.push(tail.iter().chain(&random.mutated(&shared, letters, 20)).copied().collect());
+            patterns.push(shared.iter().chain(&random.codes(tail_length / 2, letters)).copied().collect());
         }
         let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
         for (shorter, constant, divisor, rate) in reaches {
@@ -386,7 +396,7 @@ fn overlaps_equal_the_textbook() {
 }
 
 #[test]
-fn long_texts_are_searched_in_pieces() {
+fn pieces_of_long_texts_match_textbook() {
     let mut random = Random(support::rng(0x0DDB_1A5E_5BAD_5EED));
     let mut genome = random.codes(150_000, &BASES);
     let patterns: Vec<Vec<Code>> = [20, 33, 100].map(|length| random.codes(length, &BASES)).into();
@@ -400,16 +410,16 @@ fn long_texts_are_searched_in_pieces() {
 }
 
 #[test]
-fn bands_equal_the_textbook_up_to_the_limit() {
+fn bands_match_textbook_up_to_the_limit() {
     let mut random = Random(support::rng(0x1234_5678_9ABC_DEF1));
-    for (of, equality) in &codings() {
-        let (mut patterns, mut texts) = sets(&mut random, of, &[0, 1, 31, 32, 33, 64, 100, 150, 321, 600]);
-        // Pairs of nearly one length, so that bands lie everywhere around the corner.
+    for (letters, equality) in &codings() {
+        let (mut patterns, mut texts) = sets(&mut random, letters, &[0, 1, 31, 32, 33, 64, 100, 150, 321, 600]);
+        // Pairs of almost equal length, so that bands lie on both sides of the corner.
         for pattern in patterns.clone() {
             for apart in [3, 8, 40] {
-                texts.push(random.mutated(&pattern, of, apart));
+                texts.push(random.mutated(&pattern, letters, apart));
             }
-            patterns.push(random.mutated(&pattern, of, 10));
+            patterns.push(random.mutated(&pattern, letters, 10));
         }
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
         let mut engine = engine(called("myers_band"), |_| {});
@@ -421,18 +431,19 @@ fn bands_equal_the_textbook_up_to_the_limit() {
     }
 }
 
-/// Every kernel: pairs within the limit are listed as long as there is room, and found all the same where there is not.
+/// With every kernel, pairs within the limit are listed as long as the list has space. Results are
+/// correct in both cases.
 #[test]
-fn pairs_within_a_limit_are_listed_if_there_is_room() {
+fn pairs_within_a_limit_are_listed_if_the_list_has_space() {
     let mut random = Random(support::rng(0xC0FF_EE00_D15E_A5E5));
     let (mut patterns, mut texts) = sets(&mut random, &BASES, &[20, 32, 33, 64, 65, 129]);
-    // What has no symbols is not for lists.
+    // Lists exclude sequences without symbols.
     [&mut patterns, &mut texts].into_iter().for_each(|all| all.retain(|codes| !codes.is_empty()));
-    // But for the longest, which no text has as it is.
+    // Exclude the longest pattern, which does not occur in any text.
     texts.extend(patterns.iter().filter(|codes| codes.len() < 129).cloned());
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     let kernels = whole().into_iter().map(|kernel| (kernel, &MODES[..])).chain([(called("myers_band"), &MODES[..1])]);
-    // Lists, those that are too short, and no pair within the limit.
+    // Cover lists with enough space, lists that are too short, and no pair within the limit.
     let mut seen = [0, 0, 0];
     for (kernel, modes) in kernels {
         for &mode in modes {
@@ -449,8 +460,9 @@ fn pairs_within_a_limit_are_listed_if_there_is_room() {
                         let each = found.clone().into_each();
                         assert_right(&test, &each, &format!("{}, room for {room:?}", kernel.stem));
                         let some = each.iter().filter(|found| found.is_some()).count();
-                        let is_list = matches!(found, Distances::Listed { .. });
-                        // By the greatest rate of a batch more than these may be listed; and where all may be, none are.
+                        let is_list = matches!(found, BatchDistances::Listed { .. });
+                        // A batch's largest rate may list more pairs than these. If all pairs may
+                        // be listed, there is no list.
                         if matches!(limit, Limit::Distance(most) if least > Some(most)) {
                             let room = room.map_or(1024, |room| room as usize);
                             assert_eq!(is_list, room > 0 && some <= room, "{some} pairs, room for {room}");
@@ -466,13 +478,13 @@ fn pairs_within_a_limit_are_listed_if_there_is_room() {
     assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
 }
 
-/// A pair in parts of columns is listed once, by the last.
+/// A pair that is computed in parts of columns is listed once, by the last part.
 #[test]
 fn pairs_in_strips_and_parts_are_listed_once() {
     let mut random = Random(support::rng(0x5EED_1157));
     let (patterns, mut texts) = sets(&mut random, &BASES, &[63, 64, 65, 128, 129, 192]);
     texts.retain(|codes| !codes.is_empty());
-    // Texts that end where a part does.
+    // Texts that end at the end of a part.
     texts.extend([32, 64, 96, 128].map(|length| patterns[4].iter().cycle().take(length).copied().collect()));
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     for kernel in dividing() {
@@ -484,16 +496,17 @@ fn pairs_in_strips_and_parts_are_listed_once() {
             let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::Rate(0.4) };
             for batch in batches(&patterns, &texts, &scheme) {
                 let found = report(&mut engine, &batch);
-                assert!(matches!(found, Distances::Listed { .. }));
+                assert!(matches!(found, BatchDistances::Listed { .. }));
                 assert_right(&EditTest::new([batch]), &found.into_each(), kernel.stem);
             }
         }
     }
 }
 
-/// With all pairs within the limit a list is too short: then none is kept until few are.
+/// If all pairs are within the limit, the list is too short. Then no list is used until few pairs
+/// are within the limit.
 #[test]
-fn lists_are_left_and_taken_up_again() {
+fn lists_are_disabled_and_enabled_again() {
     let near = |random: &mut Random, seed: &[Code]| -> Vec<Vec<Code>> {
         (0..40).map(|_| random.mutated(seed, &BASES, 40)).collect()
     };
@@ -508,11 +521,11 @@ fn lists_are_left_and_taken_up_again() {
     let mut engine = engine(called("myers_thread"), |_| {});
     let mut is_list = |batch: &Arc<EditBatch>| {
         let found = report(&mut engine, batch);
-        let is_list = matches!(found, Distances::Listed { .. });
+        let is_list = matches!(found, BatchDistances::Listed { .. });
         assert_right(&EditTest::new([Arc::clone(batch)]), &found.into_each(), "lists");
         is_list
     };
-    // 1600 pairs, of which 1024 can be listed.
+    // 1024 of the 1600 pairs can be listed.
     assert_eq!((all.len(), all[0].pairs()), (1, 1600));
     let turns = [&none, &all, &all, &none, &none, &all].map(|batches| is_list(&batches[0]));
     assert_eq!(turns, [true, false, false, false, true, false]);

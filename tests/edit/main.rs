@@ -1,4 +1,4 @@
-//! Levenshtein distances, by every engine.
+//! Levenshtein distances on every engine.
 
 mod cpu;
 mod filter;

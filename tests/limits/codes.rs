@@ -1,11 +1,12 @@
-//! Codes without a score are an error, whatever the scheme's own tables hold: kernels index them unchecked.
+//! Codes without a score are an error for every scheme, because kernels index tables without a
+//! check.
 
 use super::*;
 use pairwave::pairs::cpu::ends;
 use pairwave::trace::{self, Hint, traceback};
 use pairwave::{Error, Result};
 
-/// Scores of DNA, so great that no kernel of narrow numbers is tried, said to be scores of bytes.
+/// Returns a scheme for DNA that claims to be for bytes. Its scores are too large for narrow lanes.
 fn mislabelled(mode: Mode) -> Scoring {
     Scoring { alphabet: Alphabet::Bytes, mode, ..nucleotide((40_000, -40_000), Gaps::linear(10), EndGaps::Charged) }
 }
@@ -15,7 +16,7 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T>, what: &str) {
 }
 
 #[test]
-fn the_traceback_refuses_them() {
+fn traceback_refuses_codes_without_scores() {
     for mode in [Mode::Global, Mode::Local] {
         let scoring = mislabelled(mode);
         for (query, target) in [(&[15][..], &[255, 255][..]), (&[255], &[15]), (&[1, 16], &[1]), (&[1], &[8, 33])] {
@@ -30,7 +31,7 @@ fn the_traceback_refuses_them() {
 }
 
 #[test]
-fn the_kernels_refuse_them() {
+fn kernels_refuse_codes_without_scores() {
     let dna = Scoring { alphabet: Alphabet::Dna, ..mislabelled(Mode::Local) };
     let bytes = store(Alphabet::Bytes, &[vec![1, 33], vec![255, 255], vec![8]]);
     for (what, mut workspace) in workspaces() {

@@ -1,27 +1,28 @@
-//! Distances at the limits of words, vectors of words and what a limit can be.
+//! Distances at the boundaries of words, vectors of words and limits.
 
 use super::*;
-use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places, cpu, oracle};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, TextRegions, cpu, oracle};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit};
 
-/// Rows of one word, and of one and two vectors of 2, 4 and 8 words, with one more and one less.
+/// Numbers of rows in one word, and in one and two vectors of 2, 4 and 8 words, with one more and
+/// one less.
 const LENGTHS: [usize; 20] =
     [0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_023, 1_024, 1_025, 1_535, 1_536, 1_537];
 
-fn workspaces() -> Vec<(String, cpu::Workspace)> {
-    let forms = [cpu::Form::Pairs, cpu::Form::Rows];
+fn workspaces() -> Vec<(String, cpu::DistanceWorkspace)> {
+    let forms = [cpu::LaneContent::Pairs, cpu::LaneContent::Rows];
     let all = InstructionSet::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
-    all.map(|(level, form)| (format!("{level:?} {form:?}"), cpu::Workspace::with(level, form))).collect()
+    all.map(|(level, form)| (format!("{level:?} {form:?}"), cpu::DistanceWorkspace::with(level, form))).collect()
 }
 
-/// Compares all workspaces with the textbook, each pattern with the text of its number.
+/// Compares all workspaces with the textbook, each pattern with the text of the same index.
 fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Limit) {
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
-    let places = Places::Texts((0..texts.len() as u32).collect());
-    let (own, others) = (store(Alphabet::Dna, patterns), store(Alphabet::Dna, texts));
-    let band = EditChunk::new(own, others, Arc::new(scheme.clone()), places);
-    let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, places: k..k + 1, cells: 1 }).collect();
-    let batch = EditBatch { blocks, chunk: Arc::new(band) };
+    let regions = TextRegions::Texts((0..texts.len() as u32).collect());
+    let (pattern_store, text_store) = (store(Alphabet::Dna, patterns), store(Alphabet::Dna, texts));
+    let chunk = EditChunk::new(pattern_store, text_store, Arc::new(scheme.clone()), regions);
+    let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, regions: k..k + 1, cells: 1 }).collect();
+    let batch = EditBatch { blocks, chunk: Arc::new(chunk) };
     let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| oracle::find(a, b, &scheme)).collect();
     for (what, mut workspace) in workspaces() {
         assert_eq!(cpu::run(&batch, &mut workspace), expected, "{what}, {mode:?} {limit:?}");
@@ -29,7 +30,7 @@ fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Lim
 }
 
 #[test]
-fn lengths_about_vectors_of_words_under_every_limit() {
+fn lengths_around_vectors_match_textbook_for_every_limit() {
     let mut rng = rng(0x11d1);
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
         let patterns: Vec<Vec<Code>> = LENGTHS.map(|length| random_codes(&mut rng, Alphabet::Dna, length)).to_vec();
@@ -50,9 +51,10 @@ fn lengths_about_vectors_of_words_under_every_limit() {
     }
 }
 
-/// Nothing in common, and nothing but what is in common: all steps up, or none.
+/// Covers sequences without common symbols and equal sequences, so that all steps go up or none
+/// does.
 #[test]
-fn distances_as_great_and_as_small_as_can_be() {
+fn extreme_distances_match_textbook() {
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
         for (a, b) in [(1, 2), (1, 1)] {
             let patterns = LENGTHS.map(|length| vec![a; length]);
@@ -63,9 +65,10 @@ fn distances_as_great_and_as_small_as_can_be() {
     }
 }
 
-/// The distance itself and one less as the limit: found and not found. Long enough that the band is guessed first.
+/// Uses the distance and one less as the limit, which must find and not find the pair. The
+/// sequences are long enough that a band is guessed first.
 #[test]
-fn limits_on_both_sides_of_the_distance() {
+fn limits_on_both_sides_of_the_distance_are_exact() {
     let mut rng = rng(0x11d2);
     for length in [70, 600, 4_100] {
         let pattern = random_codes(&mut rng, Alphabet::Dna, length);

@@ -1,6 +1,6 @@
-//! Kernels of the CPU at the limits of their numbers: the greatest and least scores and gap costs that a scheme may
-//! have, and the last scheme that each width holds beside the first that it does not. Every set of instructions that
-//! this machine has, against the textbook.
+//! CPU kernels at the limits of their lanes, against the textbook with every instruction set of
+//! this machine. Covers the largest and smallest scores and gap costs of a scheme, and the last
+//! scheme that each lane width holds with the first that it does not.
 
 mod codes;
 mod edits;
@@ -19,7 +19,8 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 use pairwave::simd::InstructionSet;
 use support::*;
 
-/// Scores of match and mismatch: as far up and down as can be, alike, none, all below 0, and about what bytes hold.
+/// Scores of match and mismatch: the extremes, equal values, zero, negative values, and values
+/// around the range of i8.
 const SCORES: [(i32, i32); 12] = [
     (MAX_SCORE, -MAX_SCORE),
     (MAX_SCORE, MAX_SCORE),
@@ -35,7 +36,8 @@ const SCORES: [(i32, i32); 12] = [
     (255, -255),
 ];
 
-/// Gap costs: dear ones, free ones, dear openings with nearly free extensions, and openings of 1.
+/// Returns gap costs: expensive and free gaps, expensive openings with almost free extensions, and
+/// openings of 1.
 fn gap_costs() -> [Gaps; 12] {
     [
         Gaps::linear(0),
@@ -53,12 +55,14 @@ fn gap_costs() -> [Gaps; 12] {
     ]
 }
 
-/// Match and mismatch, ambiguous codes as overlapping sets. All of these pass the scheme's own checks.
+/// Returns a scheme for nucleotides with ambiguous codes as overlapping sets. All of these pass the
+/// scheme's own checks.
 fn nucleotide((matching, mismatching): (i32, i32), gaps: Gaps, end_gaps: EndGaps) -> Scoring {
     Scoring::nucleotide(matching, mismatching, Ambiguity::Overlap, gaps, end_gaps).expect("within the bounds")
 }
 
-/// Proteins under a table in which every entry is an extreme, by a hash of the letters; `sign` turns all to one side.
+/// Returns a scheme for proteins whose entries are all extremes, chosen by a hash of the letters.
+/// `sign` gives all the same sign.
 fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
     let substitution = Substitution::from_fn(Alphabet::Protein, |a, b| {
         let (low, high) = (u32::from(a.min(b)), u32::from(a.max(b)));
@@ -69,7 +73,7 @@ fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
     Scoring { gaps, end_gaps, substitution, ..Scoring::protein() }
 }
 
-/// Every workspace that a result must not depend on.
+/// Returns all workspaces. Results must not depend on the workspace.
 fn workspaces() -> Vec<(String, ScoreWorkspace)> {
     let forms = [LaneForm::Targets, LaneForm::Rows];
     let all = InstructionSet::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
@@ -89,7 +93,8 @@ fn hits(
     hits
 }
 
-/// Fails unless all workspaces give the textbook's scores, and in global mode its matches where they are reported.
+/// Checks that all workspaces give the textbook's scores, and in global mode its matches where they
+/// are reported.
 fn check_scores(store: &Arc<SequenceStore>, scoring: &Scoring) {
     let codes = |hit: &PairHit| (store.codes(hit.query), store.codes(hit.target));
     let truth = |hit: &PairHit| match scoring.mode {
@@ -116,14 +121,14 @@ fn check_scores(store: &Arc<SequenceStore>, scoring: &Scoring) {
     }
 }
 
-/// A scheme in short.
+/// Describes a scheme in short.
 fn name(scoring: &Scoring) -> String {
     let Scoring { substitution, gaps, end_gaps, mode, .. } = scoring;
     format!("scores {} to {}, {gaps:?}, {end_gaps:?}, {mode:?}", substitution.min_score(), substitution.max_score())
 }
 
-/// Whole and local alignments, with end gaps charged, free, and as dear as inner ones in the first symbol but free in the
-/// others, or half as dear.
+/// Returns global and local schemes. End gaps are charged, free, charged for the first symbol only,
+/// or charged half.
 fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 5] {
     let [charged, free] = [EndGaps::Charged, EndGaps::Free].map(make);
     let Gaps { first, next } = charged.gaps;
@@ -131,7 +136,8 @@ fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 5] {
     [priced(first, 0), priced(first / 2, next / 2), charged.clone(), free, Scoring { mode: Mode::Local, ..charged }]
 }
 
-/// A sequence, all of one letter, a relative of it, or without anything in common with it.
+/// Creates a sequence: one letter only, a relative of `codes`, or a sequence without any common
+/// symbol.
 fn kin(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<Code> {
     let mut kin = match rng.below(4) {
         0 => mutated(rng, alphabet, codes, 10),
@@ -145,7 +151,7 @@ fn kin(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<
     kin
 }
 
-/// Sequences of these lengths, some of them kin.
+/// Creates sequences of these lengths, some of them related.
 fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let mut sequences: Vec<Vec<Code>> = Vec::new();
     for &length in lengths {

@@ -1,4 +1,4 @@
-//! Tiles, sweeps and paths of long pairs under the most extreme schemes that 32 bits hold.
+//! Tiles, sweeps and paths of long pairs with the most extreme schemes that 32 bits hold.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,20 +8,21 @@ use pairwave::long::{LongEngine, LongPair, PathPoint, PathState, TraceRegion};
 use support::long::{LongCase, check_sweep, check_trace_whole};
 use support::long_cases::METHODS;
 
-/// Lengths of nothing, one symbol, about vectors, about strips of 4 and 8 vectors, and about tiles.
+/// Lengths of zero and one, and around vectors, strips of 4 and 8 vectors, and tiles.
 const LENGTHS: [usize; 18] = [0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 127, 128, 129, 140];
-/// Sides of tiles.
+/// Side lengths of tiles.
 const SIDES: [u32; 6] = [1, 16, 31, 32, 33, 128];
 
-fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+fn choose<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u32) as usize]
 }
 
-/// Sweeps and traces some pairs with every vector; how many there are that 32 bits hold.
+/// Sweeps and traces some pairs with every instruction set. Returns the number of pairs whose
+/// values 32 bits hold.
 fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
     let mut checked = 0;
     for _ in 0..3 {
-        let (m, n) = (of(rng, &LENGTHS), of(rng, &LENGTHS));
+        let (m, n) = (choose(rng, &LENGTHS), choose(rng, &LENGTHS));
         let query = random_codes(rng, scoring.alphabet, m);
         let target = kin(rng, scoring.alphabet, &query, n);
         let pair = LongPair {
@@ -35,14 +36,14 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
         checked += 1;
         let case = LongCase::new(&query, &target, scoring);
         for level in InstructionSet::available() {
-            let (rows, columns) = (of(rng, &SIDES), of(rng, &SIDES));
+            let (rows, columns) = (choose(rng, &SIDES), choose(rng, &SIDES));
             let mut engine = CpuLong::new(1).with_instruction_set(level).with_tile(rows, columns);
             eprintln!("{m} x {n}, {engine:?}: {}", name(scoring));
             check_sweep(&mut engine, &case, &[n as u32 / 2], 64, false);
             check_sweep(&mut engine, &case, &[], 64, case.pair.is_local());
             for method in METHODS {
                 let side = [Some(1), Some(16), Some(100), None];
-                check_trace_whole(&mut engine, &case, (method, of(rng, &side), of(rng, &side)));
+                check_trace_whole(&mut engine, &case, (method, choose(rng, &side), choose(rng, &side)));
             }
         }
     }
@@ -50,9 +51,9 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
 }
 
 #[test]
-fn extreme_matches_and_gaps() {
+fn extreme_matches_and_gaps_match_textbook() {
     let (mut rng, mut checked) = (rng(0x11e1), 0);
-    // As tiles have them too: bytes hold scores from -127 to 127.
+    // Include the values of tiles, whose i8 lanes hold scores from -127 to 127.
     for scores in SCORES.into_iter().chain([(127, -127), (128, -127), (127, 127), (-127, -127)]) {
         for gaps in gap_costs() {
             for scoring in with_ends(|end_gaps| nucleotide(scores, gaps, end_gaps)) {
@@ -64,7 +65,7 @@ fn extreme_matches_and_gaps() {
 }
 
 #[test]
-fn extreme_tables() {
+fn extreme_tables_match_textbook() {
     let (mut rng, mut checked) = (rng(0x11e2), 0);
     for sign in [None, Some(1), Some(-1)] {
         for gaps in gap_costs() {
@@ -76,9 +77,9 @@ fn extreme_tables() {
     assert!(checked > 200, "{checked}");
 }
 
-/// The longest pairs whose values are within 32 bits, and one symbol more: that is refused.
+/// The longest pairs whose values fit 32 bits are computed. One more symbol is refused.
 #[test]
-fn lengths_about_32_bits() {
+fn lengths_beyond_32_bits_are_refused() {
     let mut rng = rng(0x11e3);
     for gaps in [Gaps::linear(999_000), Gaps::from_blast(50_000, 950_000)] {
         for scoring in with_ends(|end_gaps| nucleotide((MAX_SCORE, -MAX_SCORE), gaps, end_gaps)) {
@@ -104,9 +105,9 @@ fn lengths_about_32_bits() {
     }
 }
 
-/// Gaps that cost more than 32 bits hold if they are long: a local path's values are still within them.
+/// Gaps whose costs exceed 32 bits are possible if a local path's values still fit.
 #[test]
-fn gaps_beyond_32_bits_beside_a_local_path() {
+fn local_paths_allow_gap_costs_beyond_32_bits() {
     let mut rng = rng(0x11e4);
     let query = random_codes(&mut rng, Alphabet::Dna, 2_400);
     for (matching, gaps) in

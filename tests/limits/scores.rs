@@ -1,17 +1,17 @@
-//! Scores and matches under the most extreme schemes.
+//! Scores and matches with the most extreme schemes.
 
 use super::*;
 
-/// Lengths of nothing, one symbol, and about vectors of 4 to 64 lanes.
+/// Lengths of zero and one, and around vectors of 4 to 64 lanes.
 const LENGTHS: [usize; 18] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65];
 
-/// Some of the lengths, the empty one among them.
+/// Returns some of the lengths, always with the empty one.
 fn some_lengths(rng: &mut Rng) -> Vec<usize> {
     [0, 1].into_iter().chain((0..5).map(|_| LENGTHS[rng.below(LENGTHS.len() as u32) as usize])).collect()
 }
 
 #[test]
-fn extreme_matches_and_gaps() {
+fn extreme_matches_and_gaps_match_textbook() {
     let mut rng = rng(0x11a1);
     for scores in SCORES {
         for gaps in gap_costs() {
@@ -24,7 +24,7 @@ fn extreme_matches_and_gaps() {
 }
 
 #[test]
-fn extreme_tables() {
+fn extreme_tables_match_textbook() {
     let mut rng = rng(0x11a2);
     for sign in [None, Some(1), Some(-1)] {
         for gaps in gap_costs() {
@@ -36,9 +36,9 @@ fn extreme_tables() {
     }
 }
 
-/// Schemes between the extremes: numbers of any size, as often small as great.
+/// Covers schemes between the extremes, with values of every magnitude.
 #[test]
-fn random_schemes_of_every_size() {
+fn random_schemes_match_textbook() {
     let mut rng = rng(0x11a3);
     let below = |rng: &mut Rng, bound: u32| (rng.next_u32() >> rng.below(32)) % (bound + 1);
     for _ in 0..150 {
@@ -55,9 +55,9 @@ fn random_schemes_of_every_size() {
     }
 }
 
-/// Sequences of a length at which 32 bits no longer hold a score with its matches.
+/// Uses sequences so long that 32 bits no longer hold a score with its matches.
 #[test]
-fn scores_with_matches_beyond_32_bits() {
+fn scores_with_matches_beyond_32_bits_match_textbook() {
     let mut rng = rng(0x11a4);
     for (length, gaps) in [(720, Gaps { first: MAX_SCORE, next: MAX_SCORE - 1 }), (1_432, Gaps::linear(MAX_SCORE))] {
         let scoring = nucleotide((MAX_SCORE, -MAX_SCORE), gaps, EndGaps::Free);

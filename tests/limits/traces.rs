@@ -1,14 +1,14 @@
-//! Tracebacks under the most extreme schemes.
+//! Tracebacks with the most extreme schemes.
 
 use super::*;
 use pairwave::alignment::Alignment;
 use pairwave::pairs::oracle;
 use pairwave::trace::{self, Hint, traceback};
 
-/// Lengths of nothing, one symbol, about blocks of 8 cells and bands of 1 to 4 blocks.
+/// Lengths of zero and one, and around blocks of 8 cells and bands of 1 to 4 blocks.
 const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 90];
 
-/// The textbook's alignment with its matches.
+/// Returns the textbook's alignment with its matches.
 fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64) {
     match scoring.mode {
         Mode::Global => {
@@ -23,7 +23,7 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
     }
 }
 
-/// Traces a pair with and without hints and memory, with all vectors.
+/// Traces a pair with and without hints and memory, with every instruction set.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     let (expected, matches) = truth(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
@@ -52,7 +52,7 @@ fn check_some(rng: &mut Rng, scoring: &Scoring) {
 }
 
 #[test]
-fn extreme_matches_and_gaps() {
+fn extreme_matches_and_gaps_match_textbook() {
     let mut rng = rng(0x11c1);
     for scores in SCORES {
         for gaps in gap_costs() {
@@ -64,7 +64,7 @@ fn extreme_matches_and_gaps() {
 }
 
 #[test]
-fn extreme_tables() {
+fn extreme_tables_match_textbook() {
     let mut rng = rng(0x11c2);
     for sign in [None, Some(1), Some(-1)] {
         for gaps in gap_costs() {
@@ -75,9 +75,10 @@ fn extreme_tables() {
     }
 }
 
-/// Values that 32 bits just hold, and just not: half as many symbols take a quarter of the room.
+/// Covers values that 32 bits just hold, and values just beyond. Half the symbols need a quarter of
+/// the memory.
 #[test]
-fn lengths_about_32_bits() {
+fn lengths_around_32_bits_match_textbook() {
     let mut rng = rng(0x11c3);
     for scores in [(MAX_SCORE, -MAX_SCORE), (0, -MAX_SCORE)] {
         for gaps in
@@ -93,9 +94,9 @@ fn lengths_about_32_bits() {
     }
 }
 
-/// A table may have scores that no two symbols of a pair have: they are of no account for the width of its numbers.
+/// Scores of a table that no two symbols of a pair have do not affect the lane width.
 #[test]
-fn scores_that_do_not_occur_do_not_count() {
+fn scores_that_do_not_occur_do_not_widen_lanes() {
     let mut rng = rng(0x11c4);
     let letters = |rng: &mut Rng, length| -> Vec<Code> {
         (0..length).map(|_| Alphabet::Protein.encode(b"ACDEFGHI"[rng.below(8) as usize]).expect("a letter")).collect()

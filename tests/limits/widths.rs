@@ -1,13 +1,14 @@
-//! The last scheme that numbers of 8, 16 and 32 bits hold, and the first that they do not.
+//! The last scheme that 8, 16 and 32 bits hold, and the first that they do not.
 
 use super::*;
 use pairwave::score::difference::Element;
 use pairwave::score::{DifferenceScoring, LocalScoring};
 
-/// Symbols of the sequences.
+/// Number of symbols of the sequences.
 const LENGTH: usize = 17;
 
-/// The greatest number up to [`MAX_SCORE`] for which a condition holds; none if it holds for all or not for `least`.
+/// Returns the largest number up to [`MAX_SCORE`] that fulfils a condition. Returns `None` if all
+/// numbers do, or `least` does not.
 fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
     if !holds(least) || holds(MAX_SCORE) {
         return None;
@@ -23,7 +24,7 @@ fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
 /// A scheme with one number that grows.
 type Growing = Box<dyn Fn(i32) -> Scoring>;
 
-/// Some, each with its least number.
+/// Returns growing schemes, each with its smallest number.
 fn growing() -> Vec<(i32, Growing)> {
     let scheme = |scores, gaps| nucleotide(scores, gaps, EndGaps::Charged);
     let affine = |first, next| Gaps { first, next };
@@ -42,7 +43,7 @@ fn growing() -> Vec<(i32, Growing)> {
     ]
 }
 
-/// Both sides of every bound of an element; how many there are.
+/// Checks both sides of every bound of an element type. Returns the number of bounds.
 fn check_bounds<E: Element>(rng: &mut Rng, carry: bool) -> usize {
     let mut bounds = 0;
     for (least, make) in growing() {
@@ -62,7 +63,7 @@ fn check_bounds<E: Element>(rng: &mut Rng, carry: bool) -> usize {
 }
 
 #[test]
-fn differences_on_both_sides_of_every_bound() {
+fn differences_match_textbook_on_both_sides_of_every_bound() {
     let mut rng = rng(0x11b1);
     for carry in [false, true] {
         let bounds = (check_bounds::<i8>(&mut rng, carry), check_bounds::<i16>(&mut rng, carry));
@@ -70,11 +71,12 @@ fn differences_on_both_sides_of_every_bound() {
     }
 }
 
-/// The score of a sequence with itself is the greatest that is certain in a width, or one beyond.
+/// The score of a sequence with itself is the largest that a width holds for certain, or one more.
 #[test]
-fn local_scores_on_both_sides_of_every_bound() {
+fn local_scores_match_textbook_on_both_sides_of_every_bound() {
     let (a, c) = (1, 2);
-    // Match, symbols, and a first gap symbol that leaves room for just so much: 2^w - 1 - match - first.
+    // The match score, the number of symbols, and a first gap symbol that uses the remaining space
+    // exactly: 2^w - 1 - match - first.
     for (matching, symbols, first, bits) in
         [(1, 200, 54, 8), (50, 4, 5, 8), (1_000, 10, 54_535, 16), (5_000, 13, 0, 16)]
     {
@@ -85,12 +87,14 @@ fn local_scores_on_both_sides_of_every_bound() {
                 8 => LocalScoring::<i8>::new(&scoring).map(|form| form.limit()),
                 _ => LocalScoring::<i16>::new(&scoring).map(|form| form.limit()),
             };
-            // A matching score that does not divide what there is room for leaves the bound between two lengths.
+            // A match score that does not divide the available range puts the bound between two
+            // lengths.
             let limit = limit.expect("some scores are held") / i64::from(matching);
             assert!((limit - symbols as i64).abs() <= 1, "{limit} for {symbols}");
             let lengths = [symbols - 1, symbols, symbols + 1, symbols + 2];
             let mut sequences: Vec<Vec<Code>> = lengths.iter().map(|&length| vec![a; length]).collect();
-            // Where a width does not hold a score, the cells behind it must not make it look as if it did.
+            // If a width does not hold a score, the cells behind it must not make the result look
+            // valid.
             sequences.push([vec![a; symbols + 1], vec![c; 70], vec![a; 3]].concat());
             sequences.push([vec![c; 70], vec![a; symbols + 1], vec![c; 70]].concat());
             check_scores(&store(Alphabet::Dna, &sequences), &scoring);
@@ -98,9 +102,10 @@ fn local_scores_on_both_sides_of_every_bound() {
     }
 }
 
-/// 32 bits hold local scores up to 2^32 less what a symbol and a gap take. Of a sequence with itself it is known.
+/// 32 bits hold local scores up to 2^32 minus the score of a symbol and a gap. The score of a
+/// sequence with itself is known.
 #[test]
-fn local_scores_about_32_bits() {
+fn local_scores_around_32_bits_match_textbook() {
     let scoring = nucleotide((MAX_SCORE, -MAX_SCORE), Gaps::linear(MAX_SCORE), EndGaps::Charged);
     let scoring = Scoring { mode: Mode::Local, ..scoring };
     let limit = LocalScoring::<i32>::new(&scoring).expect("32 bits hold the scheme").limit() / i64::from(MAX_SCORE);

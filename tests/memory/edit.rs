@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use super::counting::{MAX, NOW, alone};
-use pairwave::edit::cpu::{Workspace, run};
-use pairwave::edit::{EditBatch, EditBlock, EditChunk, Places};
+use pairwave::edit::cpu::{DistanceWorkspace, run};
+use pairwave::edit::{EditBatch, EditBlock, EditChunk, TextRegions};
 use pairwave::score::{EditDistance, EditMode, EditScheme, Equality, Limit};
 use pairwave::seq::{Alphabet, Code};
 use support::store;
@@ -31,10 +31,10 @@ fn long_pattern_needs_memory_for_a_block_of_the_text_only() {
         let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit: Limit::None });
         let (patterns, texts) =
             (store(Alphabet::Dna, std::slice::from_ref(&pattern)), store(Alphabet::Dna, std::slice::from_ref(&text)));
-        let chunk = Arc::new(EditChunk::new(patterns, texts, scheme, Places::Texts([0].into())));
-        let blocks = vec![EditBlock { pattern: 0, places: 0..1, cells: (TEXT * PATTERN) as u64 }];
+        let chunk = Arc::new(EditChunk::new(patterns, texts, scheme, TextRegions::Texts([0].into())));
+        let blocks = vec![EditBlock { pattern: 0, regions: 0..1, cells: (TEXT * PATTERN) as u64 }];
         let batch = EditBatch { chunk, blocks };
-        let mut workspace = Workspace::new();
+        let mut workspace = DistanceWorkspace::new();
         let before = NOW.load(SeqCst);
         MAX.store(before, SeqCst);
         let found = run(&batch, &mut workspace);

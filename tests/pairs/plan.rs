@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pairwave::edit::Places;
+use pairwave::edit::TextRegions;
 use pairwave::edit::plan::{Against, EditJob};
 use pairwave::engine::Portion;
 use pairwave::pairs::plan::{LONG_PAIR_CELLS, LengthClass, PairsSpec, split_block};
@@ -241,7 +241,7 @@ proptest! {
                 prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
                 next = range.end;
                 for (_, block) in blocks {
-                    for place in block.places {
+                    for place in block.regions {
                         let (one, other) = (block.pattern, chunk.region(place).text);
                         let is_turned = job.against.is_none() && other < one;
                         let pair = if is_turned { (other, one) } else { (one, other) };
@@ -341,9 +341,9 @@ fn chunks_of_two_stores_share_their_order() {
     let orders: Vec<Arc<[u32]>> = job.chunks(1, 1).map(|(_, chunk, _)| Arc::clone(&chunk.order)).collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
-    let orders = edit_job(&job).chunks(1).map(|(_, chunk, _)| match &chunk.places {
-        Places::Texts(order) => Arc::clone(order),
-        Places::Regions(_) | Places::Candidates(..) => panic!("texts are whole"),
+    let orders = edit_job(&job).chunks(1).map(|(_, chunk, _)| match &chunk.regions {
+        TextRegions::Texts(order) => Arc::clone(order),
+        TextRegions::Regions(_) | TextRegions::Candidates(..) => panic!("texts are whole"),
     });
     let orders: Vec<Arc<[u32]>> = orders.collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);

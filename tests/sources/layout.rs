@@ -1,7 +1,7 @@
 //! Compares the layouts of structures that Rust and WGSL share.
 
 use pairwave::clustal::kernels::layout as clustal_layout;
-use pairwave::clustal::kernels::program::{self as clustal, Pass};
+use pairwave::clustal::kernels::program::{self as clustal, ClustalPass};
 use pairwave::edit::kernels::myers::{self, LaneGrouping};
 use pairwave::gpu::kernels::{
     Access, ClustalStage, Family, KERNELS, Kernel, KernelKind, KernelProgram, Packing, PosteriorPass, ProfileStage,
@@ -205,8 +205,8 @@ fn structures_of_tiles_match() {
     }
 }
 
-fn distances(grouping: LaneGrouping) -> myers::Variant {
-    myers::Variant {
+fn distances(grouping: LaneGrouping) -> myers::EditVariant {
+    myers::EditVariant {
         grouping,
         bits: 4,
         stride: 4,
@@ -216,7 +216,7 @@ fn distances(grouping: LaneGrouping) -> myers::Variant {
         mode: EditMode::Infix,
         strips: false,
         row_words: if grouping == LaneGrouping::Band { 7 } else { 0 },
-        selection: myers::Selection::All,
+        selection: myers::PairSelection::All,
     }
 }
 
@@ -228,7 +228,7 @@ fn params_of_distances_match() {
         .map(|grouping| parsed(&distances(grouping).source().expect("all imports exist")));
     same_layout!(
         modules,
-        myers::Params,
+        myers::EditParams,
         "Params",
         [
             task_count,
@@ -257,10 +257,10 @@ fn params_of_distances_match() {
         ]
     );
     // A run is four words of `runs`.
-    assert_eq!(size_of::<myers::Run>(), 16);
-    assert_eq!(std::mem::offset_of!(myers::Run, place), 4);
-    assert_eq!(std::mem::offset_of!(myers::Run, profile), 8);
-    assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
+    assert_eq!(size_of::<myers::PatternRun>(), 16);
+    assert_eq!(std::mem::offset_of!(myers::PatternRun, region), 4);
+    assert_eq!(std::mem::offset_of!(myers::PatternRun, profile), 8);
+    assert_eq!(std::mem::offset_of!(myers::PatternRun, pattern_symbols), 12);
 }
 
 fn strip(persistent: bool, shuffle: bool) -> striped::StripedVariant {
@@ -393,7 +393,7 @@ fn path_structures_match() {
 fn block(numbers: ScoreType) -> naga::Module {
     let (workgroup, columns) = (16, block::columns(numbers)[0]);
     let variant =
-        block::Variant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
+        block::BlockVariant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
     parsed(&variant.source().expect("all imports exist"))
 }
 
@@ -405,7 +405,7 @@ fn blocks() -> [naga::Module; 2] {
 fn params_of_blocks_match() {
     same_layout!(
         blocks(),
-        block::Params,
+        block::BlockParams,
         "Params",
         [
             place_begin,
@@ -430,7 +430,7 @@ fn params_of_blocks_match() {
 
 #[test]
 fn places_of_blocks_match() {
-    same_layout!(blocks(), block::Place, "Place", [read, symbols, rows, row_count, octet, score]);
+    same_layout!(blocks(), block::BlockTask, "Place", [read, symbols, rows, row_count, octet, score]);
 }
 
 /// The host sizes scratch memory by the size of its numbers.
@@ -441,20 +441,21 @@ fn scratch_numbers_have_the_expected_size() {
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        let variant = block::Variant { numbers, workgroup: 16, columns, chunk: 32, is_plain: true, is_protein: false };
+        let variant =
+            block::BlockVariant { numbers, workgroup: 16, columns, chunk: 32, is_plain: true, is_protein: false };
         assert_eq!(u64::from(stride), variant.vector_bytes(), "{numbers:?}");
     }
 }
 
-fn pass(pass: Pass) -> naga::Module {
-    parsed(&clustal::Variant::new(pass, Alphabet::Protein, 16).source().expect("all imports exist"))
+fn pass(pass: ClustalPass) -> naga::Module {
+    parsed(&clustal::ClustalVariant::new(pass, Alphabet::Protein, 16).source().expect("all imports exist"))
 }
 
 #[test]
 fn params_of_clustal_passes_match() {
     same_layout!(
-        Pass::ALL.map(pass),
-        clustal_layout::Params,
+        ClustalPass::ALL.map(pass),
+        clustal_layout::ClustalParams,
         "Params",
         [task_begin, task_end, groups, slice_begin, slice_end, entries, extension, reserved]
     );
@@ -463,36 +464,36 @@ fn params_of_clustal_passes_match() {
 #[test]
 fn lists_of_clustal_passes_match() {
     same_layout!(
-        Pass::ALL.map(pass),
-        clustal_layout::Pair,
+        ClustalPass::ALL.map(pass),
+        clustal_layout::ClustalPair,
         "Pair",
         [query, query_symbols, target_begin, target_symbols, opening, by_rows]
     );
     same_layout!(
-        Pass::ALL.map(pass),
-        clustal_layout::Found,
+        ClustalPass::ALL.map(pass),
+        clustal_layout::ClustalPairResult,
         "PairResult",
         [score, end_row, end_column, rows_back, columns_back, identities, reserved0, reserved1]
     );
-    let slices = [Pass::Ends, Pass::Starts].map(pass);
-    same_layout!(slices, clustal_layout::Task, "Task", [first, count]);
+    let slices = [ClustalPass::Ends, ClustalPass::Starts].map(pass);
+    same_layout!(slices, clustal_layout::ClustalTask, "Task", [first, count]);
 }
 
 /// The host sizes scratch memory by the size of its entries.
 #[test]
 fn scratch_entries_have_the_expected_size() {
-    for kind in Pass::ALL {
+    for kind in ClustalPass::ALL {
         let module = pass(kind);
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
         // One vector per invocation, or three; or two per half.
         let each = match kind {
-            Pass::Ends | Pass::Starts => 16,
-            Pass::ForwardReverse => 4,
-            Pass::ForwardReverseThread => 48,
+            ClustalPass::Ends | ClustalPass::Starts => 16,
+            ClustalPass::ForwardReverse => 4,
+            ClustalPass::ForwardReverseThread => 48,
         };
-        let variant = clustal::Variant::new(kind, Alphabet::Protein, 16);
+        let variant = clustal::ClustalVariant::new(kind, Alphabet::Protein, 16);
         assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{kind:?}");
     }
 }
@@ -576,9 +577,11 @@ fn module_of(kind: KernelKind) -> naga::Module {
         KernelKind::Strips => parsed(&strip(false, false).source().expect("all imports exist")),
         KernelKind::LongTraceback(stage) => traceback(stage),
         KernelKind::Block(numbers) => block(numbers),
-        KernelKind::Clustal(ClustalStage::Ends) => pass(Pass::Ends),
-        KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread)) => pass(Pass::ForwardReverseThread),
-        KernelKind::Clustal(ClustalStage::ForwardReverse(_)) => pass(Pass::ForwardReverse),
+        KernelKind::Clustal(ClustalStage::Ends) => pass(ClustalPass::Ends),
+        KernelKind::Clustal(ClustalStage::ForwardReverse(LaneGrouping::Thread)) => {
+            pass(ClustalPass::ForwardReverseThread)
+        }
+        KernelKind::Clustal(ClustalStage::ForwardReverse(_)) => pass(ClustalPass::ForwardReverse),
         KernelKind::Posterior(sweep) => sums(sweep),
         KernelKind::Profile(step) => merge(step),
     }

@@ -3,8 +3,8 @@
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use pairwave::clustal::kernels::program::{self as clustal, Pass};
-use pairwave::edit::kernels::myers::{self, LaneGrouping, Selection};
+use pairwave::clustal::kernels::program::{self as clustal, ClustalPass};
+use pairwave::edit::kernels::myers::{self, LaneGrouping, PairSelection};
 use pairwave::gpu::kernels::{KERNELS, Kernel, KernelProgram, Packing, PosteriorPass};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
@@ -163,7 +163,7 @@ fn tiles() -> Vec<sw_tile::TileVariant> {
 
 /// Returns constants of the kernels for edit distances: all combinations that change the text, with
 /// the default maximum of words.
-fn distances() -> Vec<myers::Variant> {
+fn distances() -> Vec<myers::EditVariant> {
     let reach = OverlapReach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
     let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
     let mut all = Vec::new();
@@ -185,7 +185,7 @@ fn distances() -> Vec<myers::Variant> {
                     let fits = (has_strips || !strips) && (grouping != LaneGrouping::Band || mode == EditMode::Global);
                     if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
                         let stride = if bits == 8 { 28 } else { 4 };
-                        let all_pairs = myers::Variant {
+                        let all_pairs = myers::EditVariant {
                             grouping,
                             bits,
                             stride,
@@ -195,13 +195,13 @@ fn distances() -> Vec<myers::Variant> {
                             mode,
                             strips,
                             row_words,
-                            selection: Selection::All,
+                            selection: PairSelection::All,
                         };
                         all.push(all_pairs);
                         if bits == 4 && grouping != LaneGrouping::Band && mode == EditMode::Infix {
                             all.extend(
-                                [Selection::Heads(2), Selection::Kept]
-                                    .map(|selection| myers::Variant { selection, ..all_pairs }),
+                                [PairSelection::Heads(2), PairSelection::Kept]
+                                    .map(|selection| myers::EditVariant { selection, ..all_pairs }),
                             );
                         }
                     }
@@ -274,14 +274,14 @@ fn strips() -> Vec<striped::StripedVariant> {
 
 /// Returns constants of the kernels for reads and ancestral states. Reads of bases have no amino
 /// acids, and chunks are short if the device limits loops.
-fn blocks() -> Vec<block::Variant> {
+fn blocks() -> Vec<block::BlockVariant> {
     let mut all = Vec::new();
     for numbers in [ScoreType::I32, ScoreType::F16] {
         for (is_plain, is_protein) in [(true, false), (false, false), (false, true)] {
             for workgroup in [16, 32, 64] {
                 for chunk in [32, block::CHUNK] {
                     for columns in block::columns(numbers) {
-                        all.push(block::Variant { numbers, workgroup, columns, chunk, is_plain, is_protein });
+                        all.push(block::BlockVariant { numbers, workgroup, columns, chunk, is_plain, is_protein });
                     }
                 }
             }
@@ -292,13 +292,13 @@ fn blocks() -> Vec<block::Variant> {
 
 /// Returns constants of the kernels for ClustalW's pairwise stage: the values of devices, and
 /// others.
-fn passes() -> Vec<clustal::Variant> {
+fn passes() -> Vec<clustal::ClustalVariant> {
     let mut all = Vec::new();
-    for pass in Pass::ALL {
+    for pass in ClustalPass::ALL {
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for workgroup in [4, 16, 32, 64] {
-                let usual = clustal::Variant::new(pass, alphabet, workgroup);
-                all.extend([usual, clustal::Variant { size: 4, ..usual }]);
+                let usual = clustal::ClustalVariant::new(pass, alphabet, workgroup);
+                all.extend([usual, clustal::ClustalVariant { size: 4, ..usual }]);
             }
         }
     }

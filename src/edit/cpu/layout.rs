@@ -1,33 +1,34 @@
-//! Where the words of pairs side by side are in their buffer.
+//! Layout of the words of a group in its buffer.
 
 use crate::simd::MAX_U64_LANES;
 
-/// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
+/// Number of vectors that are computed in turn. While one waits for its last operation, the other
+/// proceeds.
 pub(super) const VECTORS: usize = 2;
-/// The most pairs.
+/// Maximum number of pairs in a group.
 pub(super) const MAX_PAIRS: usize = VECTORS * MAX_U64_LANES;
 
-/// Where things are in the words' buffer.
+/// Offsets in the buffer of words.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
-    /// Words of a vector's lanes, of all vectors.
+pub(super) struct GroupLayout {
+    /// Number of lanes of all vectors.
     pub lanes: usize,
-    /// Planes of a word of rows.
+    /// Number of planes per word of rows.
     pub planes: usize,
 }
 
-impl Layout {
-    /// A plane of a word of rows.
+impl GroupLayout {
+    /// Returns the offset of a plane of a word.
     #[inline(always)]
     pub(super) fn plane(self, word: usize, plane: usize) -> usize {
         (word * (self.planes + 2) + plane) * self.lanes
     }
-    /// Rows one above the row before.
+    /// Returns the offset of the rows that are one above the previous row.
     #[inline(always)]
     pub(super) fn pv(self, word: usize) -> usize {
         self.plane(word, self.planes)
     }
-    /// Rows one below the row before.
+    /// Returns the offset of the rows that are one below the previous row.
     #[inline(always)]
     pub(super) fn mv(self, word: usize) -> usize {
         self.plane(word, self.planes + 1)

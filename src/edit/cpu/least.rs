@@ -1,72 +1,74 @@
-//! The least distances of last rows, from the steps between their cells.
+//! Least distances of last rows, computed from the steps between their cells.
 
 use crate::score::EditDistance;
 use crate::simd::BITS;
 
 /// The last rows of L pairs up to some column, and the least distance in each.
 ///
-/// All pairs at once in arrays, of which the compiler makes vectors; where the least distance is found is told at the
-/// end, so until then the steps are kept among which it is.
+/// All pairs are processed together in arrays, so that the compiler vectorises the loops. The
+/// position of the least distance is determined only at the end. Until then, the steps that contain
+/// it are stored.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Least<const L: usize> {
-    /// Distances at the column.
+pub(super) struct LastRowMinimum<const L: usize> {
+    /// Distances at the current column.
     distance: [i64; L],
-    /// The least of those up to it, column 0 excepted.
+    /// Least distances up to the current column, excluding column 0.
     least: [i64; L],
-    /// The steps among which that is, the column before them, and the distance there.
-    steps: Steps<L>,
+    /// Steps that contain the least distance, the column before them, and the distance there.
+    steps: RowSteps<L>,
     before: [i64; L],
     from: [i64; L],
 }
 
-/// At most 64 steps: the first is the highest bit.
+/// At most 64 steps. The first is the highest bit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps<const L: usize> {
-    /// Whether the distance grows by one.
+pub(super) struct RowSteps<const L: usize> {
+    /// Bits where the distance increases by one.
     pub up: [u64; L],
-    /// Whether it falls by one.
+    /// Bits where the distance decreases by one.
     pub down: [u64; L],
 }
 
-impl<const L: usize> Least<L> {
-    /// Before the first column, where the distances are the patterns' lengths.
+impl<const L: usize> LastRowMinimum<L> {
+    /// Creates the state before the first column, where each distance is the length of the pattern.
     pub(super) fn new(distance: [i64; L]) -> Self {
-        let none = Steps { up: [0; L], down: [0; L] };
-        Least { distance, least: [i64::MAX / 2; L], steps: none, before: [0; L], from: distance }
+        let none = RowSteps { up: [0; L], down: [0; L] };
+        LastRowMinimum { distance, least: [i64::MAX / 2; L], steps: none, before: [0; L], from: distance }
     }
 
-    /// Distances at the column.
+    /// Returns the distances at the current column.
     pub(super) fn distance(&self) -> [i64; L] {
         self.distance
     }
 
-    /// Sets the distances at the column.
+    /// Sets the distances at the current column.
     pub(super) fn set_distance(&mut self, distance: [i64; L]) {
         self.distance = distance;
     }
 
-    /// Goes over as many columns as `columns` says, at most 64, the first of which is number `before + 1`: steps beyond
-    /// the columns do not matter.
+    /// Advances by `columns` columns, at most 64, starting with column `before + 1`. Later steps
+    /// are ignored.
     #[inline(always)]
-    pub(super) fn advance(&mut self, steps: Steps<L>, before: usize, columns: [usize; L]) {
-        let (own, low, sum) = block(steps, columns);
+    pub(super) fn advance(&mut self, steps: RowSteps<L>, before: usize, columns: [usize; L]) {
+        let (kept_steps, low, sum) = block(steps, columns);
         for lane in 0..L {
             let is_less = (columns[lane] > 0) & (self.distance[lane] + low[lane] < self.least[lane]);
             let choose = |new: i64, old: i64| if is_less { new } else { old };
             self.least[lane] = choose(self.distance[lane] + low[lane], self.least[lane]);
             self.before[lane] = choose(before as i64, self.before[lane]);
             self.from[lane] = choose(self.distance[lane], self.from[lane]);
-            self.steps.up[lane] = if is_less { own.up[lane] } else { self.steps.up[lane] };
-            self.steps.down[lane] = if is_less { own.down[lane] } else { self.steps.down[lane] };
+            self.steps.up[lane] = if is_less { kept_steps.up[lane] } else { self.steps.up[lane] };
+            self.steps.down[lane] = if is_less { kept_steps.down[lane] } else { self.steps.down[lane] };
             self.distance[lane] += sum[lane];
         }
     }
 
-    /// The least distances, each with the first column that has it.
+    /// Returns the least distances with the first column that has them.
     #[inline(always)]
     pub(super) fn found(&self) -> [EditDistance; L] {
         let [lowest, sums] = bytes(&self.steps);
-        // Columns before the byte with the first least distance, the byte's steps, and the distance before it.
+        // Columns before the byte with the first least distance, the steps of that byte, and the
+        // distance before it.
         let (mut ends, mut sum, mut is_before) = (self.before, self.from, [true; L]);
         let (mut ups, mut downs, mut from) = ([0; L], [0; L], [0; L]);
         for k in (0..8).rev() {
@@ -94,17 +96,18 @@ impl<const L: usize> Least<L> {
     }
 }
 
-/// So many of some steps, their lowest sum (of at least one step, also if there is none), and the sum of all.
+/// Returns the first `columns` steps, their lowest sum (of at least one step, even if there is
+/// none), and the sum of all.
 #[inline(always)]
-pub(super) fn block<const L: usize>(steps: Steps<L>, columns: [usize; L]) -> (Steps<L>, [i64; L], [i64; L]) {
-    let mut own = steps;
+pub(super) fn block<const L: usize>(steps: RowSteps<L>, columns: [usize; L]) -> (RowSteps<L>, [i64; L], [i64; L]) {
+    let mut kept_steps = steps;
     for (lane, &columns) in columns.iter().enumerate() {
-        // In two steps, as no shift is by all 64 bits.
+        // Shift twice, because a shift by all 64 bits is not allowed.
         let beyond = u64::MAX >> (columns / 2) >> (columns - columns / 2);
-        own.up[lane] &= !beyond;
-        own.down[lane] &= !beyond;
+        kept_steps.up[lane] &= !beyond;
+        kept_steps.down[lane] &= !beyond;
     }
-    let [lowest, sums] = bytes(&own);
+    let [lowest, sums] = bytes(&kept_steps);
     let (mut low, mut sum) = ([i64::MAX; L], [0; L]);
     for k in (0..8).rev() {
         for lane in 0..L {
@@ -112,18 +115,19 @@ pub(super) fn block<const L: usize>(steps: Steps<L>, columns: [usize; L]) -> (St
             sum[lane] += byte(sums[lane], k);
         }
     }
-    (own, low, sum)
+    (kept_steps, low, sum)
 }
 
-/// A byte of a word, with its sign.
+/// Returns a byte of a word, with its sign.
 #[inline(always)]
 fn byte(word: u64, k: usize) -> i64 {
     (word << (BITS - 8 - 8 * k)) as i64 >> (BITS - 8)
 }
 
-/// Of the eight steps of every byte: the lowest sum, at least one step taken, and the sum of all.
+/// Returns, for the eight steps of every byte, the lowest sum after at least one step and the sum
+/// of all.
 #[inline(always)]
-fn bytes<const L: usize>(steps: &Steps<L>) -> [[u64; L]; 2] {
+fn bytes<const L: usize>(steps: &RowSteps<L>) -> [[u64; L]; 2] {
     let (mut lowest, mut sums) = ([[i8::MAX; 8]; L], [[0i8; 8]; L]);
     let (up, down) = (steps.up.map(u64::to_le_bytes), steps.down.map(u64::to_le_bytes));
     let (up, down) = (up.as_flattened(), down.as_flattened());
@@ -143,12 +147,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_the_least_is_found() {
-        let mut row = Least::new([5, 1000]);
-        let steps = |up, down| Steps { up: [up, u64::MAX], down: [down, 0] };
+    fn first_minimum_is_reported() {
+        let mut row = LastRowMinimum::new([5, 1000]);
+        let steps = |up, down| RowSteps { up: [up, u64::MAX], down: [down, 0] };
         row.advance(steps(0, 0), 0, [64, 0]);
         assert_eq!(row.found()[0], EditDistance { distance: 5, end: 1 });
-        // 6 5 4 4 5 4, and steps that do not count.
+        // The distances are 6 5 4 4 5 4. The remaining steps are ignored.
         row.advance(steps(0b1000_1000 << 56, 0b0110_0111 << 56), 64, [6, 0]);
         assert_eq!((row.distance(), row.found()[0]), ([4, 1000], EditDistance { distance: 4, end: 67 }));
         row.advance(steps(1 << 63, 1 << 62), 70, [64, 64]);
@@ -159,19 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn random_steps() {
+    fn random_steps_give_the_first_minimum() {
         let mut state = 3u64;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             state ^ state >> 29
         };
         for round in 0..200 {
-            let (mut row, mut distance, mut least) = (Least::new([200]), 200, (u32::MAX, 0));
+            let (mut row, mut distance, mut least) = (LastRowMinimum::new([200]), 200, (u32::MAX, 0));
             for chunk in 0..4 {
                 let some = next();
                 let (up, down) = (some & next() & !(round & 1), !some & next());
                 let columns = 1 + (next() % 64) as usize;
-                row.advance(Steps { up: [up], down: [down] }, 64 * chunk, [columns]);
+                row.advance(RowSteps { up: [up], down: [down] }, 64 * chunk, [columns]);
                 for c in 0..columns {
                     distance = distance + (up >> (63 - c) & 1) as u32 - (down >> (63 - c) & 1) as u32;
                     if distance < least.0 {

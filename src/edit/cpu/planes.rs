@@ -1,18 +1,20 @@
-//! Matches from bit planes: a plane holds one bit of every symbol's code, and a symbol of the text is compared with 64
-//! rows of the pattern by a few operations on words. Patterns in neighbouring lanes may differ, and no profile is kept.
+//! Matches from bit planes. A plane holds one bit of every symbol's code. A few operations on words
+//! compare a symbol of the text with 64 rows of the pattern. Patterns in neighbouring lanes may
+//! differ, and no profile is stored.
 
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code, PAD};
 use crate::simd::{BITS, LanesU64};
 
-/// The most planes: eight bits, and one that tells padding.
+/// Maximum number of planes: eight bits, and one plane for padding.
 pub(super) const MAX_PLANES: usize = 9;
 
-/// How planes tell matches.
+/// A rule that derives matches from planes.
 pub(super) trait Matcher {
-    /// Number of planes; at most [`MAX_PLANES`].
+    /// Number of planes, at most [`MAX_PLANES`].
     const PLANES: usize;
-    /// Rows of the pattern that match the lanes' symbols of the text, each plane of which has all bits or none.
+    /// Returns the rows of the pattern that match the lanes' symbols of the text. Each plane of a
+    /// text symbol has all bits set or none.
     ///
     /// # Safety
     /// The processor has the instructions of V.
@@ -20,16 +22,16 @@ pub(super) trait Matcher {
 }
 
 /// Symbols match if all planes agree.
-pub(super) struct Same<const N: usize>;
+pub(super) struct EqualPlanes<const N: usize>;
 
-/// Symbols match if any plane has both.
-pub(super) struct Any<const N: usize>;
+/// Symbols match if some plane contains both.
+pub(super) struct SharedPlane<const N: usize>;
 
-impl<const N: usize> Matcher for Same<N> {
+impl<const N: usize> Matcher for EqualPlanes<N> {
     const PLANES: usize = N;
     #[inline(always)]
     unsafe fn matches<V: LanesU64>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut differing = V::splat(0);
             for p in 1..N {
@@ -40,11 +42,11 @@ impl<const N: usize> Matcher for Same<N> {
     }
 }
 
-impl<const N: usize> Matcher for Any<N> {
+impl<const N: usize> Matcher for SharedPlane<N> {
     const PLANES: usize = N;
     #[inline(always)]
     unsafe fn matches<V: LanesU64>(pattern: impl Fn(usize) -> V, text: impl Fn(usize) -> V) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut matching = pattern(0).and(text(0));
             for p in 1..N {
@@ -55,41 +57,41 @@ impl<const N: usize> Matcher for Any<N> {
     }
 }
 
-/// Which codes are equal, as far as planes can tell.
+/// An equality of codes that planes can represent.
 #[derive(Debug, Clone)]
-pub(super) struct Relation {
-    kind: Kind,
-    /// What codes are taken for; `None` if for themselves.
+pub(super) struct CodeRelation {
+    kind: RelationKind,
+    /// Replacement of each code; `None` if codes are used unchanged.
     map: Option<Box<[Code; 256]>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Each code is equal to itself alone.
+enum RelationKind {
+    /// Each code is equal to itself only.
     Literal {
-        /// Whether sequences without ambiguous codes may be told apart by two bits.
+        /// Whether two bits distinguish the codes of sequences without ambiguous codes.
         bases: bool,
     },
-    /// Codes are sets of bases, and equal if they share one.
+    /// Codes are sets of bases, and are equal if they share a base.
     Sets,
 }
 
-/// What is known of the codes of some sequences.
+/// The union and the intersection of the bits in the codes of some sequences.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Census {
+pub(super) struct CodeCensus {
     or: Code,
     and: Code,
-    /// Bits of codes that have several.
+    /// Bits of codes with several bits.
     several: Code,
 }
 
-impl Census {
-    /// Of no sequence.
-    pub(super) const NONE: Census = Census { or: 0, and: Code::MAX, several: 0 };
+impl CodeCensus {
+    /// The state for no sequence.
+    pub(super) const NONE: CodeCensus = CodeCensus { or: 0, and: Code::MAX, several: 0 };
 
-    /// With those of one sequence more.
-    pub(super) fn with(self, codes: &[Code]) -> Census {
-        codes.iter().fold(self, |all, &code| Census {
+    /// Returns the state with one more sequence.
+    pub(super) fn with(self, codes: &[Code]) -> CodeCensus {
+        codes.iter().fold(self, |all, &code| CodeCensus {
             or: all.or | code,
             and: all.and & code,
             several: all.several | (code & code.wrapping_sub(1)),
@@ -97,19 +99,19 @@ impl Census {
     }
 }
 
-impl Relation {
-    /// Codes of any kind, each equal to itself alone.
-    pub(super) fn literal() -> Relation {
-        Relation { kind: Kind::Literal { bases: false }, map: None }
+impl CodeRelation {
+    /// Returns the relation of codes of any kind that are equal to themselves only.
+    pub(super) fn literal() -> CodeRelation {
+        CodeRelation { kind: RelationKind::Literal { bases: false }, map: None }
     }
 
-    /// That of a rule; `None` if planes cannot tell it.
-    pub(super) fn of(equality: &Equality) -> Option<Relation> {
+    /// Returns the relation of an equality, or `None` if planes cannot represent it.
+    pub(super) fn from_equality(equality: &Equality) -> Option<CodeRelation> {
         let alphabet = equality.alphabet();
         let codes = || 1..alphabet.size() as u32;
         let is_match = |a: u32, b: u32| equality.is_match(a as Code, b as Code);
         if codes().all(|a| codes().all(|b| is_match(a, b) == (a == b))) {
-            return Some(Relation { kind: Kind::Literal { bases: alphabet == Alphabet::Dna }, map: None });
+            return Some(CodeRelation { kind: RelationKind::Literal { bases: alphabet == Alphabet::Dna }, map: None });
         }
         if alphabet != Alphabet::Dna {
             return None;
@@ -120,19 +122,20 @@ impl Relation {
         }
         let told = codes().all(|a| codes().all(|b| is_match(a, b) == (map[a as usize] & map[b as usize] != 0)));
         let is_identity = codes().all(|code| map[code as usize] == code as Code);
-        told.then_some(Relation { kind: Kind::Sets, map: (!is_identity).then_some(map) })
+        told.then_some(CodeRelation { kind: RelationKind::Sets, map: (!is_identity).then_some(map) })
     }
 
-    /// The planes for sequences of these codes; `padded`: rows of padding must match nothing.
-    pub(super) fn planes(&self, census: Census, padded: bool) -> Planes<'_> {
+    /// Returns the planes for sequences with these codes. If `padded` is set, rows of padding match
+    /// nothing.
+    pub(super) fn planes(&self, census: CodeCensus, padded: bool) -> Planes<'_> {
         let is_base = census.several == 0;
-        let (told_by, map) = match self.kind {
-            Kind::Literal { bases: true } | Kind::Sets if is_base => {
+        let (test, map) = match self.kind {
+            RelationKind::Literal { bases: true } | RelationKind::Sets if is_base => {
                 // A, C, G and T are 1, 2, 4 and 8.
-                (ToldBy::Agreement, None)
+                (PlaneTest::Agreement, None)
             }
-            Kind::Literal { .. } => (ToldBy::Agreement, None),
-            Kind::Sets => (ToldBy::Sharing, self.map.as_deref()),
+            RelationKind::Literal { .. } => (PlaneTest::Agreement, None),
+            RelationKind::Sets => (PlaneTest::Sharing, self.map.as_deref()),
         };
         let mut masks = [0; MAX_PLANES];
         let mut count = 0;
@@ -141,20 +144,22 @@ impl Relation {
             count += 1;
         };
         match self.kind {
-            Kind::Literal { bases: true } | Kind::Sets if is_base => [0b1010, 0b1100].into_iter().for_each(&mut add),
-            Kind::Literal { .. } => {
+            RelationKind::Literal { bases: true } | RelationKind::Sets if is_base => {
+                [0b1010, 0b1100].into_iter().for_each(&mut add)
+            }
+            RelationKind::Literal { .. } => {
                 let varying = census.or & !census.and;
                 (0..8).map(|bit| 1 << bit).filter(|bit| varying & bit != 0).for_each(&mut add);
             }
-            Kind::Sets => (0..4).map(|bit| 1 << bit).for_each(&mut add),
+            RelationKind::Sets => (0..4).map(|bit| 1 << bit).for_each(&mut add),
         }
-        let padding = (padded && told_by == ToldBy::Agreement).then_some(count);
-        Planes { told_by, masks, count: count + usize::from(padding.is_some()), padding, map }
+        let padding = (padded && test == PlaneTest::Agreement).then_some(count);
+        Planes { test, masks, count: count + usize::from(padding.is_some()), padding, map }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ToldBy {
+enum PlaneTest {
     Agreement,
     Sharing,
 }
@@ -162,63 +167,63 @@ enum ToldBy {
 /// The planes of some sequences.
 #[derive(Debug, Clone)]
 pub(super) struct Planes<'a> {
-    told_by: ToldBy,
-    /// Bits of codes: a plane has a symbol if its code has one of the bits.
+    test: PlaneTest,
+    /// Code bits of each plane. A plane contains a symbol if its code has any of these bits.
     masks: [Code; MAX_PLANES],
     count: usize,
-    /// The plane that has rows of padding, and nothing else.
+    /// Plane that contains only rows of padding.
     padding: Option<usize>,
     map: Option<&'a [Code; 256]>,
 }
 
-/// Matchers that kernels are compiled for.
+/// The matchers that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Matching {
-    /// [`Same`], for so many planes.
-    Same2,
-    /// As above.
-    Same3,
-    /// As above.
-    Same5,
-    /// As above.
-    Same7,
-    /// As above.
-    Same9,
-    /// [`Any`], for so many planes.
-    Any4,
+pub(super) enum PlaneMatcher {
+    /// [`EqualPlanes`] with at most 2 planes.
+    Equal2,
+    /// [`EqualPlanes`] with 3 planes.
+    Equal3,
+    /// [`EqualPlanes`] with at most 5 planes.
+    Equal5,
+    /// [`EqualPlanes`] with at most 7 planes.
+    Equal7,
+    /// [`EqualPlanes`] with at most 9 planes.
+    Equal9,
+    /// [`SharedPlane`] with 4 planes.
+    Shared4,
 }
 
 impl Planes<'_> {
-    /// The matcher that suits.
-    pub(super) fn matching(&self) -> Matching {
-        match (self.told_by, self.count) {
-            (ToldBy::Sharing, _) => Matching::Any4,
-            (ToldBy::Agreement, ..=2) => Matching::Same2,
-            (ToldBy::Agreement, 3) => Matching::Same3,
-            (ToldBy::Agreement, ..=5) => Matching::Same5,
-            (ToldBy::Agreement, ..=7) => Matching::Same7,
-            (ToldBy::Agreement, _) => Matching::Same9,
+    /// Returns the matcher for these planes.
+    pub(super) fn matcher(&self) -> PlaneMatcher {
+        match (self.test, self.count) {
+            (PlaneTest::Sharing, _) => PlaneMatcher::Shared4,
+            (PlaneTest::Agreement, ..=2) => PlaneMatcher::Equal2,
+            (PlaneTest::Agreement, 3) => PlaneMatcher::Equal3,
+            (PlaneTest::Agreement, ..=5) => PlaneMatcher::Equal5,
+            (PlaneTest::Agreement, ..=7) => PlaneMatcher::Equal7,
+            (PlaneTest::Agreement, _) => PlaneMatcher::Equal9,
         }
     }
 
-    /// Bits of the plane that tells padding, if there is one.
+    /// Returns the index of the padding plane, if there is one.
     pub(super) fn padding(&self) -> Option<usize> {
         self.padding
     }
 
-    /// Bits of a code that put a symbol in a plane.
+    /// Returns the code bits that put a symbol into a plane.
     pub(super) fn mask(&self, plane: usize) -> Code {
         self.masks[plane]
     }
 
-    /// What a code is taken for.
+    /// Returns the replacement of a code.
     #[inline(always)]
     pub(super) fn code(&self, code: Code) -> Code {
         self.map.map_or(code, |map| map[code as usize])
     }
 
-    /// The first N planes of 64 symbols, of which the first is number `first`; there are no symbols before number 0 or
-    /// beyond the end.
+    /// Reads the planes of 64 symbols, starting at index `first`. Symbols before index 0 or after
+    /// the end are padding.
     ///
     /// # Safety
     /// The processor has the instructions of V.
@@ -242,7 +247,7 @@ impl Planes<'_> {
             }
         };
         for (plane, &mask) in planes.iter_mut().zip(&self.masks) {
-            // SAFETY: the block has 64 symbols; the instructions are the caller's.
+            // SAFETY: the block has 64 symbols, and the caller guarantees the instructions of V.
             *plane = unsafe { V::test_bytes(block.as_ptr(), mask) };
         }
     }

@@ -1,20 +1,21 @@
-//! One pair, word after word, without vectors: for any relation of codes, and for all distances of the last row.
+//! A single pair without vectors, one word after another. It supports any equality of codes, and
+//! all distances of the last row.
 
 use crate::score::{EditDistance, EditMode, EditScheme, Equality, OverlapReach};
 use crate::seq::Code;
 use crate::simd::BITS;
 
-/// Rows that match each code of the text.
-struct Profile {
+/// The rows that match each code of the text.
+struct MatchProfile {
     words: usize,
     bits: Vec<u64>,
 }
 
-impl Profile {
+impl MatchProfile {
     fn new(pattern: &[Code], equality: &Equality) -> Self {
         let words = pattern.len().div_ceil(BITS);
         let codes = equality.alphabet().size();
-        // One pass for each code that the pattern has.
+        // Make one pass for each code that occurs in the pattern.
         let mut rows = vec![0u64; codes * words];
         let mut is_there = [false; 256];
         for (row, &code) in pattern.iter().enumerate() {
@@ -22,39 +23,40 @@ impl Profile {
             is_there[code as usize] = true;
         }
         let mut bits = vec![0; codes * words];
-        for own in (0..codes).filter(|&own| is_there[own]) {
-            for code in (0..codes).filter(|&code| equality.is_match(own as Code, code as Code)) {
+        for pattern_code in (0..codes).filter(|&pattern_code| is_there[pattern_code]) {
+            for code in (0..codes).filter(|&code| equality.is_match(pattern_code as Code, code as Code)) {
                 for word in 0..words {
-                    bits[code * words + word] |= rows[own * words + word];
+                    bits[code * words + word] |= rows[pattern_code * words + word];
                 }
             }
         }
-        Profile { words, bits }
+        MatchProfile { words, bits }
     }
 
-    fn of(&self, code: Code) -> &[u64] {
+    fn rows_of(&self, code: Code) -> &[u64] {
         &self.bits[code as usize * self.words..][..self.words]
     }
 }
 
-/// Goes over the distances of the whole pattern to parts of the text: `visit` gets every end j from 1 to n, and the
-/// least distance to a part that ends there, from any start in infix mode, from the text's begin in the other modes.
+/// Calls `visit` with every end j from 1 to n and the least distance of the whole pattern to a part
+/// of the text that ends there. The part starts anywhere in infix mode, and at the start of the
+/// text in the other modes.
 pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit: impl FnMut(usize, u32)) {
-    // Steps along the row before the first.
-    let begin_costs = u64::from(scheme.mode != EditMode::Infix);
+    // Step along the row above the first row.
+    let start_cost = u64::from(scheme.mode != EditMode::Infix);
     if pattern.is_empty() {
-        (1..=text.len()).for_each(|j| visit(j, begin_costs as u32 * j as u32));
+        (1..=text.len()).for_each(|j| visit(j, start_cost as u32 * j as u32));
         return;
     }
-    let profile = Profile::new(pattern, &scheme.equality);
+    let profile = MatchProfile::new(pattern, &scheme.equality);
     let mut rows = vec![RowDeltas { pv: u64::MAX, mv: 0 }; profile.words];
     let top = (pattern.len() - 1) % BITS;
     let mut distance = pattern.len() as u32;
     for (j, &code) in text.iter().enumerate() {
-        // The word's own bits for the last word are those of the last row.
-        let (mut up, mut down) = (begin_costs, 0);
+        // The differences of the last word include the last row.
+        let (mut up, mut down) = (start_cost, 0);
         let (mut hp, mut hn) = (0, 0);
-        for (&matches, row) in profile.of(code).iter().zip(&mut rows) {
+        for (&matches, row) in profile.rows_of(code).iter().zip(&mut rows) {
             (hp, hn) = step(matches, row, up, down);
             (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
         }
@@ -63,19 +65,20 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
     }
 }
 
-/// The distance of an overlap of sequences that are not empty ([`EditMode::Overlap`]); not compared with the limit.
+/// Returns the distance of an overlap ([`EditMode::Overlap`]) of two sequences that are not empty.
+/// Does not apply the limit.
 pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equality: &Equality) -> EditDistance {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
-    let profile = Profile::new(pattern, equality);
+    let profile = MatchProfile::new(pattern, equality);
     let top = (pattern.len() - 1) % BITS;
-    // Rows and columns begin at no cost.
+    // Rows and columns start at no cost.
     let mut rows = vec![RowDeltas { pv: 0, mv: 0 }; profile.words];
     let (mut distance, mut least) = (0u32, u32::MAX);
     for (j, &code) in text.iter().enumerate() {
         let (mut up, mut down) = (0, 0);
         let (mut hp, mut hn) = (0, 0);
-        for (&matches, row) in profile.of(code).iter().zip(&mut rows) {
+        for (&matches, row) in profile.rows_of(code).iter().zip(&mut rows) {
             (hp, hn) = step(matches, row, up, down);
             (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
         }
@@ -84,7 +87,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equa
             least = least.min(distance);
         }
     }
-    // Up the last column.
+    // Go up the last column.
     for (below, row) in (0..pattern.len()).rev().enumerate() {
         if below as u64 > below_most {
             break;
@@ -98,14 +101,15 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equa
     EditDistance { distance: least, end: 0 }
 }
 
-/// Differences between a word's rows and the rows above them: bits of +1, and of -1.
+/// Differences between a word's rows and the rows above them: bits of +1 and of -1.
 #[derive(Debug, Clone, Copy)]
 struct RowDeltas {
     pv: u64,
     mv: u64,
 }
 
-/// A word of the next column; gives its differences along the rows. `up` and `down`: those of the row above it.
+/// Computes a word of the next column. Returns its differences along the rows. `up` and `down` are
+/// the differences of the row above the word.
 #[inline(always)]
 fn step(matches: u64, RowDeltas { pv, mv }: &mut RowDeltas, up: u64, down: u64) -> (u64, u64) {
     let zero = matches | *mv | down;
@@ -116,7 +120,8 @@ fn step(matches: u64, RowDeltas { pv, mv }: &mut RowDeltas, up: u64, down: u64) 
     (hp, hn)
 }
 
-/// Distance and end of a pair whose sequences are not empty; not compared with the limit.
+/// Returns the distance and the end of a pair whose sequences are not empty. Does not apply the
+/// limit.
 pub(super) fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> EditDistance {
     if let EditMode::Overlap(reach) = scheme.mode {
         return overlap(pattern, text, reach, &scheme.equality);

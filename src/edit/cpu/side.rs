@@ -1,61 +1,63 @@
-//! Pairs side by side: one a lane, all words of a pattern in it one after the other (inter-sequence vectors).
+//! Groups of pairs with one pair per lane. The words of a pattern follow each other in its lane
+//! (inter-sequence vectors).
 
 mod group;
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use self::group::{Followed, SideGroup, last_cell};
+use self::group::{LastRows, SideGroup, last_cell};
 use super::cutoff::CutOff;
-use super::layout::{Layout, MAX_PAIRS, VECTORS};
-use super::least::Steps;
+use super::layout::{GroupLayout, MAX_PAIRS, VECTORS};
+use super::least::RowSteps;
 use super::planes::{MAX_PLANES, Matcher, Planes};
-use super::step::{Horizontal, Vertical, step};
-use super::{Diagonals, Pair};
+use super::step::{HorizontalDeltas, VerticalDeltas, step};
+use super::{DiagonalBand, EditPair};
 use crate::score::{EditDistance, EditMode};
 use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, Simd, SimdKernel};
 
-/// Buffers that live from group to group.
+/// Scratch memory, reused for all groups.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SideBuffers {
-    /// For each word of rows: its planes, then pv, then mv, each of all lanes.
+    /// For each word of rows its planes, then pv, then mv, each for all lanes.
     words: AlignedBuffer<u64>,
 }
 
-/// A group of pairs, in global mode by falling length of the text, in the others of patterns of equally many words.
+/// A group of pairs. In global mode, they are sorted by decreasing length of the text. In the other
+/// modes, all patterns have the same number of words.
 pub(super) struct SideTask<'a> {
-    /// At most two vectors of them.
-    pub pairs: &'a [Pair<'a>],
-    /// Of all patterns and texts.
+    /// At most two vectors of pairs.
+    pub pairs: &'a [EditPair<'a>],
+    /// Planes of all patterns and texts.
     pub planes: &'a Planes<'a>,
-    /// What the patterns are compared with.
+    /// Mode of the distance.
     pub mode: EditMode,
-    /// Room.
+    /// Scratch memory.
     pub buffers: &'a mut SideBuffers,
-    /// What comes out, one a pair; not yet compared with limits.
+    /// Results, one per pair. Limits are not applied.
     pub found: &'a mut [EditDistance],
 }
 
 /// Computes a group.
-pub(super) fn align_group<M: Matcher>(level: InstructionSet, task: SideTask<'_>) {
-    level.run(Matched(task, PhantomData::<M>));
+pub(super) fn align_group<M: Matcher>(instructions: InstructionSet, task: SideTask<'_>) {
+    instructions.run(SideKernel(task, PhantomData::<M>));
 }
 
 /// A task with its matcher.
-struct Matched<'a, M>(SideTask<'a>, PhantomData<M>);
+struct SideKernel<'a, M>(SideTask<'a>, PhantomData<M>);
 
-impl<M: Matcher> SimdKernel for Matched<'_, M> {
+impl<M: Matcher> SimdKernel for SideKernel<'_, M> {
     type Output = ();
     const USES_VBMI2: bool = true;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { align::<S::U64Lanes, M>(self.0) }
     }
 }
 
-/// Goes on by one column in one word of all lanes.
+/// Advances one word of all lanes by one column.
 ///
 /// # Safety
 /// The processor has the instructions of `V`. `buffer` points to words that are laid out as `at`
@@ -64,17 +66,18 @@ impl<M: Matcher> SimdKernel for Matched<'_, M> {
 #[inline(always)]
 unsafe fn go_on<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
-    at: Layout,
+    at: GroupLayout,
     word: usize,
-    below: [Horizontal<V>; VECTORS],
+    below: [HorizontalDeltas<V>; VECTORS],
     symbols: &[[V; MAX_PLANES]; VECTORS],
-) -> [Horizontal<V>; VECTORS] {
+) -> [HorizontalDeltas<V>; VECTORS] {
     let mut tops = below;
     for v in 0..VECTORS {
-        // SAFETY: the caller's: V's instructions are there, and the buffer has the word.
+        // SAFETY: the caller guarantees the instructions of V, and that the buffer contains the
+        // word.
         unsafe {
             let lanes = buffer.add(v * V::COUNT);
-            let state = Vertical { pv: V::load(lanes.add(at.pv(word))), mv: V::load(lanes.add(at.mv(word))) };
+            let state = VerticalDeltas { pv: V::load(lanes.add(at.pv(word))), mv: V::load(lanes.add(at.mv(word))) };
             let pattern = |plane| V::load(lanes.add(at.plane(word, plane)));
             let (state, top) = step::<V, M>(state, below[v], pattern, |plane| symbols[v][plane]);
             state.pv.store(lanes.add(at.pv(word)));
@@ -85,7 +88,7 @@ unsafe fn go_on<V: LanesU64, M: Matcher>(
     tops
 }
 
-/// Goes on by one column in a range of words of all lanes. Returns the steps that leave the last
+/// Advances a range of words of all lanes by one column. Returns the steps that leave the last
 /// word.
 ///
 /// # Safety
@@ -93,15 +96,15 @@ unsafe fn go_on<V: LanesU64, M: Matcher>(
 #[inline(always)]
 unsafe fn column<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
-    at: Layout,
+    at: GroupLayout,
     range: Range<usize>,
-    beginning: [Horizontal<V>; VECTORS],
+    beginning: [HorizontalDeltas<V>; VECTORS],
     symbols: &[[V; MAX_PLANES]; VECTORS],
-) -> [Horizontal<V>; VECTORS] {
+) -> [HorizontalDeltas<V>; VECTORS] {
     let mut steps = beginning;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        // Two words a turn, so that what one hands on need not be moved for the next.
+        // Process two words per iteration, so that the values passed on need not be moved.
         let mut word = range.start;
         while word + 1 < range.end {
             steps = go_on::<V, M>(buffer, at, word, steps, symbols);
@@ -122,10 +125,10 @@ unsafe fn column<V: LanesU64, M: Matcher>(
 #[inline(always)]
 unsafe fn symbols_of<V: LanesU64, M: Matcher>(
     text: &[u64; MAX_PLANES * MAX_PAIRS],
-    at: Layout,
+    at: GroupLayout,
     c: usize,
 ) -> [[V; MAX_PLANES]; VECTORS] {
-    // SAFETY: the caller's; all lanes of a plane are within the text.
+    // SAFETY: guaranteed by the caller. All lanes of a plane are within the text.
     unsafe {
         let mut symbols = [[V::splat(0); MAX_PLANES]; VECTORS];
         for (v, symbols) in symbols.iter_mut().enumerate() {
@@ -142,16 +145,16 @@ unsafe fn symbols_of<V: LanesU64, M: Matcher>(
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn last_steps<V: LanesU64>(up: [V; VECTORS], down: [V; VECTORS], columns: usize) -> Steps<MAX_PAIRS> {
-    let mut steps = Steps { up: [0; MAX_PAIRS], down: [0; MAX_PAIRS] };
+unsafe fn last_steps<V: LanesU64>(up: [V; VECTORS], down: [V; VECTORS], columns: usize) -> RowSteps<MAX_PAIRS> {
+    let mut steps = RowSteps { up: [0; MAX_PAIRS], down: [0; MAX_PAIRS] };
     for v in 0..VECTORS {
-        // SAFETY: the caller's; there is room for all lanes.
+        // SAFETY: guaranteed by the caller. The arrays have space for all lanes.
         unsafe {
             up[v].store(steps.up.as_mut_ptr().add(v * V::COUNT));
             down[v].store(steps.down.as_mut_ptr().add(v * V::COUNT));
         }
     }
-    // The first column's bit came in first.
+    // The bit of the first column was shifted in first.
     steps.up = steps.up.map(|bits| bits << (BITS - columns));
     steps.down = steps.down.map(|bits| bits << (BITS - columns));
     steps
@@ -167,23 +170,24 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     let group = SideGroup::new::<V, M>(pairs, planes, mode);
     let SideGroup { at, words, texts, .. } = group;
     let (is_global, reach) = (group.is_global(), group.reach());
-    // Whether something is told of a text's last column.
+    // Whether a result is read from the last column of each text.
     let is_read_down = is_global || reach.is_some();
     let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
     assert!(pairs.len() <= at.lanes, "every pair has a lane");
     debug_assert!(is_global || pairs.iter().all(|pair| pair.padding() < BITS));
     let buffer = buffers.words.at_least(at.plane(words, 0));
-    // SAFETY: the caller's: V's instructions are there.
+    // SAFETY: the caller guarantees the instructions of V.
     let paddings = unsafe { group.set_patterns::<V, M>(buffer) };
-    let band = Diagonals::around(pairs);
-    let mut followed = Followed::new(&group);
+    let band = DiagonalBand::around(pairs);
+    let mut last_rows = LastRows::new(&group);
     let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
-    // SAFETY: the caller's: V's instructions are there. The buffer has all words; the arrays have MAX_PAIRS lanes, and
-    // the layout no more.
+    // SAFETY: the caller guarantees the instructions of V. The buffer has all words. The arrays
+    // have MAX_PAIRS lanes, and the layout has no more.
     unsafe {
-        // A text's begin costs in all modes but one. There, padding matches, so that it is free as well.
+        // Skipping the start of a text is free in infix and overlap mode only. Padding matches
+        // there, so it is free too.
         let is_free = mode == EditMode::Infix || reach.is_some();
-        let beginning: [Horizontal<V>; VECTORS] = std::array::from_fn(|v| Horizontal {
+        let beginning: [HorizontalDeltas<V>; VECTORS] = std::array::from_fn(|v| HorizontalDeltas {
             hp: V::splat(if is_free { 0 } else { u64::MAX }),
             hn: V::splat(0),
             as_matches: if is_free { V::load(paddings.as_ptr().add(v * V::COUNT)) } else { V::splat(0) },
@@ -193,15 +197,16 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
         for before in (0..n).step_by(BITS) {
             if cut.pays && before > 0 {
                 let Some(distance) = cut.advance::<V>(buffer, at, &texts, before) else { break };
-                followed.rows.set_distance(distance);
-                followed.ends.set_distance(distance);
+                last_rows.rows.set_distance(distance);
+                last_rows.ends.set_distance(distance);
             }
             group.read_texts::<V, M>(before, &mut text);
             let columns = BITS.min(n - before);
             let (mut up, mut down) = ([V::splat(0); VECTORS], [V::splat(0); VECTORS]);
             let mut c = 0;
             while c < columns {
-                // In global mode a text's last column is the one where the distance is; an overlap may end in it.
+                // In global mode, the distance is in the last column of a text. An overlap may also
+                // end there.
                 let last = texts[..pairs.len()].iter().filter(|&&end| is_read_down && end > before + c);
                 let until = *last.min().unwrap_or(&n).min(&(before + columns)) - before;
                 for c in c..until {
@@ -219,18 +224,18 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
                 for lane in (0..pairs.len()).filter(|&lane| is_read_down && texts[lane] == before + c) {
                     let word = |word| (*buffer.add(at.pv(word) + lane), *buffer.add(at.mv(word) + lane));
                     if let Some(reach) = reach {
-                        found[lane].distance = followed.least_down(&group, reach, lane, (0..cut.words).map(word));
+                        found[lane].distance = last_rows.least_down(&group, reach, lane, (0..cut.words).map(word));
                     } else {
-                        // All words are as in the text's last column, or as they were when the band left them; from then
-                        // on, each column adds one.
+                        // All words are up to date for the text's last column, or unchanged since
+                        // the band left them. From then on, each column adds one.
                         found[lane] = last_cell((0..words).map(word), group.patterns[lane], texts[lane] as u32);
                     }
                 }
             }
             if !is_global && cut.words == words {
-                followed.advance(&group, last_steps(up, down, columns), before);
+                last_rows.advance(&group, last_steps(up, down, columns), before);
             }
         }
     }
-    followed.finish(&group, found);
+    last_rows.finish(&group, found);
 }

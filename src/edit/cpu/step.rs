@@ -1,61 +1,62 @@
-//! One column of one word of rows, after Myers (1999) in Hyyrö's form (2003).
+//! One column of one word of rows, after Myers (1999) in the form of Hyyrö (2003).
 //!
-//! `pv` and `mv` have the rows whose distance is one above, or one below, that of the row before. Steps along a row
-//! come in from the word below (which holds the rows before these) and leave at the top; a step down by one is also what the
-//! carry of the addition says, so that no other carry is handed on.
+//! `pv` and `mv` mark the rows whose distance is one more or one less than in the previous row.
+//! Steps along a row come from the word before, which holds the preceding rows, and leave at the
+//! top bit. A downward step also determines the carry of the addition, so no other carry is passed
+//! on.
 
 use super::planes::Matcher;
 use crate::simd::LanesU64;
 
 /// Differences between rows.
 #[derive(Clone, Copy)]
-pub(super) struct Vertical<V> {
+pub(super) struct VerticalDeltas<V> {
     pub pv: V,
     pub mv: V,
 }
 
-/// Differences between columns: those of the word below, of which the top bits count.
+/// Differences between columns. The top bits of the word before are used.
 #[derive(Clone, Copy)]
-pub(super) struct Horizontal<V> {
+pub(super) struct HorizontalDeltas<V> {
     pub hp: V,
     pub hn: V,
-    /// Rows that are as good as matches: the lowest, if the row before it steps down.
+    /// Rows that count as matches: the lowest row, if the row before it steps down.
     pub as_matches: V,
 }
 
-impl<V: LanesU64> Horizontal<V> {
-    /// From the steps of the word below.
+impl<V: LanesU64> HorizontalDeltas<V> {
+    /// Creates the differences from the steps of the word before.
     ///
     /// # Safety
     /// The processor has the instructions of V.
     #[inline(always)]
     pub(super) unsafe fn new(hp: V, hn: V) -> Self {
-        // SAFETY: the caller's.
-        Horizontal { hp, hn, as_matches: unsafe { hn.top() } }
+        // SAFETY: guaranteed by the caller.
+        HorizontalDeltas { hp, hn, as_matches: unsafe { hn.top() } }
     }
 }
 
-/// Goes one column on.
+/// Advances a word by one column.
 ///
 /// # Safety
 /// The processor has the instructions of V.
 #[inline(always)]
 pub(super) unsafe fn step<V: LanesU64, M: Matcher>(
-    state: Vertical<V>,
-    below: Horizontal<V>,
+    state: VerticalDeltas<V>,
+    below: HorizontalDeltas<V>,
     pattern: impl Fn(usize) -> V,
     text: impl Fn(usize) -> V,
-) -> (Vertical<V>, Horizontal<V>) {
-    let Vertical { pv, mv } = state;
-    // SAFETY: the caller's.
+) -> (VerticalDeltas<V>, HorizontalDeltas<V>) {
+    let VerticalDeltas { pv, mv } = state;
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        // A row that is one below the row before has a diagonal difference of 0 as a match has; and as no bit is in
-        // both pv and mv, it takes no part in the addition.
+        // A row that is one below the previous row has a diagonal difference of 0, like a match. No
+        // bit is in both pv and mv, so it does not take part in the addition.
         let zero = M::matches::<V>(pattern, text).or3(mv, below.as_matches);
         let d0 = zero.and(pv).add(pv).xor_or(pv, zero);
         let (hp, hn) = (mv.or_nor(d0, pv), d0.and(pv));
         let (hp_before, hn_before) = (hp.shift_in(below.hp), hn.shift_in(below.hn));
-        let state = Vertical { pv: hn_before.or_nor(d0, hp_before), mv: hp_before.and(d0) };
-        (state, Horizontal::new(hp, hn))
+        let state = VerticalDeltas { pv: hn_before.or_nor(d0, hp_before), mv: hp_before.and(d0) };
+        (state, HorizontalDeltas::new(hp, hn))
     }
 }

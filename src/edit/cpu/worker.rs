@@ -1,35 +1,35 @@
-//! A thread of the CPU as an engine for distances.
+//! The CPU engine for distances.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::compute::{Workspace, run_until};
-use crate::edit::{Distances, Edit, EditBatch, EditReport};
+use super::compute::{DistanceWorkspace, run_until};
+use crate::edit::{BatchDistances, Edit, EditBatch, EditReport};
 use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
 use crate::error::{Error, Result};
 
-/// One thread of the CPU as an engine for distances.
+/// An engine that computes distances on one thread.
 pub type EditWorker = ThreadEngine<Edit>;
 
-/// So many workers, at least one.
+/// Creates `threads` engines, at least one.
 pub fn edit_workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine<Edit>>> {
     thread_engines(threads, interrupt)
 }
 
 impl CpuKind for Edit {
-    type Scratch = Workspace;
+    type Scratch = DistanceWorkspace;
 
     const CELLS: u64 = 1 << 32;
     const PAIRS: u64 = 1 << 16;
     const GROUP_PAIRS: u64 = super::layout::MAX_PAIRS as u64;
 
-    fn compute(batch: &EditBatch, workspace: &mut Workspace, interrupt: &AtomicBool) -> Result<EditReport> {
+    fn compute(batch: &EditBatch, workspace: &mut DistanceWorkspace, interrupt: &AtomicBool) -> Result<EditReport> {
         let begin = Instant::now();
         let found = run_until(batch, workspace, || interrupt.load(Ordering::Relaxed));
         let found = found.ok_or(Error::Interrupted)?;
         let kernel_time = Some(begin.elapsed());
-        Ok(EditReport { found: Distances::Each(found.into()), kernel_time, ..EditReport::default() })
+        Ok(EditReport { found: BatchDistances::Each(found.into()), kernel_time, ..EditReport::default() })
     }
 }

@@ -1,4 +1,4 @@
-//! What a kernel wrote, as distances: of all pairs, or of those that it listed.
+//! Decoding of a kernel's output: results of all pairs, or of the listed pairs.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -6,63 +6,65 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::edit::check::Possible;
-use crate::edit::kernels::myers::{EditTasks, LaneGrouping, POSITION_BITS, Run, Variant, run_of};
+use crate::edit::kernels::myers::{EditTasks, EditVariant, LaneGrouping, POSITION_BITS, PatternRun, run_of};
 use crate::edit::{EditBatch, EditChunk, GROUP_PAIRS};
 use crate::engine::buffer_pool::PooledVec;
 use crate::score::{EditDistance, EditMode, EditScheme};
 
-/// Pairs of a list that one thread decodes at a time.
+/// Number of listed pairs that one thread decodes at a time.
 const LISTED_AT_ONCE: usize = 1 << 10;
 
-/// What results are of.
+/// The batch that the results belong to.
 #[derive(Clone, Copy)]
-pub(super) struct Decoder<'a> {
+pub(super) struct EditDecoder<'a> {
     pub(super) batch: &'a EditBatch,
     pub(super) tasks: &'a EditTasks,
-    /// What computed them.
-    pub(super) variant: Variant,
-    /// Symbols of every text, if all have as many.
+    /// Variant that computed the results.
+    pub(super) variant: EditVariant,
+    /// Number of symbols of every text, if all have the same length.
     pub(super) text_symbols: Option<u32>,
 }
 
-/// What the words of a pair's result say.
+/// The format of a pair's result.
 #[derive(Clone, Copy)]
-enum Form {
-    /// The distance of wholes.
+enum ResultFormat {
+    /// A distance of whole sequences.
     Whole,
     /// A distance without an end.
     NoEnd,
-    /// A distance and, in the bits below it, an end.
+    /// A distance in the upper bits, and an end in the lower bits.
     Packed,
-    /// A distance, then an end.
+    /// A distance, followed by an end.
     Both,
 }
 
-impl Form {
-    fn of(variant: &Variant) -> Self {
+impl ResultFormat {
+    fn for_variant(variant: &EditVariant) -> Self {
         match (variant.grouping, variant.mode) {
-            (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => Form::Whole,
-            (_, EditMode::Overlap(_)) => Form::NoEnd,
-            (LaneGrouping::Thread, _) => Form::Packed,
-            _ => Form::Both,
+            (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => ResultFormat::Whole,
+            (_, EditMode::Overlap(_)) => ResultFormat::NoEnd,
+            (LaneGrouping::Thread, _) => ResultFormat::Packed,
+            _ => ResultFormat::Both,
         }
     }
 
-    /// What was found in a text of `n` symbols.
+    /// Reads a result for a text of `n` symbols.
     #[inline(always)]
     fn read(self, [word, next]: [u32; 2], n: u32) -> EditDistance {
         match self {
-            Form::Whole => EditDistance { distance: word, end: n },
-            Form::NoEnd => EditDistance { distance: word, end: 0 },
-            Form::Packed => EditDistance { distance: word >> POSITION_BITS, end: word & ((1 << POSITION_BITS) - 1) },
-            Form::Both => EditDistance { distance: word, end: next },
+            ResultFormat::Whole => EditDistance { distance: word, end: n },
+            ResultFormat::NoEnd => EditDistance { distance: word, end: 0 },
+            ResultFormat::Packed => {
+                EditDistance { distance: word >> POSITION_BITS, end: word & ((1 << POSITION_BITS) - 1) }
+            }
+            ResultFormat::Both => EditDistance { distance: word, end: next },
         }
     }
 }
 
-/// What pairs of two lengths have in common.
+/// Values that all pairs with the same two lengths share.
 #[derive(Clone, Copy)]
-struct Lengths {
+struct PairLengths {
     pattern_symbols: u32,
     text_symbols: u32,
     trivial: Option<EditDistance>,
@@ -70,59 +72,67 @@ struct Lengths {
     possible: Possible,
 }
 
-impl Lengths {
-    fn of(scheme: &EditScheme, m: u32, n: u32) -> Self {
+impl PairLengths {
+    fn new(scheme: &EditScheme, m: u32, n: u32) -> Self {
         let limit = scheme.limit(m, n);
-        Lengths {
+        PairLengths {
             pattern_symbols: m,
             text_symbols: n,
             trivial: scheme.trivial(m, n),
             limit,
-            possible: Possible::of(scheme, m, n),
+            possible: Possible::for_lengths(scheme, m, n),
         }
     }
 }
 
-/// Pairs of one pattern that are looked at together for whether their texts have one length.
+/// Number of pairs of one pattern that are checked together for texts of equal length.
 const ALIKE_AT_ONCE: usize = 64;
-/// Lengths of texts that are remembered.
+/// Number of text lengths in the cache.
 const REMEMBERED: usize = 64;
 
-/// What was said of lengths before: regions of one kind differ by a few symbols.
-struct Memory<'a> {
+/// A cache of [`PairLengths`]. It is effective because regions of one kind differ by a few symbols
+/// in length.
+struct LengthCache<'a> {
     scheme: &'a EditScheme,
-    known: [Lengths; REMEMBERED],
+    known: [PairLengths; REMEMBERED],
 }
 
-impl<'a> Memory<'a> {
+impl<'a> LengthCache<'a> {
     fn new(scheme: &'a EditScheme) -> Self {
-        Memory { scheme, known: [Lengths::of(scheme, 0, 0); REMEMBERED] }
+        LengthCache { scheme, known: [PairLengths::new(scheme, 0, 0); REMEMBERED] }
     }
 
     #[inline]
-    fn of(&mut self, m: u32, n: u32) -> &Lengths {
+    fn get(&mut self, m: u32, n: u32) -> &PairLengths {
         let known = &mut self.known[n as usize % REMEMBERED];
         if known.pattern_symbols != m || known.text_symbols != n {
-            *known = Lengths::of(self.scheme, m, n);
+            *known = PairLengths::new(self.scheme, m, n);
         }
         known
     }
 }
 
-impl Decoder<'_> {
+impl EditDecoder<'_> {
     fn pairs(&self) -> usize {
         self.tasks.tasks as usize
     }
 
-    /// Results of all pairs, in their order, in the memory of `found`. `None` if one cannot be.
+    /// Decodes the results of all pairs in their order into the memory of `found`. Returns `None`
+    /// if a result is impossible.
     pub(super) fn each(&self, words: &[u32], found: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
-        // Which form it is decides outside of the loops.
-        match (Form::of(&self.variant), self.variant.output_words()) {
-            (Form::Whole, _) => self.each_of::<1>(words, found, |[word], n| Form::Whole.read([word, 0], n)),
-            (Form::Packed, _) => self.each_of::<1>(words, found, |[word], n| Form::Packed.read([word, 0], n)),
-            (Form::NoEnd, 1) => self.each_of::<1>(words, found, |[word], n| Form::NoEnd.read([word, 0], n)),
-            (Form::NoEnd, _) => self.each_of::<2>(words, found, |both, n| Form::NoEnd.read(both, n)),
-            (Form::Both, _) => self.each_of::<2>(words, found, |both, n| Form::Both.read(both, n)),
+        // Select the format outside of the loops.
+        match (ResultFormat::for_variant(&self.variant), self.variant.output_words()) {
+            (ResultFormat::Whole, _) => {
+                self.each_of::<1>(words, found, |[word], n| ResultFormat::Whole.read([word, 0], n))
+            }
+            (ResultFormat::Packed, _) => {
+                self.each_of::<1>(words, found, |[word], n| ResultFormat::Packed.read([word, 0], n))
+            }
+            (ResultFormat::NoEnd, 1) => {
+                self.each_of::<1>(words, found, |[word], n| ResultFormat::NoEnd.read([word, 0], n))
+            }
+            (ResultFormat::NoEnd, _) => self.each_of::<2>(words, found, |both, n| ResultFormat::NoEnd.read(both, n)),
+            (ResultFormat::Both, _) => self.each_of::<2>(words, found, |both, n| ResultFormat::Both.read(both, n)),
         }
     }
 
@@ -138,20 +148,21 @@ impl Decoder<'_> {
         found.reserve(pairs);
         let room = &mut found.spare_capacity_mut()[..pairs];
         let at_once = if self.text_symbols.is_some() { pairs } else { ALIKE_AT_ONCE };
-        // Pieces of equal size: a block may have most of the pairs, or one.
+        // Pieces have equal size, because a block may have most of the pairs or only one.
         let pieces = room.par_chunks_mut(GROUP_PAIRS).zip(results.par_chunks(GROUP_PAIRS)).enumerate();
         let are_possible = pieces.map(|(piece, (room, results))| {
             let mut results = results;
             let (mut room, mut task) = (room, piece * GROUP_PAIRS);
             let mut run = run_of(&self.tasks.runs, task as u32);
-            let mut memory = Memory::new(&self.batch.chunk.scheme);
+            let mut cache = LengthCache::new(&self.batch.chunk.scheme);
             let mut are_possible = true;
             while !results.is_empty() {
                 let end = self.tasks.runs[run + 1].task as usize;
                 let count = (end - task).min(results.len()).min(at_once);
-                let (own, later) = results.split_at(count);
-                let (own_room, later_room) = std::mem::take(&mut room).split_at_mut(count);
-                are_possible &= self.run(self.tasks.runs[run], task as u32, own, own_room, &mut memory, &read);
+                let (part_results, later) = results.split_at(count);
+                let (part_space, later_room) = std::mem::take(&mut room).split_at_mut(count);
+                are_possible &=
+                    self.run(self.tasks.runs[run], task as u32, part_results, part_space, &mut cache, &read);
                 (results, room, task) = (later, later_room, task + count);
                 run += usize::from(task == end);
             }
@@ -160,32 +171,34 @@ impl Decoder<'_> {
         if !are_possible.reduce(|| true, |a, b| a & b) {
             return None;
         }
-        // SAFETY: the pieces cover the room for all pairs, and each wrote a result for every pair of its own.
+        // SAFETY: the pieces cover the space for all pairs, and each has written a result for every
+        // pair of its own.
         unsafe { found.set_len(pairs) };
         Some(found)
     }
 
-    /// Results of tasks of one run, of which `task` is the first. Whether all of them can be.
+    /// Decodes the results of tasks of one run, starting with `task`. Returns whether all of them
+    /// are possible.
     #[inline]
     fn run<const WORDS: usize>(
         &self,
-        run: Run,
+        run: PatternRun,
         task: u32,
         results: &[[u32; WORDS]],
         room: &mut [MaybeUninit<EditDistance>],
-        memory: &mut Memory<'_>,
+        cache: &mut LengthCache<'_>,
         read: &impl Fn([u32; WORDS], u32) -> EditDistance,
     ) -> bool {
         if results.is_empty() {
             return true;
         }
         let (chunk, m) = (&self.batch.chunk, run.pattern_symbols);
-        let first = self.tasks.places.start + run.place + (task - run.task);
+        let first = self.tasks.regions.start + run.region + (task - run.task);
         let mut are_possible = true;
         let all = room.iter_mut().zip(results);
-        // A few regions of another length, at the ends of a genome, should not make all others slow.
+        // A few regions of another length, at the ends of a genome, must not slow down all others.
         if let Some(n) = self.text_symbols.or_else(|| one_length(chunk, first..first + results.len() as u32)) {
-            let Lengths { trivial, limit, possible, .. } = *memory.of(m, n);
+            let PairLengths { trivial, limit, possible, .. } = *cache.get(m, n);
             if let Some(found) = trivial {
                 all.for_each(|(room, _)| _ = room.write(found));
                 return possible.has(found);
@@ -197,9 +210,9 @@ impl Decoder<'_> {
             }
             return are_possible;
         }
-        for ((room, &result), place) in all.zip(first..) {
-            let n = chunk.region(place).symbols();
-            let Lengths { trivial, limit, possible, .. } = memory.of(m, n);
+        for ((room, &result), region_index) in all.zip(first..) {
+            let n = chunk.region(region_index).symbols();
+            let PairLengths { trivial, limit, possible, .. } = cache.get(m, n);
             let found = trivial.unwrap_or_else(|| read(result, n).within(*limit));
             room.write(found);
             are_possible &= possible.has(found);
@@ -207,10 +220,10 @@ impl Decoder<'_> {
         are_possible
     }
 
-    /// Results of the pairs that a kernel listed, in any order: those within their limits, by their number. `None` if a number
-    /// or a distance cannot be.
+    /// Decodes the results of the pairs that a kernel listed, in any order. Returns the pairs
+    /// within their limits by increasing number, or `None` if a number or a distance is impossible.
     pub(super) fn listed(&self, words: &[u32]) -> Option<Vec<(u32, EditDistance)>> {
-        // A pair's number and two words of output at most.
+        // An entry has the number of a pair and at most two u32 values of output.
         let read = |entry: &[u32]| (entry[0], [entry[1], entry.get(2).copied().unwrap_or(0)]);
         let entries = words.par_chunks_exact(self.variant.list_words() as usize);
         let mut listed: Vec<(u32, [u32; 2])> = entries.map(read).collect();
@@ -219,36 +232,37 @@ impl Decoder<'_> {
         if !is_rising || listed.last().is_some_and(|&(pair, _)| pair as usize >= self.pairs()) {
             return None;
         }
-        let (chunk, scheme, form) = (&self.batch.chunk, &*self.batch.chunk.scheme, Form::of(&self.variant));
+        let (chunk, scheme, format) =
+            (&self.batch.chunk, &*self.batch.chunk.scheme, ResultFormat::for_variant(&self.variant));
         let parts = listed.par_chunks(LISTED_AT_ONCE).map(|part| {
             let mut run = part.first().map_or(0, |&(pair, _)| run_of(&self.tasks.runs, pair));
-            let mut own = Vec::with_capacity(part.len());
+            let mut part_results = Vec::with_capacity(part.len());
             for &(pair, output) in part {
                 while self.tasks.runs[run + 1].task <= pair {
                     run += 1;
                 }
-                let Run { task, place, pattern_symbols: m, .. } = self.tasks.runs[run];
-                let place = self.tasks.places.start + place + (pair - task);
-                let n = self.text_symbols.unwrap_or_else(|| chunk.region(place).symbols());
-                let found = form.read(output, n).within(scheme.limit(m, n));
+                let PatternRun { task, region, pattern_symbols: m, .. } = self.tasks.runs[run];
+                let region_index = self.tasks.regions.start + region + (pair - task);
+                let n = self.text_symbols.unwrap_or_else(|| chunk.region(region_index).symbols());
+                let found = format.read(output, n).within(scheme.limit(m, n));
                 if found.is_some() {
-                    own.push((pair, found));
-                    if !Possible::of(scheme, m, n).has(found) {
+                    part_results.push((pair, found));
+                    if !Possible::for_lengths(scheme, m, n).has(found) {
                         return None;
                     }
                 }
             }
-            Some(own)
+            Some(part_results)
         });
         let parts: Option<Vec<Vec<(u32, EditDistance)>>> = parts.collect();
         Some(parts?.concat())
     }
 }
 
-/// Symbols of the texts at these places, if all have as many.
-fn one_length(chunk: &EditChunk, mut places: Range<u32>) -> Option<u32> {
-    let n = chunk.region(places.start).symbols();
-    places.all(|place| chunk.region(place).symbols() == n).then_some(n)
+/// Returns the number of symbols of the texts in these regions, if all have the same length.
+fn one_length(chunk: &EditChunk, mut regions: Range<u32>) -> Option<u32> {
+    let n = chunk.region(regions.start).symbols();
+    regions.all(|region_index| chunk.region(region_index).symbols() == n).then_some(n)
 }
 
 #[cfg(test)]

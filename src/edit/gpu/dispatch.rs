@@ -1,75 +1,78 @@
-//! A batch of pairs as dispatches: rounds of pairs whose scratch memory fits, strips of rows, parts of columns.
+//! Dispatches of a batch: groups of pairs whose scratch memory fits, strips of rows, and parts of
+//! columns.
 
-use super::extent::Extent;
+use super::extent::EditExtent;
 use super::resident::{ResidentProfiles, ResidentTexts};
-use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
+use crate::edit::kernels::myers::{EditParams, EditTasks, EditVariant, PairSelection};
 use crate::gpu::pipeline::Compiled;
 use crate::score::{EditMode, OverlapReach};
 
-/// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
+/// Maximum number of cells of a pair in one dispatch: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
 
-/// What a batch needs beside its own lists.
+/// Inputs for recording a batch.
 pub struct EditWork<'a> {
-    /// The texts.
+    /// Texts on the device.
     pub texts: &'a ResidentTexts,
-    /// The patterns.
+    /// Patterns on the device.
     pub profiles: &'a ResidentProfiles,
-    /// The kernel.
+    /// Main kernel.
     pub program: &'a Compiled,
-    /// What it was made for.
-    pub variant: Variant,
-    /// The kernel that computes heads first, and what it was made for.
-    pub heads: Option<(&'a Compiled, Variant)>,
-    /// Bytes that its scratch memory may take.
+    /// Variant of the main kernel.
+    pub variant: EditVariant,
+    /// Kernel that computes heads first, and its variant.
+    pub heads: Option<(&'a Compiled, EditVariant)>,
+    /// Maximum bytes of scratch memory.
     pub scratch_budget: u64,
-    /// Greatest lengths, and the greatest distance of interest.
-    pub extent: Extent,
-    /// Symbols of every text of the chunk, if all have as many.
+    /// Lengths and limits of the batch.
+    pub extent: EditExtent,
+    /// Number of symbols of every text of the chunk, if all have the same length.
     pub text_symbols: Option<u32>,
-    /// Columns that one dispatch may compute.
+    /// Maximum number of columns of a dispatch.
     pub columns: u32,
-    /// The greatest distance that is listed and the pairs that there is room for; `None` if all results are to be read.
+    /// Maximum distance that is listed, and the capacity of the list; `None` if the results of all
+    /// pairs are read.
     pub listing: Option<(u32, u32)>,
-    /// Threads that write its lists.
+    /// Threads that write the lists.
     pub pool: &'a rayon::ThreadPool,
 }
 
 impl EditWork<'_> {
-    /// Words of a place on the device.
-    pub(super) fn place_words(&self) -> u32 {
+    /// Returns the number of u32 values of a region on the device.
+    pub(super) fn region_words(&self) -> u32 {
         if self.text_symbols.is_some() { 1 } else { 2 }
     }
 }
 
 /// One dispatch.
 pub(super) struct EditDispatch {
-    /// Its parameters.
-    pub params: Params,
-    /// Its workgroups.
+    /// Parameters of the dispatch.
+    pub params: EditParams,
+    /// Number of workgroups.
     pub workgroups: u32,
 }
 
 /// The dispatches of a batch.
 pub(super) struct EditPlan {
-    /// In their order.
+    /// Dispatches in their order.
     pub dispatches: Vec<EditDispatch>,
     /// Bytes of scratch memory.
     pub scratch_bytes: u64,
 }
 
-/// Plans a batch for one of its programs. `list` is that of the program that computes all pairs.
-pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &Variant) -> EditPlan {
+/// Plans the dispatches of one program of a batch. `list` is the task list of the program that
+/// computes all pairs.
+pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &EditVariant) -> EditPlan {
     let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
-    // As many as heads can keep: those that are too many leave at once.
-    let is_kept = variant.selection == Selection::Kept;
+    // Workgroups for as many pairs as heads can keep. Workgroups without pairs return at once.
+    let is_kept = variant.selection == PairSelection::Kept;
     let all = if is_kept { list.tasks.div_ceil(variant.tasks()) } else { list.workgroups };
     let round =
         work.scratch_budget.checked_div(per_workgroup).map_or(all, |fit| fit.clamp(1, u64::from(all.max(1))) as u32);
     let strips = variant.strips_of(match variant.selection {
-        Selection::Heads(words) => list.pattern_symbols.min(32 * words),
-        Selection::All | Selection::Kept => list.pattern_symbols,
+        PairSelection::Heads(words) => list.pattern_symbols.min(32 * words),
+        PairSelection::All | PairSelection::Kept => list.pattern_symbols,
     });
     let reach = match variant.mode {
         EditMode::Overlap(reach) => reach,
@@ -79,7 +82,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
     };
     let list_room = work.listing.map_or(0, |(_, room)| room);
     let dense_begin = list_room * work.variant.list_words();
-    let base = Params {
+    let base = EditParams {
         task_count: list.tasks,
         first_workgroup: 0,
         pass_begin: 0,
@@ -101,7 +104,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
         dense_begin,
         kept_begin: dense_begin + work.variant.output_words() * list.tasks,
         result_words: work.variant.output_words(),
-        place_words: work.place_words(),
+        place_words: work.region_words(),
         text_symbols: work.text_symbols.unwrap_or(0),
     };
     let whole = !variant.strips;
@@ -110,7 +113,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
     let mut dispatches = Vec::new();
     for first in (0..all).step_by(round.max(1) as usize) {
         let workgroups = round.min(all - first);
-        let base = Params { first_workgroup: first, ..base };
+        let base = EditParams { first_workgroup: first, ..base };
         if whole {
             dispatches.push(EditDispatch { params: base, workgroups });
             continue;
@@ -118,7 +121,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
         let parts = work.extent.text_symbols.div_ceil(columns).max(1);
         for pass in 0..strips {
             for part in 0..parts {
-                let params = Params {
+                let params = EditParams {
                     pass_begin: pass,
                     pass_end: pass + 1,
                     column_begin: part * columns,

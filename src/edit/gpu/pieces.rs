@@ -1,53 +1,55 @@
-//! Patterns against long texts: a text is cut into pieces that many invocations search at once.
+//! Patterns against long texts: a text is cut into pieces, so that many invocations search it at
+//! once.
 //!
-//! A part of the text at a distance of at most m from a pattern of m symbols has at most 2 m symbols. So every piece begins
-//! 2 m symbols before its own columns, and each of the pattern's ends has its distance in the piece that owns it; what a
-//! piece finds before its own columns is a distance to a part of the text too, if not the least one.
+//! A part of the text with a distance of at most m from a pattern of m symbols has at most 2 m
+//! symbols. Every piece therefore starts 2 m symbols before its own columns. Each end of the
+//! pattern has its exact distance in the piece that owns the column. Ends that a piece finds before
+//! its own columns are distances of parts of the text too, but perhaps not the least ones.
 
 use std::sync::Arc;
 
-use crate::edit::{Distances, EditBatch, EditBlock, EditChunk, Places, Region};
+use crate::edit::{BatchDistances, EditBatch, EditBlock, EditChunk, Region, TextRegions};
 use crate::score::{EditDistance, EditMode};
 
-/// Own columns of a piece at most; a text of fewer stays whole.
+/// Maximum number of own columns of a piece. A text with fewer columns stays whole.
 const MAX_COLUMNS: u64 = 1 << 16;
-/// Own columns of a piece at least, in symbols of the pattern.
+/// Minimum number of own columns of a piece, as a multiple of the pattern's length.
 const MIN_PATTERNS: u64 = 8;
-/// Pieces of a batch that keep a device busy.
+/// Number of pieces in a batch that keeps a device busy.
 const ENOUGH_PIECES: u64 = 1 << 18;
 
-/// A batch of which long texts are cut.
-pub(super) struct Pieces {
-    /// The batch to compute: regions, in the order of the pairs.
+/// A batch whose long texts are cut.
+pub(super) struct TextPieces {
+    /// Batch to compute, whose regions are in the order of the pairs.
     pub batch: Arc<EditBatch>,
-    /// For every pair, where its pieces end among those of the batch.
+    /// End (exclusive) of each pair's pieces among all pieces of the batch.
     ends: Vec<usize>,
-    /// For every piece, how far from the begin of its pair's text it begins.
+    /// Offset of each piece from the start of its pair's region.
     offsets: Vec<u32>,
 }
 
-impl Pieces {
-    /// Cuts a batch; `None` if no text is long enough.
+impl TextPieces {
+    /// Cuts a batch. Returns `None` if no text is long enough.
     pub(super) fn cut(batch: &EditBatch, text_symbols: u32) -> Option<Self> {
         let chunk = &batch.chunk;
         if chunk.scheme.mode != EditMode::Infix || u64::from(text_symbols) <= MAX_COLUMNS {
             return None;
         }
-        let places = batch.blocks.iter().flat_map(|block| block.places.clone());
-        let columns: u64 = places.map(|place| u64::from(chunk.region(place).symbols())).sum();
+        let regions = batch.blocks.iter().flat_map(|block| block.regions.clone());
+        let columns: u64 = regions.map(|index| u64::from(chunk.region(index).symbols())).sum();
         let (mut ends, mut offsets, mut regions) = (Vec::new(), Vec::new(), Vec::new());
         let mut blocks: Vec<EditBlock> = Vec::new();
         for block in &batch.blocks {
             let m = u64::from(chunk.patterns.length(block.pattern));
-            let own = (columns / ENOUGH_PIECES).min(MAX_COLUMNS).max(MIN_PATTERNS * m).max(1);
+            let own_columns = (columns / ENOUGH_PIECES).min(MAX_COLUMNS).max(MIN_PATTERNS * m).max(1);
             let (first, mut cells) = (regions.len() as u32, 0);
-            for place in block.places.clone() {
-                let Region { text, start, end } = chunk.region(place);
+            for index in block.regions.clone() {
+                let Region { text, start, end } = chunk.region(index);
                 let n = u64::from(end - start);
                 let mut column = 0;
                 loop {
                     let begin = u64::saturating_sub(column, 2 * m);
-                    let next = (column + own).min(n);
+                    let next = (column + own_columns).min(n);
                     regions.push(Region { text, start: start + begin as u32, end: start + next as u32 });
                     offsets.push(begin as u32);
                     cells += m * (next - begin);
@@ -58,19 +60,19 @@ impl Pieces {
                 }
                 ends.push(regions.len());
             }
-            blocks.push(EditBlock { pattern: block.pattern, places: first..regions.len() as u32, cells });
+            blocks.push(EditBlock { pattern: block.pattern, regions: first..regions.len() as u32, cells });
         }
-        let places = Places::Regions(Arc::new(regions));
+        let regions = TextRegions::Regions(Arc::new(regions));
         let [patterns, texts] = [&chunk.patterns, &chunk.texts].map(Arc::clone);
-        let chunk = EditChunk::new(patterns, texts, Arc::clone(&chunk.scheme), places);
-        Some(Pieces { batch: Arc::new(EditBatch { chunk: Arc::new(chunk), blocks }), ends, offsets })
+        let chunk = EditChunk::new(patterns, texts, Arc::clone(&chunk.scheme), regions);
+        Some(TextPieces { batch: Arc::new(EditBatch { chunk: Arc::new(chunk), blocks }), ends, offsets })
     }
 
-    /// The results of pairs, from those of their pieces.
-    pub(super) fn join(&self, found: &Distances) -> Distances {
+    /// Combines the results of the pieces to results of pairs.
+    pub(super) fn join(&self, found: &BatchDistances) -> BatchDistances {
         match found {
-            Distances::Each(found) => Distances::Each(self.join_each(found).into()),
-            Distances::Listed { list, .. } => {
+            BatchDistances::Each(found) => BatchDistances::Each(self.join_each(found).into()),
+            BatchDistances::Listed { list, .. } => {
                 let mut joined: Vec<(u32, EditDistance)> = Vec::new();
                 for &(piece, found) in list {
                     let pair = self.ends.partition_point(|&end| end <= piece as usize) as u32;
@@ -80,7 +82,7 @@ impl Pieces {
                         _ => joined.push((pair, found)),
                     }
                 }
-                Distances::Listed { pairs: self.ends.len(), list: joined }
+                BatchDistances::Listed { pairs: self.ends.len(), list: joined }
             }
         }
     }
@@ -88,13 +90,13 @@ impl Pieces {
     fn join_each(&self, found: &[EditDistance]) -> Vec<EditDistance> {
         let mut first = 0;
         let joined = self.ends.iter().map(|&end| {
-            let own = first..end;
+            let piece_range = first..end;
             first = end;
-            let pieces = own.map(|piece| match found[piece] {
+            let pieces = piece_range.map(|piece| match found[piece] {
                 EditDistance::NONE => EditDistance::NONE,
                 EditDistance { distance, end } => EditDistance { distance, end: end + self.offsets[piece] },
             });
-            // The first of the least, and "none" is greater than all.
+            // Takes the first of the least results. [`EditDistance::NONE`] is greater than all others.
             pieces.min().unwrap_or(EditDistance::NONE)
         });
         joined.collect()
@@ -109,7 +111,7 @@ mod tests {
     use crate::seq::{Alphabet, SequenceStore};
 
     #[test]
-    fn pieces_find_what_the_whole_text_holds() {
+    fn pieces_give_results_of_the_whole_text() {
         let mut state = 88_172_645_463_325_252u64;
         let mut next = || {
             state ^= state << 13;
@@ -129,25 +131,27 @@ mod tests {
         let (patterns, texts) = (Arc::new(patterns.build()), Arc::new(texts.build()));
         for limit in [Limit::None, Limit::Rate(0.1)] {
             let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit };
-            let [own, others] = [&patterns, &texts].map(Arc::clone);
-            let chunk = EditChunk::new(own, others, Arc::new(scheme), Places::Texts([2, 0, 1].into()));
-            let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, places: 0..3, cells: 1 });
+            let [pattern_store, text_store] = [&patterns, &texts].map(Arc::clone);
+            let chunk =
+                EditChunk::new(pattern_store, text_store, Arc::new(scheme), TextRegions::Texts([2, 0, 1].into()));
+            let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, regions: 0..3, cells: 1 });
             let batch = EditBatch { chunk: Arc::new(chunk), blocks: blocks.collect() };
             let compute = |batch: &EditBatch| {
-                let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(move |place| (block, place)));
-                let find = |(block, place): (&EditBlock, u32)| {
+                let pairs =
+                    batch.blocks.iter().flat_map(|block| block.regions.clone().map(move |index| (block, index)));
+                let find = |(block, index): (&EditBlock, u32)| {
                     let pattern = batch.chunk.patterns.codes(block.pattern);
-                    oracle::find(pattern, batch.chunk.text(place), &batch.chunk.scheme)
+                    oracle::find(pattern, batch.chunk.text(index), &batch.chunk.scheme)
                 };
                 pairs.map(find).collect::<Vec<EditDistance>>()
             };
-            let pieces = Pieces::cut(&batch, 66_000).unwrap();
+            let pieces = TextPieces::cut(&batch, 66_000).unwrap();
             assert!(pieces.batch.pairs() > 3 * batch.pairs());
             let found = compute(&pieces.batch);
             let list = (0..).zip(&found).filter(|(_, found)| found.is_some()).map(|(pair, found)| (pair, *found));
-            let listed = Distances::Listed { pairs: found.len(), list: list.collect() };
+            let listed = BatchDistances::Listed { pairs: found.len(), list: list.collect() };
             assert_eq!(pieces.join(&listed).into_each(), compute(&batch));
-            assert_eq!(pieces.join(&Distances::Each(found.into())), Distances::Each(compute(&batch).into()));
+            assert_eq!(pieces.join(&BatchDistances::Each(found.into())), BatchDistances::Each(compute(&batch).into()));
         }
         assert!(EditDistance::NONE > EditDistance { distance: u32::MAX - 1, end: u32::MAX });
     }

@@ -1,4 +1,4 @@
-//! Texts and patterns on the device: packed once a job.
+//! Texts and patterns on the device, packed once per job.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,29 +12,31 @@ use crate::gpu::resident::Residents;
 use crate::score::{EditMode, EditScheme, Equality};
 use crate::seq::{Code, SequenceStore};
 
-/// Symbols of a text that one thread packs at a time.
+/// Number of symbols of a text that one thread packs at a time.
 const PIECE_SYMBOLS: usize = 1 << 20;
-/// Words of profiles that one thread makes at a time, or one pattern's.
+/// Number of u32 values of profiles that one thread writes at a time. A single pattern may have
+/// more.
 const WORDS_AT_ONCE: u64 = 1 << 14;
 
-/// All texts of a store.
+/// All texts of a store on the device.
 pub struct ResidentTexts {
     equality: Equality,
-    /// How symbols are coded.
+    /// Encoding of the symbols.
     pub coding: Arc<Coding>,
-    /// First symbol of every text.
+    /// Offset of every text's first symbol.
     pub begins: Arc<Vec<u32>>,
-    /// The packed symbols.
+    /// Packed symbols.
     pub buffer: wgpu::Buffer,
-    /// Words of it.
+    /// Number of u32 values in the buffer.
     pub words: u32,
 }
 
 impl ResidentTexts {
-    /// Packs a store on the threads of a pool and uploads it; what lies on the device longest makes room for it.
+    /// Packs a store on the threads of a pool and uploads it. Evicts the oldest resident data if
+    /// necessary.
     ///
     /// # Errors
-    /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold it.
+    /// Returns [`crate::Error::Unsuited`] if the store exceeds `limit` bytes.
     pub fn new(
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
@@ -43,21 +45,21 @@ impl ResidentTexts {
         equality: &Equality,
         limit: u64,
     ) -> Result<Arc<Self>> {
-        let coding = Coding::of(store, equality);
+        let coding = Coding::for_texts(store, equality);
         let mut begins = Vec::with_capacity(store.len());
         let mut next = u64::from(FRONT_SYMBOLS);
         for &length in store.lengths() {
             begins.push(next);
             next += u64::from(length).next_multiple_of(u64::from(TEXT_ALIGNMENT));
         }
-        // Kernels read up to two words beyond the last text.
+        // Kernels read up to two u32 values beyond the last text.
         let symbols = next + u64::from(2 * TEXT_ALIGNMENT);
         let bytes = symbols * u64::from(coding.bits) / 8;
         if bytes > limit || symbols > u64::from(u32::MAX) {
-            return Err(gpu.unsuited(format!("{bytes} bytes of texts exceed its limit of {limit}")));
+            return Err(gpu.unsuited(format!("{bytes} bytes of texts exceed its limit of {limit} bytes")));
         }
         let mut words = vec![0u32; (bytes / 4) as usize];
-        // Every text's own words, in order.
+        // Split the buffer into the part of each text.
         let mut rest = words.as_mut_slice();
         let mut taken = 0;
         let mut jobs = Vec::new();
@@ -65,14 +67,15 @@ impl ResidentTexts {
             let first = (begin * u64::from(coding.bits) / 32) as usize;
             let codes = store.codes(id);
             let count = (codes.len() * coding.bits as usize).div_ceil(32);
-            let (own, after) = std::mem::take(&mut rest)[first - taken..].split_at_mut(count);
+            let (text_words, after) = std::mem::take(&mut rest)[first - taken..].split_at_mut(count);
             rest = after;
             taken = first + count;
-            jobs.push((codes, own));
+            jobs.push((codes, text_words));
         }
-        let pack = |(codes, own): (&[Code], &mut [u32])| {
+        let pack = |(codes, text_words): (&[Code], &mut [u32])| {
             let piece_words = PIECE_SYMBOLS * coding.bits as usize / 32;
-            own.par_chunks_mut(piece_words)
+            text_words
+                .par_chunks_mut(piece_words)
                 .zip(codes.par_chunks(PIECE_SYMBOLS))
                 .for_each(|(words, codes)| coding.pack(codes, words));
         };
@@ -88,28 +91,28 @@ impl ResidentTexts {
         Ok(residents.keep(store, texts.buffer.size(), texts))
     }
 
-    /// Whether it is coded for this relation.
+    /// Checks whether the texts are encoded for this equality.
     pub fn is_for(&self, equality: &Equality) -> bool {
         self.equality == *equality
     }
 }
 
-/// Profiles of all patterns of a store.
+/// Profiles of all patterns of a store on the device.
 pub struct ResidentProfiles {
     coding: Arc<Coding>,
     mode: EditMode,
-    /// First word of every pattern's profile.
+    /// Index of the first u32 of every pattern's profile.
     pub begins: Arc<Vec<u32>>,
     /// The profiles.
     pub buffer: wgpu::Buffer,
 }
 
 impl ResidentProfiles {
-    /// Makes the profiles of a store's patterns on the threads of a pool and uploads them; what lies on the device longest
-    /// makes room for them.
+    /// Writes the profiles of a store's patterns on the threads of a pool and uploads them. Evicts
+    /// the oldest resident data if necessary.
     ///
     /// # Errors
-    /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold them.
+    /// Returns [`crate::Error::Unsuited`] if the profiles exceed `limit` bytes.
     pub fn new(
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
@@ -121,10 +124,10 @@ impl ResidentProfiles {
     ) -> Result<Arc<Self>> {
         let mut begins = Vec::with_capacity(store.len());
         let mut next = 0u64;
-        // What one thread makes: where its patterns end, and their words.
+        // The work of each thread: the end of its patterns, and the number of u32 values.
         let (mut ends, mut first) = (Vec::new(), 0);
         for &length in store.lengths() {
-            // Whether all of them fit is looked at below.
+            // The total is checked against the limit below.
             begins.push(next as u32);
             next += coding.profile_words(length) as u64;
             if next - first >= WORDS_AT_ONCE || begins.len() == store.len() {
@@ -133,23 +136,23 @@ impl ResidentProfiles {
             }
         }
         if 4 * next > limit || next > u64::from(u32::MAX) {
-            return Err(gpu.unsuited(format!("{} bytes of query profiles exceed its limit of {limit}", 4 * next)));
+            return Err(gpu.unsuited(format!("{} bytes of query profiles exceed its limit of {limit} bytes", 4 * next)));
         }
         let mut words = vec![0u32; next as usize];
         let mut rest = words.as_mut_slice();
         let mut jobs = Vec::with_capacity(ends.len());
         let mut begin = 0;
         for (end, count) in ends {
-            let (own, after) = std::mem::take(&mut rest).split_at_mut(count);
+            let (pattern_words, after) = std::mem::take(&mut rest).split_at_mut(count);
             rest = after;
-            jobs.push((begin..end, own));
+            jobs.push((begin..end, pattern_words));
             begin = end;
         }
-        let profile = |(patterns, mut own): (Range<u32>, &mut [u32])| {
+        let profile = |(patterns, mut pattern_words): (Range<u32>, &mut [u32])| {
             for id in patterns {
-                let (one, after) = own.split_at_mut(coding.profile_words(store.length(id)));
+                let (one, after) = pattern_words.split_at_mut(coding.profile_words(store.length(id)));
                 coding.profile(store.codes(id), scheme.mode, one);
-                own = after;
+                pattern_words = after;
             }
         };
         pool.install(|| jobs.into_par_iter().for_each(profile));
@@ -163,7 +166,7 @@ impl ResidentProfiles {
         Ok(residents.keep(store, profiles.buffer.size(), profiles))
     }
 
-    /// Whether it is for texts of this coding and this mode.
+    /// Checks whether the profiles are for texts of this encoding and for this mode.
     pub fn is_for(&self, coding: &Coding, mode: EditMode) -> bool {
         *self.coding == *coding && self.mode == mode
     }

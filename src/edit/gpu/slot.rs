@@ -1,4 +1,4 @@
-//! One of the batches that are in flight at once: its buffers, its dispatches, its results.
+//! The buffers and the state of one batch in flight.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::decode::Decoder;
+use super::decode::EditDecoder;
 use super::dispatch::{EditPlan, EditWork, plan_dispatches};
-use super::staging::{List, Staging};
-use crate::edit::kernels::myers::{EditTasks, Selection, Variant};
-use crate::edit::{Distances, EditBatch, EditChunk, EditReport, Places, Region};
+use super::staging::{StagedList, Staging};
+use crate::edit::kernels::myers::{EditTasks, EditVariant, PairSelection};
+use crate::edit::{BatchDistances, EditBatch, EditChunk, EditReport, Region, TextRegions};
 use crate::engine::buffer_pool::BufferPool;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
@@ -18,24 +18,24 @@ use crate::gpu::launch::{BatchResults, Buffers, Slot};
 use crate::gpu::pipeline::Compiled;
 use crate::score::EditDistance;
 
-struct InFlight {
+struct EditInFlight {
     batch: Arc<EditBatch>,
-    variant: Variant,
+    variant: EditVariant,
     text_symbols: Option<u32>,
-    /// Pairs that the list has room for, if it was read and not the results of all pairs.
+    /// Capacity of the list, if the list is read instead of the results of all pairs.
     list_room: Option<u32>,
 }
 
-/// Words of the output before its data: as `Output` of `common/myers.wgsl` has them.
+/// Number of u32 values in the output before its data, as in `Output` of `common/myers.wgsl`.
 const HEADER_WORDS: u64 = 4;
 
 /// Buffers of one batch.
 pub struct EditSlot {
-    /// The batch as the kernels see it.
+    /// Task list of the batch.
     tasks: EditTasks,
     lists: Staging,
     buffers: Buffers,
-    in_flight: Option<InFlight>,
+    in_flight: Option<EditInFlight>,
 }
 
 impl Slot for EditSlot {
@@ -62,29 +62,29 @@ impl EditSlot {
         let heads = work.heads.map(|(_, variant)| variant);
         pool.install(|| self.tasks.fill(batch, &heads.unwrap_or(variant), &work.profiles.begins));
         let list = &self.tasks;
-        if chunk.text_symbols().0 == 0 && pool.install(|| has_empty_text(chunk, list.places.clone())) {
-            // Kernels do not know what is found in a text without symbols.
+        if chunk.text_symbols().0 == 0 && pool.install(|| has_empty_text(chunk, list.regions.clone())) {
+            // Kernels do not know the results of texts without symbols.
             work.listing = None;
         }
         let listed = begin.elapsed();
-        // Heads first.
-        let programs: Vec<(&Compiled, Variant)> = work.heads.into_iter().chain([(work.program, variant)]).collect();
+        // Heads are computed first.
+        let programs: Vec<(&Compiled, EditVariant)> = work.heads.into_iter().chain([(work.program, variant)]).collect();
         let plans: Vec<EditPlan> = programs.iter().map(|(_, variant)| plan_dispatches(list, work, variant)).collect();
         let scratch_bytes = plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0);
         let runs: &[u32] = bytemuck::cast_slice(&list.runs);
-        let place_words = work.place_words() as usize;
-        let write_places = |first: usize, words: &mut [u32]| {
-            let first = list.places.start as usize + first / place_words;
-            write_places(chunk, first, &work.texts.begins, place_words, words);
+        let region_words = work.region_words() as usize;
+        let write_regions = |first: usize, words: &mut [u32]| {
+            let first = list.regions.start as usize + first / region_words;
+            write_regions(chunk, first, &work.texts.begins, region_words, words);
         };
         let copied = |from: &[u32], first: usize, words: &mut [u32]| {
             let count = words.len();
             words.copy_from_slice(&from[first..first + count]);
         };
         let lists = [
-            List { words: place_words * list.places.len(), write: &write_places },
-            List { words: runs.len(), write: &|first, words| copied(runs, first, words) },
-            List { words: list.first_runs.len(), write: &|first, words| copied(&list.first_runs, first, words) },
+            StagedList { words: region_words * list.regions.len(), write: &write_regions },
+            StagedList { words: runs.len(), write: &|first, words| copied(runs, first, words) },
+            StagedList { words: list.first_runs.len(), write: &|first, words| copied(&list.first_runs, first, words) },
         ];
         let list_bytes = lists.each_ref().map(|list| 4 * list.words as u64);
         let (staged, begins) = self.lists.fill(gpu, pool, "lists to be copied", lists)?;
@@ -116,18 +116,19 @@ impl EditSlot {
             }
             recording.dispatch(program, &dispatch.params, dispatch.workgroups.into());
         }
-        // Either the number of listed pairs and the list, or the results of all pairs.
+        // Copy either the list with its length, or the results of all pairs.
         let bytes = if list_room.is_some() { listed_bytes } else { all_bytes };
         recording.copy_back("out", 0..4 * HEADER_WORDS + bytes)?;
         recording.submit("myers")?;
         tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, ?written, submitted = ?begin.elapsed(), "edit batch");
         let (batch, text_symbols) = (Arc::clone(batch), work.text_symbols);
-        self.in_flight = Some(InFlight { batch, variant, text_symbols, list_room });
+        self.in_flight = Some(EditInFlight { batch, variant, text_symbols, list_room });
         Ok(())
     }
 
-    /// Decodes the results of the batch on the threads of a pool, in a buffer from a shelf if there is one result for every
-    /// pair. Returns with them the number of pairs that heads kept, if there were heads.
+    /// Decodes the results of the batch on the threads of a pool, into a buffer of the shelf if
+    /// there is a result for every pair. Also returns the number of pairs that heads kept, if there
+    /// were heads.
     pub fn decode(
         &mut self,
         gpu: &Gpu,
@@ -135,36 +136,36 @@ impl EditSlot {
         shelf: &BufferPool<EditDistance>,
         results: BatchResults,
     ) -> Result<(EditReport, Option<u32>)> {
-        let Some(InFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {
+        let Some(EditInFlight { batch, variant, text_symbols, list_room }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let begin = Instant::now();
         let BatchResults { words, kernel_time, limit } = results;
         let data = &words[HEADER_WORDS as usize..];
-        let kept = (variant.selection == Selection::Kept).then_some(words[1]);
+        let kept = (variant.selection == PairSelection::Kept).then_some(words[1]);
         let report = |found| {
             tracing::trace!(?kept, ?kernel_time, finished = ?begin.elapsed(), "edit batch done");
             (EditReport { found, kernel_time, is_checked: true, ..EditReport::default() }, kept)
         };
         let tasks = self.tasks.tasks;
-        let each = |own: &EditTasks, words: &[u32]| {
-            let decoder = Decoder { batch: &batch, tasks: own, variant, text_symbols };
+        let each = |task_list: &EditTasks, words: &[u32]| {
+            let decoder = EditDecoder { batch: &batch, tasks: task_list, variant, text_symbols };
             let found = pool.install(|| decoder.each(words, shelf.take()));
-            found.map(Distances::Each).ok_or_else(|| gpu.error("a result that cannot be"))
+            found.map(BatchDistances::Each).ok_or_else(|| gpu.error("it reported an impossible result"))
         };
         let Some(room) = list_room else {
             return Ok(report(each(&self.tasks, data)?));
         };
         let count = words[0];
         if count > tasks {
-            return Err(gpu.error(format!("{count} pairs listed of {tasks}")));
+            return Err(gpu.error(format!("it listed {count} of {tasks} pairs")));
         }
         if count <= room {
             let listed = &data[..variant.list_words() as usize * count as usize];
-            let decoder = Decoder { batch: &batch, tasks: &self.tasks, variant, text_symbols };
+            let decoder = EditDecoder { batch: &batch, tasks: &self.tasks, variant, text_symbols };
             let list = pool.install(|| decoder.listed(listed));
-            let list = list.ok_or_else(|| gpu.error("a pair that cannot be, or twice, is listed"))?;
-            return Ok(report(Distances::Listed { pairs: tasks as usize, list }));
+            let list = list.ok_or_else(|| gpu.error("it listed an impossible pair, or a pair twice"))?;
+            return Ok(report(BatchDistances::Listed { pairs: tasks as usize, list }));
         }
         drop(words);
         let before = HEADER_WORDS + u64::from(variant.list_words()) * u64::from(room);
@@ -174,32 +175,32 @@ impl EditSlot {
     }
 }
 
-/// Writes the places of a chunk from one on, as the kernels read them: the first symbol of the text, and its length if a place has
-/// two words.
-fn write_places(chunk: &EditChunk, first: usize, begins: &[u32], place_words: usize, words: &mut [u32]) {
-    let range = first..first + words.len() / place_words;
+/// Writes the regions of a chunk from index `first` on in the layout of the kernels: the offset of
+/// the first symbol, and the length if a region has two u32 values.
+fn write_regions(chunk: &EditChunk, first: usize, begins: &[u32], region_words: usize, words: &mut [u32]) {
+    let range = first..first + words.len() / region_words;
     let begin_of = |region: Region| begins[region.text as usize] + region.start;
-    // Loops of their own, so that none decides anything for each place.
-    match (&chunk.places, place_words) {
-        (Places::Regions(regions), 1) => {
+    // Separate loops avoid a decision per region.
+    match (&chunk.regions, region_words) {
+        (TextRegions::Regions(regions), 1) => {
             words.iter_mut().zip(&regions[range]).for_each(|(word, &region)| *word = begin_of(region));
         }
-        (Places::Candidates(all, own), 1) => {
-            let own = &all[own.start as usize..own.end as usize][range];
-            words.iter_mut().zip(own).for_each(|(word, candidate)| *word = begin_of(candidate.region));
+        (TextRegions::Candidates(all, part), 1) => {
+            let part = &all[part.start as usize..part.end as usize][range];
+            words.iter_mut().zip(part).for_each(|(word, candidate)| *word = begin_of(candidate.region));
         }
-        (Places::Texts(order), 1) => {
+        (TextRegions::Texts(order), 1) => {
             words.iter_mut().zip(&order[range]).for_each(|(word, &text)| *word = begins[text as usize]);
         }
         _ => {
-            let regions = range.map(|place| chunk.region(place as u32));
-            let places = words.as_chunks_mut().0.iter_mut().zip(regions);
-            places.for_each(|(place, region)| *place = [begin_of(region), region.symbols()]);
+            let regions = range.map(|index| chunk.region(index as u32));
+            let entries = words.as_chunks_mut().0.iter_mut().zip(regions);
+            entries.for_each(|(entry, region)| *entry = [begin_of(region), region.symbols()]);
         }
     }
 }
 
-/// Whether a text at one of these places has no symbols.
-fn has_empty_text(chunk: &EditChunk, places: Range<u32>) -> bool {
-    places.into_par_iter().any(|place| chunk.region(place).symbols() == 0)
+/// Checks whether a region in a range has no symbols.
+fn has_empty_text(chunk: &EditChunk, regions: Range<u32>) -> bool {
+    regions.into_par_iter().any(|index| chunk.region(index).symbols() == 0)
 }

@@ -1,4 +1,4 @@
-//! Lists on their way to the device: written by many threads where the device's copies read them.
+//! Upload of lists: several threads write them directly to a buffer that the device copies from.
 
 use std::sync::mpsc;
 
@@ -7,33 +7,34 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 
-/// Words that one thread writes at a time: they stay in its nearest cache until they are copied as a whole.
+/// Number of u32 values that one thread writes at a time. They stay in its L1 cache until they are
+/// copied as a whole.
 const PIECE_WORDS: usize = 1 << 12;
 const PIECE_BYTES: usize = 4 * PIECE_WORDS;
 
-/// A list to be written. Its entries take 1, 2 or 4 words.
-pub(super) struct List<'a> {
-    /// Words that it has.
+/// A list to upload. Its entries take 1, 2 or 4 u32 values.
+pub(super) struct StagedList<'a> {
+    /// Number of u32 values.
     pub words: usize,
-    /// Writes its words from one on, which begins an entry.
+    /// Writes the u32 values from an index on, which must start an entry.
     pub write: &'a (dyn Fn(usize, &mut [u32]) + Sync),
 }
 
-/// A buffer that the host writes and the device copies from, used again and again.
+/// A buffer that the host writes and the device copies from, reused for all batches.
 #[derive(Default)]
 pub(super) struct Staging {
     buffer: Option<wgpu::Buffer>,
 }
 
 impl Staging {
-    /// Writes lists one after the other; gives the byte at which each begins. To be called when the device has copied what was
-    /// in the buffer before; it is then ready to be copied from.
+    /// Writes the lists one after the other and returns the byte offset of each. The device must
+    /// have finished copying the previous contents. The returned buffer is ready to be copied from.
     pub(super) fn fill<const LISTS: usize>(
         &mut self,
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
         label: &str,
-        lists: [List<'_>; LISTS],
+        lists: [StagedList<'_>; LISTS],
     ) -> Result<(wgpu::Buffer, [u64; LISTS])> {
         let mut bytes = 0;
         let begins = lists.each_ref().map(|list| {
@@ -43,7 +44,7 @@ impl Staging {
         });
         let buffer = match self.buffer.take().filter(|buffer| buffer.size() >= bytes) {
             Some(buffer) => buffer,
-            // A little more than is asked for: batches differ.
+            // Allocate a little more than required, because batches differ in size.
             None => {
                 gpu.buffer(label, bytes + bytes / 8, wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC)?
             }
@@ -53,23 +54,23 @@ impl Staging {
             let error = |error| gpu.error(format!("{label} could not be written: {error}"));
             let mut view = buffer.slice(..bytes).get_mapped_range_mut().map_err(error)?;
             let mut rest = view.slice(..);
-            let write = |list: &List<'_>, first: usize, mut piece: wgpu::WriteOnly<'_, [u8]>| {
+            let write = |list: &StagedList<'_>, first: usize, mut piece: wgpu::WriteOnly<'_, [u8]>| {
                 let mut words = [0u32; PIECE_WORDS];
-                let own = &mut words[..piece.len() / 4];
-                (list.write)(first, own);
-                piece.copy_from_slice(bytemuck::cast_slice(own));
+                let piece_words = &mut words[..piece.len() / 4];
+                (list.write)(first, piece_words);
+                piece.copy_from_slice(bytemuck::cast_slice(piece_words));
             };
             let mut pieces = Vec::with_capacity(bytes as usize / PIECE_BYTES);
             for list in &lists {
-                let (own, others) = rest.split_at(4 * list.words);
+                let (list_bytes, others) = rest.split_at(4 * list.words);
                 rest = others;
-                let (whole, last) = own.into_chunks::<PIECE_BYTES>();
+                let (whole, last) = list_bytes.into_chunks::<PIECE_BYTES>();
                 let before = pieces.len();
                 pieces.extend(whole.into_iter().enumerate().map(|(number, piece)| (list, number * PIECE_WORDS, piece)));
                 write(list, (pieces.len() - before) * PIECE_WORDS, last);
             }
             let write_piece =
-                |(list, first, piece): (&List<'_>, usize, _)| write(list, first, wgpu::WriteOnly::into(piece));
+                |(list, first, piece): (&StagedList<'_>, usize, _)| write(list, first, wgpu::WriteOnly::into(piece));
             pool.install(|| pieces.into_par_iter().for_each(write_piece));
             drop(view);
             buffer.unmap();
@@ -82,7 +83,7 @@ impl Staging {
 fn map(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: u64) -> Result<()> {
     let (sender, mapped) = mpsc::channel();
     buffer.slice(..bytes).map_async(wgpu::MapMode::Write, move |result| {
-        // The receiver is gone only if nobody wants the result any more.
+        // The receiver is gone only if the result is no longer needed.
         let _ = sender.send(result);
     });
     for wait in [wgpu::PollType::Poll, wgpu::PollType::wait_indefinitely()] {
@@ -93,5 +94,5 @@ fn map(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: u64) -> Result<()> {
             Err(_) => _ = polled.map_err(|error| gpu.error(format!("waiting failed: {error}")))?,
         }
     }
-    Err(gpu.error("a buffer was never mapped"))
+    Err(gpu.error("a buffer could not be mapped"))
 }

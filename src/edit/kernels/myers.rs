@@ -1,71 +1,75 @@
-//! Host half of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup` and `myers_workgroup` (Chacon et
-//! al. 2014): how symbols and patterns are packed, and which task is where.
+//! Host side of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup`,
+//! `myers_workgroup` and `myers_band` (Chacon et al. 2014): packing of symbols and patterns, and
+//! task lists.
 
 mod tasks;
 
 pub(crate) use self::tasks::run_of;
-pub use self::tasks::{EditTasks, Run};
+pub use self::tasks::{EditTasks, PatternRun};
 pub use crate::gpu::kernels::LaneGrouping;
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::Constants;
 use crate::score::{EditMode, Equality};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Symbols before the first text: a lane reads as many before the first symbol of its text as there are lanes before it.
+/// Number of padding symbols before the first text. A lane reads one symbol before its text for
+/// each lane before it.
 pub const FRONT_SYMBOLS: u32 = 1024;
-/// Texts begin at multiples of so many symbols: whole words whatever a symbol takes.
+/// Texts start at multiples of this number of symbols, so they fill whole u32 values with any
+/// symbol size.
 pub const TEXT_ALIGNMENT: u32 = 16;
-/// Bits of a position beside a distance in one word of `myers_thread`.
+/// Number of bits of the position in a result of `myers_thread`. The distance has the remaining
+/// bits of the u32.
 pub const POSITION_BITS: u32 = 20;
-/// The greatest number of symbols of a pattern for `myers_thread`: a distance, up to twice as great in prefix mode, has the
-/// bits that a position leaves.
+/// Maximum number of symbols of a pattern in `myers_thread`. A distance, which is up to twice as
+/// large in prefix mode, must fit into the bits above the position.
 pub const THREAD_SYMBOLS: u32 = 1024;
 
-/// Which pairs of a batch a program computes, and what of them.
+/// The pairs that a program computes, and the rows that it computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Selection {
-    /// All of them, as wholes.
+pub enum PairSelection {
+    /// All pairs, with all rows.
     All,
-    /// The heads of all: so many words of each pattern from its first on, or all that it has. Pairs whose head is within the
-    /// limit are kept, of the others it is known that they are not.
+    /// The heads of all pairs: this number of u32 words from the first row of each pattern, or all
+    /// its words. Pairs with a head within the limit are kept. All others exceed the limit.
     Heads(u32),
-    /// Those that heads kept, as wholes.
+    /// The pairs that the heads kept, with all rows.
     Kept,
 }
 
-/// What a pipeline is made for: shader constants.
+/// The constants that a pipeline is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
-    /// How lanes exchange.
+pub struct EditVariant {
+    /// How lanes cooperate.
     pub grouping: LaneGrouping,
-    /// Bits of a symbol: 2, 4 or 8.
+    /// Bits per symbol: 2, 4 or 8.
     pub bits: u32,
-    /// Codes of a profile's vectors, where symbols have 8 bits.
+    /// Number of codes in a profile, for symbols of 8 bits.
     pub stride: u32,
-    /// Words that an invocation keeps of its pattern.
+    /// Number of u32 words of rows that an invocation keeps.
     pub words: u32,
-    /// Invocations a workgroup.
+    /// Invocations per workgroup.
     pub workgroup: u32,
-    /// Invocations a pair; 1 for `myers_thread`.
+    /// Invocations per pair; 1 for `myers_thread`.
     pub lanes: u32,
-    /// What is computed.
+    /// Mode of the distance.
     pub mode: EditMode,
-    /// Whether patterns may need several strips, or columns come in parts.
+    /// Whether patterns may need several strips, or a dispatch only a part of the columns.
     pub strips: bool,
-    /// Words of a base's row in workgroup memory, of `myers_band`; else 0.
+    /// Number of u32 values of a base's row in workgroup memory for `myers_band`, else 0.
     pub row_words: u32,
-    /// Which pairs it computes.
-    pub selection: Selection,
+    /// Pairs that the program computes.
+    pub selection: PairSelection,
 }
 
-impl KernelProgram for Variant {
+impl KernelProgram for EditVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Edit(self.grouping))
     }
 
     fn constants(&self) -> Constants {
         let is_free = pad_bits(self.mode) != 0;
-        let head = if let Selection::Heads(words) = self.selection { words } else { 0 };
+        let head = if let PairSelection::Heads(words) = self.selection { words } else { 0 };
         Constants::default()
             .number("BITS", self.bits)
             .number("STRIDE", self.stride)
@@ -77,7 +81,7 @@ impl KernelProgram for Variant {
             .number("POSITION_BITS", POSITION_BITS)
             .number("ROW_WORDS", self.row_words)
             .number("HEAD", head)
-            .flag("IS_KEPT", self.selection == Selection::Kept)
+            .flag("IS_KEPT", self.selection == PairSelection::Kept)
             .flag("TRACK", self.mode != EditMode::Global)
             .flag("IS_PREFIX", self.mode == EditMode::Prefix)
             .flag("STRIPS", self.strips)
@@ -85,23 +89,23 @@ impl KernelProgram for Variant {
     }
 }
 
-impl Variant {
-    /// Pairs a workgroup.
+impl EditVariant {
+    /// Returns the number of pairs per workgroup.
     pub fn tasks(&self) -> u32 {
         self.workgroup / self.lanes
     }
 
-    /// Words of the output a pair.
+    /// Returns the number of u32 values per result.
     pub fn output_words(&self) -> u32 {
         if matches!(self.grouping, LaneGrouping::Thread | LaneGrouping::Band) { 1 } else { 2 }
     }
 
-    /// Words of the list a pair: its number and its output.
+    /// Returns the number of u32 values per list entry: the number of the pair and its result.
     pub fn list_words(&self) -> u32 {
         1 + self.output_words()
     }
 
-    /// Bytes of workgroup memory that a workgroup of so many invocations takes.
+    /// Returns the bytes of workgroup memory of a workgroup.
     pub fn workgroup_bytes(&self) -> u32 {
         let rows = if self.bits == 8 { 0 } else { 4 };
         if self.grouping == LaneGrouping::Band {
@@ -111,12 +115,13 @@ impl Variant {
         (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
     }
 
-    /// Strips of the longest pattern.
+    /// Returns the number of strips of a pattern.
     pub fn strips_of(&self, pattern_symbols: u32) -> u32 {
         pattern_symbols.div_ceil(32).div_ceil(self.words * self.lanes).max(1)
     }
 
-    /// Words of a task's scratch memory before what lanes keep, and in all, for texts of so many symbols.
+    /// Returns two sizes of a task's scratch memory in u32 values, for texts of `text_symbols`
+    /// symbols: the border before the lanes' state, and the total.
     pub fn scratch_words(&self, text_symbols: u32) -> (u32, u32) {
         if !self.strips {
             return (0, 0);
@@ -126,40 +131,40 @@ impl Variant {
     }
 }
 
-/// Match bits of rows above a pattern.
+/// Match bits of the rows above a pattern.
 fn pad_bits(mode: EditMode) -> u32 {
     if matches!(mode, EditMode::Infix | EditMode::Overlap(_)) { u32::MAX } else { 0 }
 }
 
-/// The parameters of a dispatch, as `common/myers.wgsl` declares them.
+/// Parameters of a dispatch, as declared in `common/myers.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Params {
-    /// Pairs in the batch.
+pub struct EditParams {
+    /// Number of pairs in the batch.
     pub task_count: u32,
-    /// The first workgroup's number.
+    /// Number of the first workgroup.
     pub first_workgroup: u32,
     /// First strip.
     pub pass_begin: u32,
-    /// Strip after the last.
+    /// End (exclusive) of the strips.
     pub pass_end: u32,
     /// First column.
     pub column_begin: u32,
-    /// Column after the last.
+    /// End (exclusive) of the columns.
     pub column_end: u32,
-    /// Words of a task's scratch memory.
+    /// Number of u32 values of a task's scratch memory.
     pub scratch_words: u32,
-    /// Where in it lies what lanes keep.
+    /// Offset of the lanes' state in a task's scratch memory.
     pub kept: u32,
-    /// Words of texts.
+    /// Number of u32 values of all texts.
     pub text_words: u32,
-    /// The greatest distance that is of interest.
+    /// Maximum distance of interest.
     pub limit: u32,
-    /// Workgroups of the batch.
+    /// Number of workgroups of the batch.
     pub groups: u32,
     /// See [`crate::score::OverlapReach`].
     pub reach_divisor: u32,
-    /// Bases of every code, 4 bits a code.
+    /// Bases of every code, 4 bits per code.
     pub sets: [u32; 2],
     /// See [`crate::score::OverlapReach`].
     pub reach_shorter: u32,
@@ -167,44 +172,46 @@ pub struct Params {
     pub reach_constant: u32,
     /// See [`crate::score::OverlapReach`].
     pub reach_rate: u32,
-    /// The greatest distance of a pair that is listed.
+    /// Maximum distance of a listed pair.
     pub list_limit: u32,
-    /// Pairs that the list has room for; 0 if none is kept.
+    /// Capacity of the list in pairs; 0 if there is no list.
     pub list_room: u32,
-    /// Word of the output's data where the results of all pairs begin: the list is before them.
+    /// Index of the first result of all pairs in the output. The list precedes it.
     pub dense_begin: u32,
-    /// Word of the output's data where the tasks begin that heads keep.
+    /// Index of the first task that the heads keep in the output.
     pub kept_begin: u32,
-    /// Words of a pair's result.
+    /// Number of u32 values per result.
     pub result_words: u32,
-    /// Words of a place: 1 where all texts have as many symbols, else 2.
+    /// Number of u32 values per region: 1 if all texts have the same length, else 2.
     pub place_words: u32,
-    /// Symbols of every text, where they all have as many.
+    /// Number of symbols of every text, if all have the same length.
     pub text_symbols: u32,
 }
 
-/// How symbols of texts are coded on the device.
+/// The encoding of text symbols on the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coding {
-    /// Bits of a symbol.
+    /// Bits per symbol.
     pub bits: u32,
-    /// Codes on the device: of bases, or of all symbols that texts have.
+    /// Number of device codes: of bases, or of all symbols that occur in texts.
     pub stride: u32,
-    /// Bases of every code on the device, 4 bits a code.
+    /// Bases of every device code, 4 bits per code.
     pub sets: [u32; 2],
     recode: Vec<u8>,
-    /// For every code of a pattern the device's codes that it equals: a set of bases, or a list.
+    /// Device codes that equal each code of a pattern: a set of bases, or a list.
     equal: Vec<Vec<u8>>,
-    /// The same of bases: the top bit of 16 is set for each that the code equals. Nothing where symbols have 8 bits.
+    /// Bases that equal each code, for symbols of 2 or 4 bits. For each base, the top bit of its 16
+    /// bits is set.
     base_bits: Box<[u64; 256]>,
 }
 
-/// The top bit of 16 of every base.
+/// The top bit of all four groups of 16 bits.
 const ALL_BASES: u64 = 0x8000_8000_8000_8000;
 
 impl Coding {
-    /// The tightest coding for texts: 2 bits if they consist of bases, 4 if all else is made up of these, else 8.
-    pub fn of(texts: &SequenceStore, equality: &Equality) -> Self {
+    /// Chooses the smallest encoding for texts: 2 bits if they consist of bases, 4 bits if all
+    /// other symbols are sets of bases, else 8 bits.
+    pub fn for_texts(texts: &SequenceStore, equality: &Equality) -> Self {
         let alphabet = texts.alphabet();
         let mut occurs = [false; 256];
         for &code in texts.packed_bytes() {
@@ -215,18 +222,18 @@ impl Coding {
             let others = codes.iter().filter(|code| code.count_ones() != 1);
             let sets: Option<Vec<(Code, u8)>> = others.map(|&code| Some((code, equality.bases_of(code)?))).collect();
             if let Some(others) = sets {
-                return Coding::of_bases(&others, equality);
+                return Coding::for_bases(&others, equality);
             }
         }
         let mut recode = vec![0; alphabet.size()];
         for (dense, &code) in (0..).zip(&codes) {
             recode[code as usize] = dense;
         }
-        let equal = (0..alphabet.size()).map(|own| {
-            let own = own as Code;
+        let equal = (0..alphabet.size()).map(|pattern_code| {
+            let pattern_code = pattern_code as Code;
             codes
                 .iter()
-                .filter(|&&code| own > 0 && equality.is_match(own, code))
+                .filter(|&&code| pattern_code > 0 && equality.is_match(pattern_code, code))
                 .map(|&code| recode[code as usize])
                 .collect()
         });
@@ -234,18 +241,20 @@ impl Coding {
         Coding { bits: 8, stride, sets: [0; 2], equal, recode, base_bits: Box::new([0; 256]) }
     }
 
-    fn of_bases(others: &[(Code, u8)], equality: &Equality) -> Self {
+    fn for_bases(others: &[(Code, u8)], equality: &Equality) -> Self {
         let mut recode = vec![0; 16];
         for bit in 0..4u8 {
             recode[1 << bit] = bit;
         }
         let mut sets = [0; 2];
-        // There are eleven codes beside the bases, so 4 to 14.
-        for (own, &(code, bases)) in (4u8..).zip(others) {
-            recode[code as usize] = own;
-            sets[own as usize / 8] |= u32::from(bases) << (4 * (own % 8));
+        // There are eleven codes besides the bases, so they get the device codes 4 to 14.
+        for (device_code, &(code, bases)) in (4u8..).zip(others) {
+            recode[code as usize] = device_code;
+            sets[device_code as usize / 8] |= u32::from(bases) << (4 * (device_code % 8));
         }
-        let equal = (0..16u8).map(|own| (0..4u8).filter(|bit| own > 0 && equality.is_match(own, 1 << bit)).collect());
+        let equal = (0..16u8).map(|pattern_code| {
+            (0..4u8).filter(|bit| pattern_code > 0 && equality.is_match(pattern_code, 1 << bit)).collect()
+        });
         let equal: Vec<Vec<u8>> = equal.collect();
         let mut base_bits = Box::new([0; 256]);
         for (bits, bases) in base_bits.iter_mut().zip(&equal) {
@@ -254,19 +263,20 @@ impl Coding {
         Coding { bits: if others.is_empty() { 2 } else { 4 }, stride: 4, sets, equal, recode, base_bits }
     }
 
-    /// Packs symbols into words, the first lowest; `words` are as many as they fill.
+    /// Packs symbols into u32 values, with the first symbol in the lowest bits. `words` must have
+    /// exactly the length that the symbols fill.
     pub fn pack(&self, codes: &[Code], words: &mut [u32]) {
         for (word, codes) in words.iter_mut().zip(codes.chunks((32 / self.bits) as usize)) {
             *word = codes.iter().rev().fold(0, |word, &code| word << self.bits | u32::from(self.recode[code as usize]));
         }
     }
 
-    /// Words of a pattern's profile.
+    /// Returns the number of u32 values of a pattern's profile.
     pub fn profile_words(&self, pattern_symbols: u32) -> usize {
         pattern_symbols.div_ceil(32) as usize * self.stride as usize
     }
 
-    /// Writes a pattern's profile: as `common/myers.wgsl` says, in words that are 0.
+    /// Writes a pattern's profile in the layout of `common/myers.wgsl`. `profile` must be zeroed.
     pub fn profile(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
         if self.bits != 8 {
             self.profile_of_bases(pattern, mode, profile);
@@ -279,16 +289,17 @@ impl Coding {
             let bits = pad_bits(mode) & !(u32::MAX << pads);
             profile[..stride].iter_mut().for_each(|word| *word |= bits);
         }
-        for (place, &own) in (pads..).zip(pattern) {
-            let at = place / 32 * stride;
-            for &code in &self.equal[own as usize] {
-                profile[at + code as usize] |= 1 << (place % 32);
+        for (row, &symbol) in (pads..).zip(pattern) {
+            let at = row / 32 * stride;
+            for &code in &self.equal[symbol as usize] {
+                profile[at + code as usize] |= 1 << (row % 32);
             }
         }
     }
 
-    /// The same of bases, whose words of 16 rows are made side by side: a shift a row moves all of them, and as there are no more
-    /// rows than bits, none reaches the word below.
+    /// Writes a profile of bases. The u64 `rows` holds 16 rows for each of the four bases. One
+    /// shift per row moves all of them. As there are at most 16 rows, no bit reaches the group
+    /// below.
     fn profile_of_bases(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
         let words = pattern.len().div_ceil(32);
         let pads = 32 * words - pattern.len();
@@ -297,10 +308,10 @@ impl Coding {
         for word in 0..words {
             let [low, high] = [0, 16].map(|half| {
                 let first = 32 * word + half;
-                let own = pads.clamp(first, first + 16);
-                let rows = (first..own).fold(0, |rows, _| add(rows, above));
-                let own = &pattern[own.max(pads) - pads..(first + 16).max(pads) - pads];
-                own.iter().fold(rows, |rows, &code| add(rows, self.base_bits[code as usize]))
+                let first_symbol = pads.clamp(first, first + 16);
+                let rows = (first..first_symbol).fold(0, |rows, _| add(rows, above));
+                let symbols = &pattern[first_symbol.max(pads) - pads..(first + 16).max(pads) - pads];
+                symbols.iter().fold(rows, |rows, &code| add(rows, self.base_bits[code as usize]))
             });
             for base in 0..4 {
                 let of_base = |rows: u64| (rows >> (16 * base)) as u32 & 0xffff;

@@ -1,13 +1,13 @@
-//! A program of every kernel of the room.
+//! Sample programs of every kernel of this module.
 
 use super::myers;
 use crate::gpu::kernels::{KernelKind, KernelProgram, LaneGrouping};
 use crate::score::EditMode;
 
-/// Programs of a kernel; none of those of other rooms.
+/// Returns the sample programs of a kernel, or none if the kernel belongs to another module.
 pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
     match kind {
-        KernelKind::Edit(grouping) => vec![Box::new(myers::Variant {
+        KernelKind::Edit(grouping) => vec![Box::new(myers::EditVariant {
             grouping,
             bits: 4,
             stride: 4,
@@ -17,7 +17,7 @@ pub fn samples(kind: KernelKind) -> Vec<Box<dyn KernelProgram>> {
             mode: EditMode::Infix,
             strips: false,
             row_words: if grouping == LaneGrouping::Band { 7 } else { 0 },
-            selection: myers::Selection::All,
+            selection: myers::PairSelection::All,
         })],
         _ => Vec::new(),
     }

@@ -5,39 +5,40 @@ use std::ops::RangeInclusive;
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code};
 
-/// A symbol of a text that equals several letters makes several q-grams. Of a window with more readings than these, all q-grams
-/// are taken to be there.
+/// Maximum number of readings of a window. A symbol of a text that equals several letters gives
+/// several q-grams. A window with more readings counts as every q-gram.
 const MAX_READINGS: usize = 256;
-/// Rows of an index for each symbol of the longest text, at least: so few are shared by chance.
+/// Minimum number of index rows per symbol of the longest text, so that few rows are shared by
+/// chance.
 const ROWS_A_SYMBOL: usize = 4;
-/// Different q-grams for each symbol of the longest text, at least.
+/// Minimum number of different q-grams per symbol of the longest text.
 const GRAMS_A_SYMBOL: usize = 8;
-/// Symbols of a q-gram.
+/// Range of q.
 const SYMBOLS: RangeInclusive<usize> = 2..=12;
-/// Of a code that is no letter.
+/// Marks a code that is not a letter.
 const NO_LETTER: u8 = u8::MAX;
-/// Spreads numbers over rows (Knuth's multiplicative hashing).
+/// Multiplier that spreads numbers over rows (Knuth's multiplicative hashing).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Letters are codes that equal themselves and no other letter. What else there is, such as ambiguous nucleotides, equals some
-/// of them in a text, and any of them in a pattern.
+/// The letters of an equality: codes that equal themselves and no other letter. Other codes, such
+/// as ambiguous nucleotides, equal some letters in a text. In a pattern, they count as any letter.
 #[derive(Debug, Clone)]
-pub(super) struct Letters {
-    /// Number of each letter.
+pub(super) struct GramLetters {
+    /// Number of each letter, indexed by code.
     numbers: Vec<u8>,
-    /// Numbers of the letters that a code equals.
+    /// Numbers of the letters that each code equals.
     readings: Vec<Vec<u8>>,
-    /// Bits of a number.
+    /// Number of bits of a letter's number.
     bits: u32,
-    /// Letters that sequences are mostly made of.
+    /// Number of letters that are frequent in sequences.
     common: usize,
 }
 
-impl Letters {
+impl GramLetters {
     pub(super) fn new(equality: &Equality) -> Self {
         let codes = || 1..equality.alphabet().size();
         let equal = |a: usize, b: usize| equality.is_match(a as Code, b as Code);
-        // Of codes that equal each other, the one that equals fewest.
+        // Among codes that equal each other, keep the code that equals the fewest others.
         let mut by_few: Vec<usize> = codes().filter(|&code| equal(code, code)).collect();
         by_few.sort_by_key(|&code| codes().filter(|&other| equal(code, other)).count());
         let mut letters: Vec<usize> = Vec::new();
@@ -48,28 +49,29 @@ impl Letters {
         }
         let mut numbers = vec![NO_LETTER; 256];
         letters.iter().enumerate().for_each(|(number, &code)| numbers[code] = number as u8);
-        let of =
+        let readings_of =
             |code: usize| (0..letters.len()).filter(|&number| equal(letters[number], code)).map(|n| n as u8).collect();
-        let readings = (0..256).map(|code| if codes().contains(&code) { of(code) } else { Vec::new() }).collect();
+        let readings =
+            (0..256).map(|code| if codes().contains(&code) { readings_of(code) } else { Vec::new() }).collect();
         let most = if equality.alphabet() == Alphabet::Dna { 4 } else { 20 };
         let bits = usize::BITS - letters.len().saturating_sub(1).leading_zeros();
-        Letters { numbers, readings, bits: bits.max(1), common: letters.len().clamp(2, most) }
+        GramLetters { numbers, readings, bits: bits.max(1), common: letters.len().clamp(2, most) }
     }
 }
 
 /// The q-grams for texts of some length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grams<'a> {
-    letters: &'a Letters,
-    /// Symbols of a q-gram.
+    letters: &'a GramLetters,
+    /// Number of symbols of a q-gram.
     pub q: usize,
-    /// Binary digits of a row.
+    /// Number of bits of a row number.
     row_bits: u32,
 }
 
 impl<'a> Grams<'a> {
-    /// For texts of at most so many symbols.
-    pub(super) fn new(letters: &'a Letters, longest: usize) -> Self {
+    /// Chooses q and the number of rows for texts of at most `longest` symbols.
+    pub(super) fn new(letters: &'a GramLetters, longest: usize) -> Self {
         let longest = longest.max(1);
         let enough = |&q: &usize| letters.common.saturating_pow(q as u32) >= GRAMS_A_SYMBOL * longest;
         let q = SYMBOLS.clone().find(enough).unwrap_or(*SYMBOLS.end()).min((u64::BITS / letters.bits) as usize);
@@ -77,7 +79,7 @@ impl<'a> Grams<'a> {
         Grams { letters, q, row_bits }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         1 << self.row_bits
     }
@@ -91,7 +93,8 @@ impl<'a> Grams<'a> {
         (gram << self.letters.bits | u64::from(number)) & all
     }
 
-    /// The row of every window of a pattern; [`Grams::rows`] for one with a symbol that is no letter.
+    /// Computes the row of every window of a pattern. A window with a symbol that is not a letter
+    /// gets [`Grams::rows`].
     pub(super) fn of_pattern(&self, codes: &[Code], rows: &mut Vec<u32>) {
         rows.clear();
         let (mut gram, mut letters) = (0, 0);
@@ -105,7 +108,8 @@ impl<'a> Grams<'a> {
         }
     }
 
-    /// Tells `row` of those of every window of a text. False if some window may be any q-gram.
+    /// Calls `row` with the rows of every window of a text. Returns false if some window may be any
+    /// q-gram.
     pub(super) fn of_text(&self, codes: &[Code], mut row: impl FnMut(u32)) -> bool {
         let (mut gram, mut letters) = (0, 0);
         let (mut readings, mut longer) = (Vec::new(), Vec::new());
@@ -119,13 +123,15 @@ impl<'a> Grams<'a> {
                 readings.clear();
                 readings.push(0);
                 for &code in &codes[at + 1 - self.q..=at] {
-                    let own = &self.letters.readings[usize::from(code)];
-                    if readings.len() * own.len() > MAX_READINGS {
+                    let letter_readings = &self.letters.readings[usize::from(code)];
+                    if readings.len() * letter_readings.len() > MAX_READINGS {
                         return false;
                     }
                     longer.clear();
                     longer.extend(
-                        readings.iter().flat_map(|&gram| own.iter().map(move |&number| self.go_on(gram, number))),
+                        readings
+                            .iter()
+                            .flat_map(|&gram| letter_readings.iter().map(move |&number| self.go_on(gram, number))),
                     );
                     std::mem::swap(&mut readings, &mut longer);
                 }
@@ -146,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_symbols_are_read_as_all_that_they_equal() {
-        let letters = Letters::new(&Equality::dna(Ambiguity::Overlap, true));
+    fn ambiguous_symbols_give_all_their_readings() {
+        let letters = GramLetters::new(&Equality::dna(Ambiguity::Overlap, true));
         assert_eq!((letters.bits, letters.common), (2, 4));
         let grams = Grams { letters: &letters, q: 3, row_bits: 20 };
         let of_pattern = |text: &str| {
@@ -169,8 +175,8 @@ mod tests {
         let long = Grams { letters: &letters, q: 5, row_bits: 20 };
         assert!(!long.of_text(&codes("ANNNNNA"), |_| {}));
         assert!(of_text("AC").unwrap().is_empty() && of_pattern("AC").is_empty());
-        // Where an ambiguous symbol equals nothing, its windows are nowhere.
-        let strict = Letters::new(&Equality::dna(Ambiguity::Mismatch, true));
+        // An ambiguous symbol that equals nothing has windows without q-grams.
+        let strict = GramLetters::new(&Equality::dna(Ambiguity::Mismatch, true));
         let grams = Grams { letters: &strict, q: 3, row_bits: 20 };
         let mut rows = 0;
         assert!(grams.of_text(&codes("ACGRTTT"), |_| rows += 1) && rows == 2);
@@ -178,13 +184,13 @@ mod tests {
 
     #[test]
     fn longer_texts_have_longer_grams() {
-        let letters = Letters::new(&Equality::dna(Ambiguity::Overlap, true));
-        let of = |longest| {
+        let letters = GramLetters::new(&Equality::dna(Ambiguity::Overlap, true));
+        let size_for = |longest| {
             let grams = Grams::new(&letters, longest);
             (grams.q, grams.rows())
         };
-        assert_eq!([of(100), of(1500), of(30_000)], [(5, 512), (7, 8192), (9, 131_072)]);
-        let proteins = Letters::new(&Equality::literal(Alphabet::Protein));
+        assert_eq!([size_for(100), size_for(1500), size_for(30_000)], [(5, 512), (7, 8192), (9, 131_072)]);
+        let proteins = GramLetters::new(&Equality::literal(Alphabet::Protein));
         assert_eq!((Grams::new(&proteins, 400).q, proteins.common), (3, 20));
     }
 }

@@ -1,4 +1,5 @@
-//! What is left out is not within the limit, by the textbook, and is most of what is not.
+//! Checks with textbook distances that pruned pairs exceed the limit, and that most pairs outside
+//! the limit are pruned.
 
 use super::*;
 use crate::edit::plan::{Against, EditJob};
@@ -6,7 +7,8 @@ use crate::edit::{EditBatch, cpu};
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, OverlapReach, Scoring, edit_filter};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore, Strands};
 
-/// Families of sequences: whole, cut at either end, with a few ambiguous symbols, and some that are too short to tell.
+/// Creates families of sequences: whole, cut at either end, with a few ambiguous symbols, and some
+/// that are too short to prune.
 fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, longest: usize) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     let code = |random: &mut fastrand::Rng| match alphabet {
@@ -27,25 +29,25 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, lo
             _ => (cut(random) / 2, parent.len() - cut(random) / 2),
         };
         let apart = [3000, 300, 60, 20][random.usize(..4)];
-        let mut own = Vec::new();
+        let mut codes = Vec::new();
         for &old in &parent[from..to] {
             match random.u32(..apart) {
                 0 => {}
-                1 => own.extend([old, code(random)]),
-                2 => own.push(code(random)),
-                _ => own.push(old),
+                1 => codes.extend([old, code(random)]),
+                2 => codes.push(code(random)),
+                _ => codes.push(old),
             }
         }
         let unlike = [0, 0, 10, 100][random.usize(..4)];
-        own.extend((0..unlike).map(|_| code(random)));
+        codes.extend((0..unlike).map(|_| code(random)));
         if number % 40 == 7 {
-            own.truncate(random.usize(..12));
+            codes.truncate(random.usize(..12));
         }
         if number % 50 == 9 && alphabet == Alphabet::Dna {
-            let at = random.usize(..=own.len());
-            own.splice(at..at, [15; 9]);
+            let at = random.usize(..=codes.len());
+            codes.splice(at..at, [15; 9]);
         }
-        store.push(format!("{number}"), &own).unwrap();
+        store.push(format!("{number}"), &codes).unwrap();
     }
     Arc::new(store.build())
 }
@@ -56,12 +58,12 @@ fn job(patterns: &Arc<SequenceStore>, texts: Option<&Arc<SequenceStore>>, scheme
     EditJob { patterns: Arc::clone(patterns), against, scheme: Arc::new(scheme), strands, parts: None }
 }
 
-/// Pairs of chunks, of the pattern and the text.
+/// Returns the pattern and the text of each pair of a chunk.
 fn pairs((_, chunk, blocks): &QueuedChunk<Edit>) -> Vec<(SequenceId, SequenceId)> {
     let mut all = Vec::new();
     for (_, block) in blocks {
-        all.extend(block.places.clone().map(|place| (block.pattern, chunk.region(place).text)));
-        let cells = block.places.clone().map(|place| u64::from(chunk.region(place).symbols()));
+        all.extend(block.regions.clone().map(|index| (block.pattern, chunk.region(index).text)));
+        let cells = block.regions.clone().map(|index| u64::from(chunk.region(index).symbols()));
         assert_eq!(block.cells, cells.sum::<u64>() * u64::from(chunk.patterns.length(block.pattern)));
     }
     all.sort_unstable();
@@ -69,7 +71,7 @@ fn pairs((_, chunk, blocks): &QueuedChunk<Edit>) -> Vec<(SequenceId, SequenceId)
 }
 
 #[test]
-fn no_pair_within_the_limit_is_left_out() {
+fn no_pair_within_the_limit_is_pruned() {
     let seed = 0x96A3;
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -91,26 +93,26 @@ fn no_pair_within_the_limit_is_left_out() {
         scheme(EditMode::Prefix, Equality::literal(Alphabet::Dna), Limit::Distance(5)),
         edit_filter(IdentityDefinition::Columns, 0.9, &Scoring::protein()).unwrap(),
     ];
-    let (mut within, mut beyond, mut left_out) = (0, 0, 0);
-    let mut workspace = cpu::Workspace::default();
+    let (mut within, mut beyond, mut pruned) = (0, 0, 0);
+    let mut workspace = cpu::DistanceWorkspace::default();
     for scheme in schemes {
         let alphabet = scheme.equality.alphabet();
         let texts = families(&mut random, alphabet, 530, 700);
         for is_triangle in [true, false] {
             let patterns = if is_triangle { Arc::clone(&texts) } else { families(&mut random, alphabet, 40, 800) };
             let job = job(&patterns, (!is_triangle).then_some(&texts), scheme.clone());
-            // Some chunks, each of a few patterns more than are needed.
+            // Take two chunks, each with more patterns than pruning requires.
             for planned in job.chunks(9_000).take(2) {
                 let blocks: Vec<EditBlock> = planned.2.iter().map(|(_, block)| block.clone()).collect();
                 let batch = EditBatch { chunk: Arc::clone(&planned.1), blocks };
                 let found = cpu::run(&batch, &mut workspace);
-                let places =
-                    batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)));
+                let regions =
+                    batch.blocks.iter().flat_map(|block| block.regions.clone().map(|index| (block.pattern, index)));
                 let all: Vec<_> =
-                    places.map(|(pattern, place)| (pattern, batch.chunk.region(place).text)).zip(found).collect();
-                let (few, left) = leave_out(planned);
-                left_out += left.pairs;
-                let kept = pairs(&few);
+                    regions.map(|(pattern, index)| (pattern, batch.chunk.region(index).text)).zip(found).collect();
+                let (remaining, left) = prune(planned);
+                pruned += left.pairs;
+                let kept = pairs(&remaining);
                 assert_eq!((kept.len() as u64 + left.pairs, left.cells > 0), (batch.pairs(), left.pairs > 0));
                 for (pair, found) in all {
                     if found.is_some() {
@@ -124,12 +126,12 @@ fn no_pair_within_the_limit_is_left_out() {
             }
         }
     }
-    println!("{within} pairs within, {beyond} beyond, {left_out} left out");
-    assert!(within > 200 && left_out > beyond / 4, "{within} within, {left_out} of {beyond} left out");
+    println!("{within} pairs within, {beyond} beyond, {pruned} left out");
+    assert!(within > 200 && pruned > beyond / 4, "{within} within, {pruned} of {beyond} left out");
 }
 
 #[test]
-fn a_band_keeps_a_pair_and_few_patterns_all() {
+fn chunk_keeps_a_pair_and_few_patterns_keep_all() {
     let mut random = fastrand::Rng::with_seed(5);
     let store = |random: &mut fastrand::Rng, sequences: usize| {
         let mut store = SequenceStore::builder(Alphabet::Dna);
@@ -142,15 +144,15 @@ fn a_band_keeps_a_pair_and_few_patterns_all() {
     let (patterns, texts) = (store(&mut random, 20), store(&mut random, 600));
     let scheme = edit_filter(IdentityDefinition::InnerColumns, 0.97, &Scoring::dna()).unwrap();
     let planned = job(&patterns, Some(&texts), scheme.clone()).chunks(u64::MAX).next().unwrap();
-    let (few, left) = leave_out(planned);
-    assert_eq!((pairs(&few).len(), left.pairs), (1, 20 * 600 - 1));
-    let some = store(&mut random, FEWEST_PATTERNS - 1);
+    let (remaining, left) = prune(planned);
+    assert_eq!((pairs(&remaining).len(), left.pairs), (1, 20 * 600 - 1));
+    let some = store(&mut random, MIN_PATTERNS - 1);
     for (patterns, scheme) in [
         (&some, scheme.clone()),
         (&patterns, EditScheme { limit: Limit::None, ..scheme.clone() }),
         (&patterns, edit_filter(IdentityDefinition::InnerColumns, 0.8, &Scoring::dna()).unwrap()),
     ] {
         let planned = job(patterns, Some(&texts), scheme).chunks(u64::MAX).next().unwrap();
-        assert_eq!(leave_out(planned.clone()).1, LeftOut::default());
+        assert_eq!(prune(planned.clone()).1, PrunedPairs::default());
     }
 }

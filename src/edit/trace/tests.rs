@@ -9,7 +9,7 @@ fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
     EditScheme { mode, equality, limit: Limit::None }
 }
 
-/// Checks alignment and ends of a pair against the oracle in every mode.
+/// Checks the alignment and the ends of a pair against the oracle in every mode.
 fn check(pattern: &[Code], text: &[Code], equality: &Equality) {
     let workspace = &mut EditWorkspace::default();
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
@@ -53,7 +53,7 @@ fn equalities() -> [Equality; 4] {
 }
 
 #[test]
-fn lengths_around_words() {
+fn lengths_around_words_match_oracle() {
     let mut state = 7u32;
     let mut code = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -69,14 +69,14 @@ fn lengths_around_words() {
 }
 
 #[test]
-fn empty_patterns_and_texts() {
+fn empty_patterns_and_texts_are_aligned() {
     for (pattern, text) in [(&[][..], &[][..]), (&[1, 2], &[]), (&[], &[1, 2, 4]), (&[1], &[2])] {
         check(pattern, text, &Equality::literal(Alphabet::Dna));
     }
 }
 
 #[test]
-fn a_wrong_distance_is_noticed() {
+fn wrong_distance_is_detected() {
     let (pattern, text) = ([1, 2, 4, 8, 1, 1], [8, 8, 1, 2, 8, 1, 1, 4]);
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
         let scheme = scheme(mode, Equality::literal(Alphabet::Dna));
@@ -94,7 +94,7 @@ fn a_wrong_distance_is_noticed() {
 
 proptest! {
     #[test]
-    fn short_pairs(
+    fn short_pairs_match_oracle(
         pattern in prop::collection::vec(1u8..16, 0..9),
         text in prop::collection::vec(1u8..16, 0..14),
         kind in 0usize..4,
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn pairs_of_two_letters(
+    fn pairs_of_two_letters_match_oracle(
         pattern in prop::collection::vec(1u8..3, 1..80),
         text in prop::collection::vec(1u8..3, 0..90),
     ) {

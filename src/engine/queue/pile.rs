@@ -120,7 +120,7 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Edit, EditBlock, EditChunk, Places};
+    use crate::edit::{Edit, EditBlock, EditChunk, TextRegions};
     use crate::score::{EditMode, EditScheme, Equality, Limit};
     use crate::seq::{Alphabet, SequenceStore};
 
@@ -132,10 +132,10 @@ mod tests {
         let store = Arc::new(store.build());
         let scheme =
             EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
-        let places = Places::Texts(vec![0; 50].into());
+        let places = TextRegions::Texts(vec![0; 50].into());
         let chunk = Arc::new(EditChunk::new(Arc::clone(&store), store, Arc::new(scheme), places));
         let info = Arc::new(ChunkInfo { index: 0, queries: 0..1, pairs: 0 });
-        let block = |pairs: u32| EditBlock { pattern: 0, places: 0..pairs, cells: 9 * u64::from(pairs) };
+        let block = |pairs: u32| EditBlock { pattern: 0, regions: 0..pairs, cells: 9 * u64::from(pairs) };
         let some = |class: u32, sizes: &[u32]| sizes.iter().map(|&size| (class, block(size))).collect::<Vec<_>>();
         let pile = |blocks| Pile::<Edit>::new(Arc::clone(&info), Arc::clone(&chunk), blocks, false);
         for cells in [1, 20, 100, 333, 9 * 50, 10_000] {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::EditDistances;
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate};
-use crate::edit::{Distances, Edit, Places};
+use crate::edit::{BatchDistances, Edit, TextRegions};
 use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ enum KeptResults {
 
 /// A chunk whose results are arriving.
 struct OpenEditChunk {
-    found: Distances,
+    found: BatchDistances,
     /// Number of the first text if a single sequence is compared with all texts of the chunk. These
     /// texts are adjacent and may be a part of all texts.
     first_text: Option<SequenceId>,
@@ -54,7 +54,7 @@ struct OpenCandidates {
     range: Range<u32>,
     pairs_left: u64,
     /// Results in input order, except lists, which are unordered.
-    found: Distances,
+    found: BatchDistances,
     order: Option<Vec<u32>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct CompleteResults {
     pub range: Range<u32>,
     /// Results of their pairs in input order. With both strands, the minus strand follows the plus
     /// strand.
-    pub found: Distances,
+    pub found: BatchDistances,
     /// Whether this is a whole part of the candidates.
     pub is_part: bool,
     /// Index in the part of each candidate, in the order of computation; `None` if that is the
@@ -169,13 +169,15 @@ impl OpenEditChunk {
     fn new(outcome: &BatchOutcome<Edit>, strands: QueryStrands) -> Self {
         let info = &outcome.chunk;
         let copies = strands.copies() as usize;
-        let first_text = match &outcome.batch.chunk.places {
+        let first_text = match &outcome.batch.chunk.regions {
             // A part that names its texts is a chunk of one sequence, which is compared with all
             // texts of the chunk.
-            Places::Texts(order) if info.queries.len() == copies && info.pairs == (copies * order.len()) as u64 => {
+            TextRegions::Texts(order)
+                if info.queries.len() == copies && info.pairs == (copies * order.len()) as u64 =>
+            {
                 order.iter().min().copied()
             }
-            Places::Texts(_) | Places::Regions(_) | Places::Candidates(..) => None,
+            TextRegions::Texts(_) | TextRegions::Regions(_) | TextRegions::Candidates(..) => None,
         };
         OpenEditChunk { found: no_results(info.pairs), first_text }
     }
@@ -183,9 +185,11 @@ impl OpenEditChunk {
     /// Adds results. Returns the memory in bytes that they take.
     fn take(&mut self, outcome: &BatchOutcome<Edit>, numbering: PairNumbering, strands: QueryStrands) -> u64 {
         let OpenEditChunk { found, first_text } = self;
-        match &outcome.batch.chunk.places {
-            Places::Regions(_) | Places::Candidates(..) => put(found, outcome, true, |_, position| position as usize),
-            Places::Texts(order) => {
+        match &outcome.batch.chunk.regions {
+            TextRegions::Regions(_) | TextRegions::Candidates(..) => {
+                put(found, outcome, true, |_, position| position as usize)
+            }
+            TextRegions::Texts(order) => {
                 let first = strands.sequence_of(outcome.chunk.queries.start).0;
                 let copies = strands.copies() as usize;
                 put(found, outcome, false, |pattern, position| {
@@ -224,11 +228,11 @@ impl PairNumbering {
 
 /// Returns an empty collection for this number of pairs. It is a list as long as engines list the
 /// pairs within the limit.
-fn no_results(pairs: u64) -> Distances {
+fn no_results(pairs: u64) -> BatchDistances {
     // Numbers of listed pairs have 32 bits.
     match u32::try_from(pairs) {
-        Ok(_) => Distances::Listed { pairs: pairs as usize, list: Vec::new() },
-        Err(_) => Distances::Each(vec![EditDistance::NONE; pairs as usize].into()),
+        Ok(_) => BatchDistances::Listed { pairs: pairs as usize, list: Vec::new() },
+        Err(_) => BatchDistances::Each(vec![EditDistance::NONE; pairs as usize].into()),
     }
 }
 
@@ -237,7 +241,7 @@ fn no_results(pairs: u64) -> Distances {
 /// numbers. A list remains an unordered list if the report is a list. Returns the memory in bytes
 /// that the results take.
 fn put(
-    all: &mut Distances,
+    all: &mut BatchDistances,
     outcome: &BatchOutcome<Edit>,
     is_contiguous: bool,
     index: impl Fn(SequenceId, u32) -> usize,
@@ -247,32 +251,32 @@ fn put(
     report.unfinished.iter().for_each(|&index| is_unfinished[index] = true);
     let blocks = outcome.batch.blocks.iter().zip(is_unfinished);
     match &report.found {
-        Distances::Each(found) => {
-            let was_list = matches!(all, Distances::Listed { .. });
+        BatchDistances::Each(found) => {
+            let was_list = matches!(all, BatchDistances::Listed { .. });
             let all = all.each_mut();
             let mut rest = found.as_slice();
             for (block, is_unfinished) in blocks {
-                let (block_results, others) = rest.split_at(block.places.len());
+                let (block_results, others) = rest.split_at(block.regions.len());
                 rest = others;
                 if is_unfinished || block_results.is_empty() {
                     continue;
                 }
                 if is_contiguous {
-                    let to = index(block.pattern, block.places.start);
+                    let to = index(block.pattern, block.regions.start);
                     all[to..to + block_results.len()].copy_from_slice(block_results);
                 } else {
-                    let places = block.places.clone();
+                    let places = block.regions.clone();
                     places.zip(block_results).for_each(|(from, &one)| all[index(block.pattern, from)] = one);
                 }
             }
             if was_list { size_of_val(&**all) as u64 } else { 0 }
         }
-        Distances::Listed { list, .. } => {
+        BatchDistances::Listed { list, .. } => {
             let mut rest = list.as_slice();
             let mut first = 0;
             let mut count = 0;
             for (block, is_unfinished) in blocks {
-                let end = first + block.places.len();
+                let end = first + block.regions.len();
                 while let Some((&(pair, one), others)) = rest.split_first()
                     && (pair as usize) < end
                 {
@@ -280,10 +284,10 @@ fn put(
                     if is_unfinished {
                         continue;
                     }
-                    let to = index(block.pattern, block.places.start + (pair as usize - first) as u32);
+                    let to = index(block.pattern, block.regions.start + (pair as usize - first) as u32);
                     match all {
-                        Distances::Each(all) => all[to] = one,
-                        Distances::Listed { list, .. } => {
+                        BatchDistances::Each(all) => all[to] = one,
+                        BatchDistances::Listed { list, .. } => {
                             list.push((to as u32, one));
                             count += 1;
                         }
@@ -297,8 +301,8 @@ fn put(
 }
 
 /// Sorts a list by number. The results of each batch are mostly sorted, which makes the sort fast.
-fn in_order(mut found: Distances) -> Distances {
-    if let Distances::Listed { list, .. } = &mut found {
+fn in_order(mut found: BatchDistances) -> BatchDistances {
+    if let BatchDistances::Listed { list, .. } = &mut found {
         list.sort_by_key(|&(pair, _)| pair);
     }
     found

@@ -11,7 +11,7 @@ use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::verify;
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
-use crate::edit::{Distances, Region};
+use crate::edit::{BatchDistances, Region};
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
@@ -56,9 +56,9 @@ impl<'a> EditFinisher<'a> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
         match &mut complete.found {
-            Distances::Listed { list, .. } => self.listed(range, &part, list)?,
-            Distances::Each(found) if complete.is_part => self.all(range, complete.order.as_deref(), found)?,
-            Distances::Each(found) => self.chunk(range, &part, found)?,
+            BatchDistances::Listed { list, .. } => self.listed(range, &part, list)?,
+            BatchDistances::Each(found) if complete.is_part => self.all(range, complete.order.as_deref(), found)?,
+            BatchDistances::Each(found) => self.chunk(range, &part, found)?,
         }
         self.flush()?;
         // A part that names its texts is a single chunk.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::edit::Edit;
-use crate::edit::qgrams::{self, LeftOut};
+use crate::edit::qgrams::{self, PrunedPairs};
 use crate::engine::queue::QueuedChunk;
 use crate::engine::stats::{self, EngineStats, RunStats};
 
@@ -33,9 +33,9 @@ impl QgramFilter {
     }
 
     /// Returns the rest of a chunk, and the excluded pairs.
-    pub(super) fn exclude(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, LeftOut) {
+    pub(super) fn exclude(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, PrunedPairs) {
         let started = Instant::now();
-        let (planned, left_out) = self.pool.install(|| qgrams::leave_out(planned));
+        let (planned, left_out) = self.pool.install(|| qgrams::prune(planned));
         if left_out.pairs > 0 {
             let counts = &*self.counts;
             counts.chunks.fetch_add(1, Ordering::Relaxed);

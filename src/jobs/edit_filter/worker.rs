@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::edit::{Edit, EditBatch, EditBlock, EditChunk, Places, words};
+use crate::edit::{Edit, EditBatch, EditBlock, EditChunk, TextRegions, pattern_words};
 use crate::engine::pending::PendingBatches;
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Capacity, Engine, Ticket};
@@ -44,10 +44,10 @@ impl FilteringWorker {
     /// Returns the pairs of a batch that may reach the identity, in blocks of adjacent targets.
     fn selected(&mut self, batch: &PairsBatch) -> Result<Vec<PairsBlock>> {
         let chunk = &batch.chunk;
-        let places = Places::Texts(Arc::clone(&chunk.order));
+        let places = TextRegions::Texts(Arc::clone(&chunk.order));
         let (queries, targets) = (Arc::clone(&chunk.queries), Arc::clone(&chunk.targets));
         let edit_chunks = Arc::new(EditChunk::new(queries, targets, Arc::clone(&self.scheme), places));
-        let class = |block: &&PairsBlock| words(chunk.queries.length(block.query));
+        let class = |block: &&PairsBlock| pattern_words(chunk.queries.length(block.query));
         let mut blocks: Vec<&PairsBlock> = batch.blocks.iter().collect();
         blocks.sort_by_key(class);
         let mut selected = Vec::new();
@@ -55,7 +55,7 @@ impl FilteringWorker {
         for blocks in blocks.chunk_by(|one, other| class(one) == class(other)) {
             let edit_block = |block: &&PairsBlock| EditBlock {
                 pattern: block.query,
-                places: block.targets.clone(),
+                regions: block.targets.clone(),
                 cells: block.cells,
             };
             let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(edit_block).collect() };

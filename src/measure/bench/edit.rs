@@ -11,7 +11,7 @@ use super::timing::{Timing, repeat};
 use super::{Experiment, ExperimentContext, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
 use crate::edit::kernels::myers::LaneGrouping;
-use crate::edit::{EditBatch, words};
+use crate::edit::{EditBatch, pattern_words};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -265,7 +265,7 @@ fn cpu(
 /// Returns the settings of lanes and words to measure. Kernels that divide pairs are measured with
 /// all numbers of lanes that suit the length.
 fn settings(kernel: &'static Kernel, reads: &SimulatedReads, shape: &EditShape) -> Vec<EditSetting> {
-    let all = words(reads.length);
+    let all = pattern_words(reads.length);
     let one = |lanes, words| EditSetting { kernel, lanes, words };
     let most_lanes = match kernel.lane_grouping() {
         Some(LaneGrouping::Thread) => return vec![one(1, all)],

@@ -170,7 +170,7 @@ fn batches_of_job(job: &EditJob) -> Vec<Arc<EditBatch>> {
 
 /// Returns the pattern and the position of each pair.
 fn pairs(batch: &EditBatch) -> impl Iterator<Item = (u32, u32)> {
-    batch.blocks.iter().flat_map(|block| block.places.clone().map(|position| (block.pattern, position)))
+    batch.blocks.iter().flat_map(|block| block.regions.clone().map(|position| (block.pattern, position)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::random;
-use crate::edit::{EditBatch, EditBlock, EditChunk, Places, Region};
+use crate::edit::{EditBatch, EditBlock, EditChunk, Region, TextRegions};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -82,10 +82,10 @@ impl SimulatedReads {
         let cells = u64::from(CANDIDATES) * u64::from(self.length) * u64::from(symbols);
         let blocks = (0..count).map(|pattern| {
             let first = pattern * CANDIDATES;
-            EditBlock { pattern, places: first..first + CANDIDATES, cells }
+            EditBlock { pattern, regions: first..first + CANDIDATES, cells }
         });
         let (texts, scheme) = (Arc::clone(&self.genome), Arc::clone(&self.scheme));
-        let chunk = EditChunk::new(Arc::new(patterns.build()), texts, scheme, Places::Regions(Arc::new(regions)));
+        let chunk = EditChunk::new(Arc::new(patterns.build()), texts, scheme, TextRegions::Regions(Arc::new(regions)));
         Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: blocks.collect() })
     }
 }
@@ -107,7 +107,7 @@ mod tests {
             for block in &batch.blocks {
                 let read = batch.chunk.patterns.codes(block.pattern);
                 let distance = |position| oracle::find(read, batch.chunk.text(position), &reads.scheme).distance;
-                let first = block.places.start;
+                let first = block.regions.start;
                 assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
                 assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));
             }

@@ -1,32 +1,33 @@
-//! Some rows of a pair alone, over all its columns: the rows' words are in the lanes of one vector
-//! or of two.
+//! A strip: some rows of a single pair, over all its columns. The rows' words are in the lanes of
+//! one or two vectors.
 
-use super::{Columns, MARGIN, Rows, VECTORS};
-use crate::edit::cpu::least::{Least, Steps};
+use super::{BlockColumns, BlockRows, MARGIN, VECTORS};
+use crate::edit::cpu::least::{LastRowMinimum, RowSteps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher};
-use crate::edit::cpu::step::{Horizontal, Vertical, step};
+use crate::edit::cpu::step::{HorizontalDeltas, VerticalDeltas, step};
 use crate::simd::{BITS, LanesU64, MAX_U64_LANES};
 
 /// Some rows, and the columns where they are computed.
-pub(super) struct Strip<'a> {
-    pub rows: &'a Rows<'a>,
+pub(super) struct RowStrip<'a> {
+    pub rows: &'a BlockRows<'a>,
     pub first_row: usize,
     pub first: usize,
     pub last: usize,
 }
 
-impl Strip<'_> {
-    /// Computes a strip of K vectors. With `last_row`, follows the last row, which is in the strip.
+impl RowStrip<'_> {
+    /// Computes a strip of K vectors. If `last_row` is given, the strip contains the last row,
+    /// whose distances are then recorded.
     ///
     /// # Safety
-    /// The conditions of [`Strip::compute_block`] hold.
+    /// The conditions of [`RowStrip::compute_block`] hold.
     #[inline(always)]
     pub(super) unsafe fn compute<V: LanesU64, M: Matcher, const K: usize>(
         &self,
-        columns: &Columns,
-        last_row: Option<Least<1>>,
-    ) -> Least<1> {
-        // SAFETY: the caller's.
+        columns: &BlockColumns,
+        last_row: Option<LastRowMinimum<1>>,
+    ) -> LastRowMinimum<1> {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if self.rows.resumes || self.rows.leaves {
                 self.compute_block::<V, M, K, true>(columns, last_row)
@@ -36,42 +37,46 @@ impl Strip<'_> {
         }
     }
 
-    /// Does [`Strip::compute`]; without `EDGES` the block is the only one.
+    /// Implements [`RowStrip::compute`]. Without `EDGES`, the block is the only one.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. `columns` and `self.rows` meet the conditions of
-    /// [`Rows::sweep`]. `K` is at most [`VECTORS`]. `self.first_row` is less than the rows of the
-    /// pattern, and a multiple of those of [`VECTORS`] vectors. `self.first` is at least 1, and
-    /// `self.last` at most `n`.
+    /// The processor has the instructions of `V`. `columns` and `self.rows` meet the
+    /// conditions of [`BlockRows::sweep`]. `K` is at most [`VECTORS`]. `self.first_row` is less
+    /// than the rows of the pattern, and a multiple of the rows in [`VECTORS`] vectors.
+    /// `self.first` is at least 1, and `self.last` at most `n`.
     #[inline(always)]
     unsafe fn compute_block<V: LanesU64, M: Matcher, const K: usize, const EDGES: bool>(
         &self,
-        columns: &Columns,
-        last_row: Option<Least<1>>,
-    ) -> Least<1> {
-        let Rows { pattern: symbols, resumes, leaves, .. } = *self.rows;
+        columns: &BlockColumns,
+        last_row: Option<LastRowMinimum<1>>,
+    ) -> LastRowMinimum<1> {
+        let BlockRows { pattern: symbols, resumes, leaves, .. } = *self.rows;
         let m = symbols.len();
         let lanes = K * V::COUNT;
-        // The word with the last row, and the row's bit.
-        let (own, bit) = ((m - 1 - self.first_row) / BITS, (m - 1) % BITS);
-        let mut followed = FollowedRow { row: last_row.unwrap_or(Least::new([0])), own, bit, ups: 0, downs: 0 };
-        let delay = if last_row.is_some() { own } else { lanes - 1 };
-        // SAFETY: the caller's: V's instructions are there, and margins on both sides of all columns.
+        // The word that contains the last row, and the row's bit in it.
+        let (last_word, bit) = ((m - 1 - self.first_row) / BITS, (m - 1) % BITS);
+        let mut last_rows =
+            FollowedRow { row: last_row.unwrap_or(LastRowMinimum::new([0])), last_word, bit, ups: 0, downs: 0 };
+        let delay = if last_row.is_some() { last_word } else { lanes - 1 };
+        // SAFETY: the caller guarantees the instructions of V, and margins on both sides of all
+        // columns.
         unsafe {
             let pattern = self.load_pattern::<V, M, K>();
-            // Before its first column a word steps down by one a column: so it stays as it is, rows one above the
-            // other, and tells the next word to do so.
-            let mut states = [Vertical { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
-            let mut tops = [Horizontal { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
+            // Before its first column, a word receives downward steps. Its rows then stay one above
+            // each other, and it passes downward steps to the next word.
+            let mut states = [VerticalDeltas { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
+            let mut tops = [HorizontalDeltas { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
             let kept = self.first_row / BITS;
             if EDGES && resumes {
                 for (v, state) in states.iter_mut().enumerate() {
                     let words = kept + v * V::COUNT;
-                    *state = Vertical { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
+                    *state =
+                        VerticalDeltas { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
                 }
             }
             let mut saved = [[[0u64; MAX_U64_LANES]; 2]; K];
-            // What a word has that begins with rows of another block, or leaves some, changes in the block's columns only.
+            // Words that continue from another block, or store their rows for the next one, change
+            // only within the block's columns.
             let all_begun = if resumes { self.first + lanes - 1 } else { 0 };
             let one_ended = if leaves { self.last + 1 } else { usize::MAX };
             for t in self.first..=self.last + delay {
@@ -89,7 +94,7 @@ impl Strip<'_> {
                         Some(above) => (before[above].hp, before[above].hn),
                         None => (V::splat(*columns.up.add(t)), V::splat(*columns.down.add(t))),
                     };
-                    let below = Horizontal::new(before[v].hp.shift_down(hp), before[v].hn.shift_down(hn));
+                    let below = HorizontalDeltas::new(before[v].hp.shift_down(hp), before[v].hn.shift_down(hn));
                     let symbol = |plane: usize| V::load(columns.text.add(plane * columns.stride + back(v)));
                     (states[v], tops[v]) = step::<V, M>(states[v], below, |plane| pattern[v][plane], symbol);
                 }
@@ -104,12 +109,13 @@ impl Strip<'_> {
                     }
                 }
                 if last_row.is_none() {
-                    // Only what the first lane leaves stays: the others' is overwritten.
+                    // Only the output of the first lane remains. The output of the other lanes is
+                    // overwritten.
                     let offset = t as isize - (lanes as isize - 1);
                     tops[K - 1].hp.store(columns.up.offset(offset));
                     tops[K - 1].hn.store(columns.down.offset(offset));
-                } else if t >= self.first + own {
-                    followed.take(self, tops[own / V::COUNT], t - own);
+                } else if t >= self.first + last_word {
+                    last_rows.take(self, tops[last_word / V::COUNT], t - last_word);
                 }
             }
             if EDGES && leaves {
@@ -120,7 +126,7 @@ impl Strip<'_> {
                 }
             }
         }
-        followed.row
+        last_rows.row
     }
 
     /// Loads the planes of the strip's symbols. The first rows are in the last lane of the first
@@ -130,24 +136,25 @@ impl Strip<'_> {
     /// The processor has the instructions of `V`. `K` is at most [`VECTORS`].
     #[inline(always)]
     unsafe fn load_pattern<V: LanesU64, M: Matcher, const K: usize>(&self) -> [[V; MAX_PLANES]; K] {
-        let Rows { pattern: symbols, planes, .. } = *self.rows;
+        let BlockRows { pattern: symbols, planes, .. } = *self.rows;
         let mut pattern = [[0u64; VECTORS * MAX_U64_LANES]; MAX_PLANES];
         for word in 0..K * V::COUNT {
             let mut bits = [0; MAX_PLANES];
             let first = (self.first_row + word * BITS) as isize;
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { planes.read::<V>(symbols, first, &mut bits[..M::PLANES]) };
             for (plane, bits) in bits.iter().enumerate() {
                 pattern[plane][word / V::COUNT * V::COUNT + (V::COUNT - 1 - word % V::COUNT)] = *bits;
             }
         }
         std::array::from_fn(|v| {
-            // SAFETY: the caller's; each plane has the words of K vectors.
+            // SAFETY: guaranteed by the caller. Each plane has the words of K vectors.
             std::array::from_fn(|plane| unsafe { V::load(pattern[plane].as_ptr().add(v * V::COUNT)) })
         })
     }
 
-    /// The lanes of a vector whose words are at one of the strip's columns in turn `t`: all bits or none. Then the others.
+    /// Returns two masks of the lanes of a vector: lanes whose word is at a column of the strip in
+    /// iteration `t`, and all other lanes.
     fn words_in_block<V: LanesU64>(&self, t: usize, v: usize) -> ([u64; MAX_U64_LANES], [u64; MAX_U64_LANES]) {
         let mut inside = [0; MAX_U64_LANES];
         for (lane, mask) in inside[..V::COUNT].iter_mut().enumerate() {
@@ -158,36 +165,37 @@ impl Strip<'_> {
     }
 }
 
-/// The pattern's last row as it is followed.
+/// The last row of the pattern, recorded during the computation of its strip.
 struct FollowedRow {
-    row: Least<1>,
-    /// The strip's word with the last row, and the row's bit there.
-    own: usize,
+    row: LastRowMinimum<1>,
+    /// Word of the strip that contains the last row, and the row's bit in it.
+    last_word: usize,
     bit: usize,
-    /// Steps since the row was advanced, the first in the highest bit.
+    /// Steps since the last update of `row`. The first is the highest bit.
     ups: u64,
     downs: u64,
 }
 
 impl FollowedRow {
-    /// Takes the step of a column of the strip from what leaves the vector with the row's word.
+    /// Records the step at a column of the strip, from the output of the vector that contains the
+    /// row's word.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn take<V: LanesU64>(&mut self, strip: &Strip<'_>, top: Horizontal<V>, column: usize) {
+    unsafe fn take<V: LanesU64>(&mut self, strip: &RowStrip<'_>, top: HorizontalDeltas<V>, column: usize) {
         let (mut hp, mut hn) = ([0u64; MAX_U64_LANES], [0u64; MAX_U64_LANES]);
-        // SAFETY: the caller's; there is room for the most lanes.
+        // SAFETY: guaranteed by the caller. The arrays have space for the maximum number of lanes.
         unsafe {
             top.hp.store(hp.as_mut_ptr());
             top.hn.store(hn.as_mut_ptr());
         }
-        let lane = V::COUNT - 1 - self.own % V::COUNT;
+        let lane = V::COUNT - 1 - self.last_word % V::COUNT;
         let c = (column - strip.first) % BITS;
         self.ups |= (hp[lane] >> self.bit & 1) << (BITS - 1 - c);
         self.downs |= (hn[lane] >> self.bit & 1) << (BITS - 1 - c);
         if c == BITS - 1 || column == strip.last {
-            let steps = Steps { up: [self.ups], down: [self.downs] };
+            let steps = RowSteps { up: [self.ups], down: [self.downs] };
             self.row.advance(steps, strip.rows.before + column - c - 1, [c + 1]);
             (self.ups, self.downs) = (0, 0);
         }

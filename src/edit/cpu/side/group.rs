@@ -1,30 +1,34 @@
-//! Pairs side by side before their columns are computed, and what is followed of their last rows.
+//! Setup of a group with one pair per lane, and the results that are recorded from its last rows.
 
-use crate::edit::cpu::Pair;
-use crate::edit::cpu::ends::Ends;
-use crate::edit::cpu::layout::{Layout, MAX_PAIRS, VECTORS};
-use crate::edit::cpu::least::{Least, Steps};
+use crate::edit::cpu::EditPair;
+use crate::edit::cpu::ends::OverlapEnds;
+use crate::edit::cpu::layout::{GroupLayout, MAX_PAIRS, VECTORS};
+use crate::edit::cpu::least::{LastRowMinimum, RowSteps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher, Planes};
 use crate::score::{EditDistance, EditMode, OverlapReach};
 use crate::simd::{BITS, LanesU64};
 
-/// Pairs of a group, and what follows from them.
+/// The pairs of a group, and values derived from them.
 pub(super) struct SideGroup<'a> {
-    pub pairs: &'a [Pair<'a>],
+    pub pairs: &'a [EditPair<'a>],
     planes: &'a Planes<'a>,
     mode: EditMode,
-    pub at: Layout,
-    /// Words of the longest pattern.
+    pub at: GroupLayout,
+    /// Number of words of the longest pattern.
     pub words: usize,
-    /// Symbols of each pattern, and of each text.
+    /// Number of symbols of each pattern and of each text.
     pub patterns: [usize; MAX_PAIRS],
     pub texts: [usize; MAX_PAIRS],
 }
 
 impl<'a> SideGroup<'a> {
     #[inline(always)]
-    pub(super) fn new<V: LanesU64, M: Matcher>(pairs: &'a [Pair<'a>], planes: &'a Planes<'a>, mode: EditMode) -> Self {
-        let lengths = |length: fn(&Pair<'_>) -> usize| {
+    pub(super) fn new<V: LanesU64, M: Matcher>(
+        pairs: &'a [EditPair<'a>],
+        planes: &'a Planes<'a>,
+        mode: EditMode,
+    ) -> Self {
+        let lengths = |length: fn(&EditPair<'_>) -> usize| {
             let mut lengths = [0; MAX_PAIRS];
             lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));
             lengths
@@ -33,7 +37,7 @@ impl<'a> SideGroup<'a> {
             pairs,
             planes,
             mode,
-            at: Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES },
+            at: GroupLayout { lanes: VECTORS * V::COUNT, planes: M::PLANES },
             words: pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0),
             patterns: lengths(|pair| pair.pattern.len()),
             texts: lengths(|pair| pair.text.len()),
@@ -45,14 +49,15 @@ impl<'a> SideGroup<'a> {
         self.mode == EditMode::Global
     }
 
-    /// How far overlaps may leave ends, in that mode.
+    /// Returns the reach in overlap mode.
     #[inline(always)]
     pub(super) fn reach(&self) -> Option<OverlapReach> {
         if let EditMode::Overlap(reach) = self.mode { Some(reach) } else { None }
     }
 
-    /// Sets all words to the planes of the patterns and to the differences before the first column.
-    /// Returns bits of the rows before each pattern's first one, in its first word.
+    /// Initialises all words with the planes of the patterns and the differences before the first
+    /// column. Returns the bits of the padding rows before each pattern's first row, in its first
+    /// word.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
@@ -60,9 +65,10 @@ impl<'a> SideGroup<'a> {
     pub(super) unsafe fn set_patterns<V: LanesU64, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
         let SideGroup { pairs, planes, at, words, .. } = *self;
         let (is_global, is_overlap) = (self.is_global(), self.reach().is_some());
-        // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
-        // row is followed, and rows beyond the last do not matter.
-        let padding = |pair: &Pair<'_>| if is_global { 0 } else { pair.padding() };
+        // Padding rows precede the first row of a pattern, so that its last row is the top bit of a
+        // word, which is recorded. In global mode no row is recorded, and rows after the last do
+        // not matter.
+        let padding = |pair: &EditPair<'_>| if is_global { 0 } else { pair.padding() };
         let mut paddings = [0; MAX_PAIRS];
         buffer[..at.plane(words, 0)].fill(0);
         for word in 0..words {
@@ -81,7 +87,7 @@ impl<'a> SideGroup<'a> {
                 }
                 let mut bits = [0; MAX_PLANES];
                 let first = (word * BITS) as isize - rows_before as isize;
-                // SAFETY: the caller's: V's instructions are there.
+                // SAFETY: the caller guarantees the instructions of V.
                 unsafe { planes.read::<V>(pair.pattern, first, &mut bits[..M::PLANES]) };
                 if let Some(plane) = planes.padding() {
                     bits[plane] = below(rows_before, word);
@@ -89,22 +95,23 @@ impl<'a> SideGroup<'a> {
                 for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
                     buffer[at.plane(word, plane) + lane] = *bits;
                 }
-                // An overlap begins in any row at no cost.
+                // An overlap starts in any row at no cost.
                 buffer[at.pv(word) + lane] = if is_overlap { 0 } else { !below(rows_before, word) };
             }
         }
         paddings
     }
 
-    /// Rows of each pattern and columns of each text that end no overlap.
+    /// Returns the number of rows of each pattern and of columns of each text where no overlap can
+    /// end.
     #[inline(always)]
     fn open(&self) -> [[usize; MAX_PAIRS]; 2] {
         let (mut open_rows, mut open_columns) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
         if let Some(reach) = self.reach() {
             for (lane, (&m, &n)) in self.patterns.iter().zip(&self.texts).enumerate().take(self.pairs.len()) {
-                let before = |own: usize, other: usize| {
-                    let last = own as u64 - 1;
-                    last.saturating_sub(reach.unaligned(own as u32, other as u32)) as usize
+                let before = |length: usize, other: usize| {
+                    let last = length as u64 - 1;
+                    last.saturating_sub(reach.unaligned(length as u32, other as u32)) as usize
                 };
                 (open_rows[lane], open_columns[lane]) = (before(m, n), before(n, m));
             }
@@ -124,7 +131,7 @@ impl<'a> SideGroup<'a> {
     ) {
         for (lane, pair) in self.pairs.iter().enumerate() {
             let mut bits = [0; MAX_PLANES];
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.planes.read::<V>(pair.text, before as isize, &mut bits[..M::PLANES]) };
             for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
                 text[plane * self.at.lanes + lane] = *bits;
@@ -133,28 +140,28 @@ impl<'a> SideGroup<'a> {
     }
 }
 
-/// The last rows of all pairs as far as they were followed.
-pub(super) struct Followed {
-    /// Of patterns that end in any column.
-    pub rows: Least<MAX_PAIRS>,
-    /// Of overlaps.
-    pub ends: Ends<MAX_PAIRS>,
-    /// Rows of each pattern and columns of each text that end no overlap.
+/// The results of all pairs up to the current column.
+pub(super) struct LastRows {
+    /// Last rows, for patterns that may end in any column.
+    pub rows: LastRowMinimum<MAX_PAIRS>,
+    /// Ends of overlaps.
+    pub ends: OverlapEnds<MAX_PAIRS>,
+    /// Number of rows of each pattern and of columns of each text where no overlap can end.
     open_rows: [usize; MAX_PAIRS],
     open_columns: [usize; MAX_PAIRS],
 }
 
-impl Followed {
+impl LastRows {
     #[inline(always)]
     pub(super) fn new(group: &SideGroup<'_>) -> Self {
         let [open_rows, open_columns] = group.open();
-        let rows = Least::new(group.patterns.map(|m| m as i64));
-        Followed { rows, ends: Ends::new(), open_rows, open_columns }
+        let rows = LastRowMinimum::new(group.patterns.map(|m| m as i64));
+        LastRows { rows, ends: OverlapEnds::new(), open_rows, open_columns }
     }
 
-    /// Takes the steps of the columns after `before`.
+    /// Records the steps of the columns after `before`.
     #[inline(always)]
-    pub(super) fn advance(&mut self, group: &SideGroup<'_>, steps: Steps<MAX_PAIRS>, before: usize) {
+    pub(super) fn advance(&mut self, group: &SideGroup<'_>, steps: RowSteps<MAX_PAIRS>, before: usize) {
         let columns = group.texts.map(|end| end.saturating_sub(before).min(BITS));
         match group.reach() {
             None => self.rows.advance(steps, before, columns),
@@ -167,8 +174,8 @@ impl Followed {
         }
     }
 
-    /// Returns the least distance of overlaps that end in the last column of a lane's text, given
-    /// by that column's words.
+    /// Returns the least distance of overlaps that end in the last column of a lane's text. `words`
+    /// are the words of that column.
     #[inline(always)]
     pub(super) fn least_down(
         &self,
@@ -182,7 +189,7 @@ impl Followed {
         least_down(words, self.open_rows[lane] + padding, most)
     }
 
-    /// Completes what was found in columns.
+    /// Writes the final results.
     #[inline(always)]
     pub(super) fn finish(&self, group: &SideGroup<'_>, found: &mut [EditDistance]) {
         if group.reach().is_some() {
@@ -195,7 +202,7 @@ impl Followed {
     }
 }
 
-/// Bits of a word below a row that is counted from the first word's.
+/// Returns the bits of a word that are below a row. Rows are counted from the first word.
 fn below(row: usize, word: usize) -> u64 {
     match row.saturating_sub(word * BITS) {
         rows @ 0..BITS => (1 << rows) - 1,
@@ -203,25 +210,26 @@ fn below(row: usize, word: usize) -> u64 {
     }
 }
 
-/// Returns the distance in the last row of `m` and column `end`, given by the differences of the
-/// column's words.
+/// Returns the distance in the last row of `m` and column `end`. `words` has the differences of
+/// that column.
 #[inline(always)]
 pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> EditDistance {
     let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {
-        let own = below(m, number);
-        distance + (pv & own).count_ones() - (mv & own).count_ones()
+        let mask = below(m, number);
+        distance + (pv & mask).count_ones() - (mv & mask).count_ones()
     });
     EditDistance { distance, end }
 }
 
-/// The least value of a column that is at most `most` in its row, counted from 1, given by the differences of its words; of the
-/// first rows, so many, none counts. Row 0 is at 0.
+/// Returns the least value of a column that is at most `most(row)`, with rows counted from 1.
+/// `words` has the differences of the column. The first `skipped` rows do not count. Row 0 has the
+/// value 0.
 #[inline(always)]
 fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: impl Fn(usize) -> u32) -> u32 {
-    let mut ends = Ends::new();
+    let mut ends = OverlapEnds::new();
     for (number, (pv, mv)) in words.enumerate() {
-        // Steps go from the highest bit on, rows from the lowest.
-        let steps = Steps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
+        // Steps start at the highest bit, rows at the lowest.
+        let steps = RowSteps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
         let skipped = skipped.saturating_sub(number * BITS);
         ends.advance(steps, [skipped], [BITS], |_, row| most(number * BITS + row));
     }

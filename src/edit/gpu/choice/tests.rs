@@ -5,15 +5,15 @@ use crate::gpu::choosing::Chooser;
 use crate::score::{Equality, OverlapReach};
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Lengths of patterns around every bound of the choice.
+/// Pattern lengths around every threshold of the choice.
 const LENGTHS: [u32; 34] = [
     0, 1, 32, 33, 64, 100, 128, 129, 150, 250, 300, 400, 512, 513, 544, 545, 600, 768, 800, 1000, 1024, 1025, 1500,
     2000, 3000, 6144, 6145, 12_288, 12_289, 16_385, 20_000, 32_768, 100_000, 1_000_000,
 ];
-/// What a reach takes in overlaps.
+/// The reach of overlaps.
 const REACH: OverlapReach = OverlapReach { shorter: 6, constant: 0, divisor: 100, rate: OverlapReach::ANY_RATE };
 
-/// An adapter's sizes, as those of a card with or without shuffles.
+/// Returns the sizes of a card with or without subgroup operations.
 fn shape(subgroup_size: u32, workgroup_bytes: u32) -> EditShape {
     EditShape {
         thread_workgroup: 32,
@@ -40,12 +40,13 @@ fn gpu() -> Gpu {
 fn coding(alphabet: Alphabet) -> Coding {
     let mut store = SequenceStore::builder(alphabet);
     store.push("all", &[1, 2, 4, 8]).unwrap();
-    Coding::of(&store.build(), &Equality::literal(alphabet))
+    Coding::for_texts(&store.build(), &Equality::literal(alphabet))
 }
 
-/// A variant in short: kernel, lanes x words, invocations a workgroup, words of a row, strips.
-fn brief(variant: &Variant) -> String {
-    let Variant { words, workgroup, lanes, row_words, .. } = *variant;
+/// Describes a variant in short: kernel, lanes x words, invocations per workgroup, words of a row,
+/// strips.
+fn brief(variant: &EditVariant) -> String {
+    let EditVariant { words, workgroup, lanes, row_words, .. } = *variant;
     let strips = if variant.strips { "s" } else { "" };
     match variant.grouping {
         LaneGrouping::Thread => format!("T{words}/{workgroup}{strips}"),
@@ -55,10 +56,10 @@ fn brief(variant: &Variant) -> String {
     }
 }
 
-/// A setting of the grid, the choice for every length in [`LENGTHS`]; `-` where no kernel computes it.
-fn row(gpu: &Gpu, name: &str, chosen: impl Fn(&Gpu, u32) -> Option<Variant>) -> String {
+/// Describes the choice for every length in [`LENGTHS`]; `-` if no kernel suits.
+fn row(gpu: &Gpu, name: &str, chosen: impl Fn(&Gpu, u32) -> Option<EditVariant>) -> String {
     let all = LENGTHS.map(|length| chosen(gpu, length).map_or("-".into(), |variant| brief(&variant)));
-    // Runs of one choice as one.
+    // Join runs of the same choice.
     let runs = all.chunk_by(|one, other| one == other).map(|run| match run.len() {
         1 => run[0].clone(),
         length => format!("{}*{length}", run[0]),
@@ -79,7 +80,7 @@ fn grid() -> String {
                    extent: &dyn Fn(u32) -> (u32, u32, f64)| {
         rows += &row(&gpu, &name, |gpu, pattern_symbols| {
             let (text_symbols, limit, filled) = extent(pattern_symbols);
-            let extent = Extent {
+            let extent = EditExtent {
                 pattern_symbols,
                 least_pattern_symbols: pattern_symbols,
                 text_symbols,
@@ -87,7 +88,7 @@ fn grid() -> String {
                 pairs: 1,
                 filled,
             };
-            let situation = Situation {
+            let context = SelectionContext {
                 gpu,
                 shape: &shape,
                 kernel: None,
@@ -96,12 +97,12 @@ fn grid() -> String {
                 coding,
                 loop_budget: budget,
                 cells: 1 << 40,
-                may_leave_out: false,
-                kept: heads::KEPT,
+                can_omit: false,
+                kept: heads::EXPECTED_KEPT,
             };
-            let candidates = situation.candidates().ok()?;
-            let place = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
-            Some(candidates[place].way.variant)
+            let candidates = context.candidates().ok()?;
+            let index = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
+            Some(candidates[index].way.variant)
         });
     };
     for (device, size, bytes) in [("shuffles", 32, 49_152), ("none", 1, 16_384)] {
@@ -134,7 +135,7 @@ fn grid() -> String {
 }
 
 #[test]
-fn choices_where_nothing_was_measured() {
+fn choices_without_measurements_are_stable() {
     let (grid, expected) = (grid(), include_str!("choices.txt"));
     assert_eq!(grid.lines().count(), expected.lines().count());
     for (chosen, expected) in grid.lines().zip(expected.lines()) {
@@ -142,10 +143,11 @@ fn choices_where_nothing_was_measured() {
     }
 }
 
-/// Reads of a length in regions of a genome, of which a batch of so many cells is computed.
-fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<Way>> {
+/// Returns the candidates for reads of a length in regions of a genome. The batch has `cells`
+/// cells.
+fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<EditMethod>> {
     let (coding, shape) = (coding(Alphabet::Dna), shape(32, 49_152));
-    let extent = Extent {
+    let extent = EditExtent {
         pattern_symbols: length,
         least_pattern_symbols: length,
         text_symbols: 2 * length,
@@ -154,63 +156,66 @@ fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<Way>> {
         filled: 1.0,
     };
     let (mode, coding) = (EditMode::Infix, &coding);
-    let (kernel, loop_budget, may_leave_out, kept) = (None, None, false, heads::KEPT);
+    let (kernel, loop_budget, can_omit, kept) = (None, None, false, heads::EXPECTED_KEPT);
     let shape = &shape;
-    let situation = Situation { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, may_leave_out, kept };
-    situation.candidates().unwrap()
+    let context = SelectionContext { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, can_omit, kept };
+    context.candidates().unwrap()
 }
 
 #[test]
-fn ways_that_are_tried_share_the_words_otherwise() {
+fn trials_cover_other_divisions_of_words() {
     let gpu = gpu();
-    let of = |length| -> Vec<String> {
+    let briefs = |length| -> Vec<String> {
         candidates(&gpu, length, 1).iter().map(|candidate| brief(&candidate.way.variant)).collect()
     };
-    assert_eq!(of(100), ["T4/32"], "a lane of two words is not likely");
-    assert_eq!(of(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
-    assert_eq!(of(2000), ["S8x8/64", "S4x16/64", "S16x4/64", "W8x8/64", "W16x4/64"]);
-    assert_eq!(of(20_000), ["S32x10/64s"], "in strips there is one way");
+    assert_eq!(briefs(100), ["T4/32"], "a lane briefs two words is not likely");
+    assert_eq!(briefs(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
+    assert_eq!(briefs(2000), ["S8x8/64", "S4x16/64", "S16x4/64", "W8x8/64", "W16x4/64"]);
+    assert_eq!(briefs(20_000), ["S32x10/64s"], "in strips there is one way");
 }
 
 #[test]
-fn only_the_work_that_remains_pays_for_trials() {
-    // A card on which shuffles take four times as long as was measured, so that workgroup memory is best; batches of 1.6 s.
+fn trials_need_enough_remaining_work() {
+    // A card whose subgroup operations are four times slower than the measured ones, so that
+    // workgroup memory is best. Batches take 1.6 s.
     let gpu = gpu();
     let batch = 16_000_000_000_000;
     let all = candidates(&gpu, 2000, batch);
-    let seconds = |candidate: &CandidateKernel<Way>| {
+    let seconds = |candidate: &CandidateKernel<EditMethod>| {
         let slow = if candidate.way.variant.grouping == LaneGrouping::Subgroup { 4.0 } else { 1.0 };
         slow * candidate.work.cells / candidate.assumed.full
     };
-    let ways = |batches: u64| {
+    let methods = |batches: u64| {
         let mut chooser = Chooser::new(TELLING_SECONDS, Some(TRIALS));
-        let mut ways = Vec::new();
+        let mut methods = Vec::new();
         for index in 1..=batches {
             let small = chooser.trial_seconds().is_some();
             let batch = if small { batch / 10 } else { batch };
-            let own = candidates(&gpu, 2000, batch);
-            let place = chooser.pick(&own, batch, (batches - index) * batch).unwrap();
-            chooser.learn(&own[place], seconds(&own[place]));
-            ways.push(brief(&own[place].way.variant));
+            let all_candidates = candidates(&gpu, 2000, batch);
+            let index = chooser.pick(&all_candidates, batch, (batches - index) * batch).unwrap();
+            chooser.learn(&all_candidates[index], seconds(&all_candidates[index]));
+            methods.push(brief(&all_candidates[index].way.variant));
         }
-        ways
+        methods
     };
     assert_eq!(all.len(), 5);
-    // Then nothing remains, however long the first batch took.
-    assert_eq!(ways(2), ["S8x8/64", "S8x8/64"]);
-    let long = ways(200);
+    // Nothing remains after the second batch, so there is no trial, however long the first batch
+    // took.
+    assert_eq!(methods(2), ["S8x8/64", "S8x8/64"]);
+    let long = methods(200);
     assert_eq!(long[0], "S8x8/64");
-    assert!(long[10..].iter().all(|way| way == "W8x8/64"), "{long:?}");
+    assert!(long[10..].iter().all(|method| method == "W8x8/64"), "{long:?}");
 }
 
-/// Heads come first where a limit leaves most pairs out: beside the ways without, or alone if their words are fixed.
+/// Candidates with heads exist if a limit excludes most pairs. They are additional candidates, or
+/// the only ones if the number of their words is fixed.
 #[test]
-fn heads_are_among_the_ways_where_a_limit_leaves_pairs_out() {
+fn heads_are_candidates_if_the_limit_excludes_pairs() {
     let gpu = gpu();
     let coding = coding(Alphabet::Dna);
-    let of = |mode, limit, may_leave_out, head_words| {
+    let choose = |mode, limit, can_omit, head_words| {
         let shape = EditShape { head_words, ..shape(32, 49_152) };
-        let extent = Extent {
+        let extent = EditExtent {
             pattern_symbols: 400,
             least_pattern_symbols: 400,
             text_symbols: 560,
@@ -218,24 +223,24 @@ fn heads_are_among_the_ways_where_a_limit_leaves_pairs_out() {
             pairs: 1,
             filled: 1.0,
         };
-        let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::KEPT);
+        let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::EXPECTED_KEPT);
         let (kernel, loop_budget) = (None, None);
         let gpu = &gpu;
         let candidates =
-            Situation { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, may_leave_out, kept }
+            SelectionContext { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, can_omit, kept }
                 .candidates()
                 .unwrap();
         let cheapest = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates).unwrap();
-        let heads = |way: &Way| way.heads.map(|variant| (variant.selection, way.variant.selection));
+        let heads = |method: &EditMethod| method.heads.map(|variant| (variant.selection, method.variant.selection));
         (heads(&candidates[cheapest].way), candidates.iter().filter(|candidate| candidate.way.heads.is_none()).count())
     };
-    let of_words = |words| Some((Selection::Heads(words), Selection::Kept));
-    let (chosen, wholes) = of(EditMode::Infix, 40, true, None);
+    let of_words = |words| Some((PairSelection::Heads(words), PairSelection::Kept));
+    let (chosen, wholes) = choose(EditMode::Infix, 40, true, None);
     assert_eq!(chosen, of_words(4));
     assert!(wholes > 1);
-    assert_eq!(of(EditMode::Prefix, 40, true, None).0, of_words(4));
-    assert_eq!(of(EditMode::Infix, 40, true, Some(2)), (of_words(2), 0));
-    for (mode, limit, may_leave_out, head_words) in [
+    assert_eq!(choose(EditMode::Prefix, 40, true, None).0, of_words(4));
+    assert_eq!(choose(EditMode::Infix, 40, true, Some(2)), (of_words(2), 0));
+    for (mode, limit, can_omit, head_words) in [
         (EditMode::Infix, 40, false, None),
         (EditMode::Infix, 40, false, Some(2)),
         (EditMode::Infix, 200, true, None),
@@ -244,6 +249,6 @@ fn heads_are_among_the_ways_where_a_limit_leaves_pairs_out() {
         (EditMode::Global, 40, true, None),
         (EditMode::Overlap(REACH), 40, true, Some(2)),
     ] {
-        assert_eq!(of(mode, limit, may_leave_out, head_words).0, None, "{mode:?} {limit} {head_words:?}");
+        assert_eq!(choose(mode, limit, can_omit, head_words).0, None, "{mode:?} {limit} {head_words:?}");
     }
 }

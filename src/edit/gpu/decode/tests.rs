@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::edit::kernels::myers::Selection;
-use crate::edit::{Distances, Edit, EditBlock, EditChunk, EditReport, Places, Region};
+use crate::edit::kernels::myers::PairSelection;
+use crate::edit::{BatchDistances, Edit, EditBlock, EditChunk, EditReport, Region, TextRegions};
 use crate::engine::Work;
 use crate::engine::buffer_pool::BufferPool;
 use crate::score::{Equality, Limit, OverlapReach};
@@ -17,12 +17,24 @@ const MODES: [EditMode; 4] = [
 const LIMITS: [Limit; 4] = [Limit::None, Limit::Distance(3), Limit::Rate(0.2), Limit::Distance(0)];
 const COOPERATIONS: [LaneGrouping; 3] = [LaneGrouping::Thread, LaneGrouping::Subgroup, LaneGrouping::Band];
 
-fn variant(grouping: LaneGrouping, mode: EditMode) -> Variant {
-    let (strips, selection) = (false, Selection::All);
-    Variant { grouping, bits: 2, stride: 4, words: 1, workgroup: 32, lanes: 1, mode, strips, row_words: 0, selection }
+fn variant(grouping: LaneGrouping, mode: EditMode) -> EditVariant {
+    let (strips, selection) = (false, PairSelection::All);
+    EditVariant {
+        grouping,
+        bits: 2,
+        stride: 4,
+        words: 1,
+        workgroup: 32,
+        lanes: 1,
+        mode,
+        strips,
+        row_words: 0,
+        selection,
+    }
 }
 
-/// Blocks of very different sizes, of patterns of 0 to 19 symbols and regions of 0 to 24, or all of 24.
+/// Creates blocks of very different sizes, with patterns of 0 to 19 symbols and regions of 0 to 24
+/// symbols, or of exactly 24.
 fn batch(random: &mut fastrand::Rng, mode: EditMode, limit: Limit, are_equal: bool) -> EditBatch {
     let mut patterns = SequenceStore::builder(Alphabet::Dna);
     (0..20).for_each(|length| patterns.push("p", &vec![1; length]).unwrap());
@@ -37,25 +49,26 @@ fn batch(random: &mut fastrand::Rng, mode: EditMode, limit: Limit, are_equal: bo
             let start = random.u32(0..70);
             Region { text: 0, start, end: start + if are_equal { 24 } else { random.u32(0..=24) } }
         }));
-        blocks.push(EditBlock { pattern: random.u32(0..20), places: first..first + size, cells: 1 });
+        blocks.push(EditBlock { pattern: random.u32(0..20), regions: first..first + size, cells: 1 });
     }
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
-    let (patterns, text, places) =
-        (Arc::new(patterns.build()), Arc::new(text.build()), Places::Regions(Arc::new(regions)));
-    EditBatch { chunk: Arc::new(EditChunk::new(patterns, text, Arc::new(scheme), places)), blocks }
+    let (patterns, text, regions) =
+        (Arc::new(patterns.build()), Arc::new(text.build()), TextRegions::Regions(Arc::new(regions)));
+    EditBatch { chunk: Arc::new(EditChunk::new(patterns, text, Arc::new(scheme), regions)), blocks }
 }
 
-/// For every pair the pattern's and the text's length.
+/// Returns the lengths of the pattern and the text of every pair.
 fn lengths(batch: &EditBatch) -> Vec<(u32, u32)> {
-    let of = |block: &EditBlock| {
+    let lengths_of = |block: &EditBlock| {
         let m = batch.chunk.patterns.length(block.pattern);
-        block.places.clone().map(move |place| (m, batch.chunk.region(place).symbols())).collect::<Vec<_>>()
+        block.regions.clone().map(move |index| (m, batch.chunk.region(index).symbols())).collect::<Vec<_>>()
     };
-    batch.blocks.iter().flat_map(of).collect()
+    batch.blocks.iter().flat_map(lengths_of).collect()
 }
 
-/// Something that a pair of these lengths may have, and the words that a kernel writes of it.
-fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (EditDistance, Vec<u32>) {
+/// Returns a possible result of a pair with these lengths, and the u32 values that a kernel writes
+/// for it.
+fn result(random: &mut fastrand::Rng, variant: &EditVariant, m: u32, n: u32) -> (EditDistance, Vec<u32>) {
     let (least, most) = match variant.mode {
         EditMode::Global => (m.abs_diff(n), m.max(n)),
         EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
@@ -74,7 +87,7 @@ fn result(random: &mut fastrand::Rng, variant: &Variant, m: u32, n: u32) -> (Edi
 }
 
 #[test]
-fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
+fn results_survive_encoding_and_decoding() {
     let mut random = fastrand::Rng::with_seed(0xDEC0DE);
     let shelf = BufferPool::default();
     for (mode, limit) in MODES.into_iter().flat_map(|mode| LIMITS.map(|limit| (mode, limit))) {
@@ -88,29 +101,29 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
                 let (least, most) = batch.chunk.text_symbols();
                 assert_eq!(least == most, are_equal);
                 let text_symbols = are_equal.then_some(most);
-                let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
+                let decoder = EditDecoder { batch: &batch, tasks: &tasks, variant, text_symbols };
                 let (mut expected, mut words, mut list) = (Vec::new(), Vec::new(), Vec::new());
                 let scheme = &batch.chunk.scheme;
                 for (pair, (m, n)) in (0..).zip(lengths(&batch)) {
-                    let (found, own) = result(&mut random, &variant, m, n);
+                    let (found, result_words) = result(&mut random, &variant, m, n);
                     let found = scheme.trivial(m, n).unwrap_or(found.within(scheme.limit(m, n)));
                     if found.is_some() && m > 0 && n > 0 {
-                        list.push((pair, [&[pair][..], &own].concat(), found));
+                        list.push((pair, [&[pair][..], &result_words].concat(), found));
                     }
-                    words.extend(own);
+                    words.extend(result_words);
                     expected.push(found);
                 }
                 let each = decoder.each(&words, shelf.take()).expect("all can be");
                 assert!(*each == expected, "{mode:?}, {limit:?}, {grouping:?}");
-                let report = EditReport { found: Distances::Each(each), ..EditReport::default() };
+                let report = EditReport { found: BatchDistances::Each(each), ..EditReport::default() };
                 Edit::check(&batch, &report).expect("what is found here is what the check looks for");
-                // A list is in any order.
+                // A list may be in any order.
                 random.shuffle(&mut list);
                 let mut listed: Vec<u32> = list.iter().flat_map(|(_, words, _)| words.clone()).collect();
                 list.sort_unstable();
                 let found = list.iter().map(|&(pair, _, found)| (pair, found)).collect::<Vec<_>>();
                 assert!(decoder.listed(&listed) == Some(found), "{mode:?}, {limit:?}, {grouping:?}");
-                // One twice.
+                // Add one entry twice.
                 if let Some((_, words, _)) = list.first() {
                     listed.extend(words);
                     assert_eq!(decoder.listed(&listed), None);
@@ -121,9 +134,9 @@ fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
     }
 }
 
-/// What cannot be is found where it is read, in whichever pair it is, as [`Edit::check`] finds it.
+/// Decoding detects impossible results in any pair, like [`Edit::check`].
 #[test]
-fn a_result_that_cannot_be_is_noticed() {
+fn impossible_result_is_detected() {
     let mut random = fastrand::Rng::with_seed(0xBAD);
     let mut noticed = 0;
     for mode in [EditMode::Global, EditMode::Infix] {
@@ -132,7 +145,7 @@ fn a_result_that_cannot_be_is_noticed() {
                 (batch(&mut random, mode, Limit::None, are_equal), variant(LaneGrouping::Subgroup, mode));
             let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
             let text_symbols = are_equal.then_some(24);
-            let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
+            let decoder = EditDecoder { batch: &batch, tasks: &tasks, variant, text_symbols };
             let lengths = lengths(&batch);
             let words: Vec<u32> = lengths.iter().flat_map(|&(m, n)| result(&mut random, &variant, m, n).1).collect();
             for _ in 0..20 {
@@ -146,7 +159,7 @@ fn a_result_that_cannot_be_is_noticed() {
                     wrong[word] = value;
                     assert_eq!(decoder.each(&wrong, PooledVec::default()), None, "pair {pair} of {m} and {n} symbols");
                     let entry = [pair as u32, wrong[2 * pair], wrong[2 * pair + 1]];
-                    // A distance above the limit is no member of a list, and left out.
+                    // A distance above the limit is dropped from the list.
                     let is_left_out = wrong[2 * pair] > m.max(n);
                     assert_eq!(decoder.listed(&entry), is_left_out.then(Vec::new));
                     noticed += 1;
@@ -158,6 +171,6 @@ fn a_result_that_cannot_be_is_noticed() {
     let (batch, variant) =
         (batch(&mut random, EditMode::Infix, Limit::None, true), variant(LaneGrouping::Thread, EditMode::Infix));
     let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
-    let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols: Some(24) };
+    let decoder = EditDecoder { batch: &batch, tasks: &tasks, variant, text_symbols: Some(24) };
     assert_eq!(decoder.listed(&[tasks.tasks, 0]), None, "a pair that is not there");
 }
